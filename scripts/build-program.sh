@@ -12,12 +12,10 @@ bun=$root/node_modules/.bin/bun
 # The program contains paths relative to this folder, so its name must be the same in each build.
 work=$root/dist/.program
 mkdir -p "$root/dist"
-until mkdir "$work" 2>/dev/null; do
-  maker=$(cat "$work/pid" 2>/dev/null || true)
-  if [ -n "$maker" ] && ! kill -0 "$maker" 2>/dev/null; then rm -rf "$work"; else sleep 0.2; fi
-done
-echo $$ >"$work/pid"
-trap 'rm -rf "$work"' EXIT
+. scripts/take-lock.sh
+take_lock "$work.lock"
+trap 'rm -rf "$work" "$work.lock"' EXIT
+rm -rf "$work"
 
 for program in src/tool/index.ts src/core/task/responses/main.ts; do
   "$bun" --no-env-file build --target=node --format=esm "$program" --external 'bun:*' --external openai \

@@ -14,6 +14,7 @@ const checks = [
   ['types', 'node_modules/.bin/tsc', ['-p', '.']],
   ['schemas', 'node_modules/.bin/bun', ['scripts/write-schemas.ts', '--check']],
   ['docs', 'node_modules/.bin/bun', ['scripts/write-docs.ts', '--check']],
+  ['operation types', 'node_modules/.bin/bun', ['scripts/write-operation-types.ts', '--check']],
   ['man page', 'node_modules/.bin/bun', ['scripts/write-man.ts', '--check']],
   ['words', 'node_modules/.bin/bun', ['scripts/check-words.ts']],
   ['tests', 'node', ['scripts/test.mjs']],

@@ -3,21 +3,12 @@
 # Where nothing is installed, it installs only what compiling needs, and removes that afterwards: the program contains it.
 set -eu
 root=$1
-lock=$root/dist/.first-use
+install=$root/dist/.first-use
 mkdir -p "$root/dist"
-
-# The lock is a folder that holds the pid of its maker, so that one left by a killed build is seen through.
-until mkdir "$lock" 2>/dev/null; do
-  maker=$(cat "$lock/pid" 2>/dev/null || true)
-  if [ -n "$maker" ] && ! kill -0 "$maker" 2>/dev/null; then
-    rm -rf "$lock"
-    continue
-  fi
-  sleep 0.2
-done
-echo $$ > "$lock/pid"
+. "$root/scripts/take-lock.sh"
+take_lock "$install.lock"
 installed=
-trap 'rm -rf "$lock" $installed' EXIT
+trap 'rm -rf "$install" "$install.lock" $installed' EXIT
 trap 'exit 1' INT TERM HUP
 
 if [ -x "$root/dist/acor" ] && [ -z "$(find "$root/src" "$root/package.json" -newer "$root/dist/acor" -print -quit)" ]; then
@@ -34,11 +25,11 @@ if [ ! -x "$root/node_modules/.bin/bun" ]; then
     (cd "$root" && npm ci --no-audit --no-fund --loglevel=error)
   else
     echo "acor: first use: installing what compiling needs with npm ci"
-    node "$root/scripts/write-run-dependencies.mjs" "$lock/install"
+    node "$root/scripts/write-run-dependencies.mjs" "$install"
     # Bun's install script would only move its program.
-    (cd "$lock/install" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
-    (cd "$lock/install/node_modules/.bin" && ln -sf ../@oven/*/bin/bun bun)
-    mv "$lock/install/node_modules" "$root/node_modules"
+    (cd "$install" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+    (cd "$install/node_modules/.bin" && ln -sf ../@oven/*/bin/bun bun)
+    mv "$install/node_modules" "$root/node_modules"
     installed=$root/node_modules
   fi
 fi

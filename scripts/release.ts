@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
@@ -33,10 +34,12 @@ const version: string = JSON.parse(readFileSync(join(root, 'package.json'), 'utf
 const commit = git('rev-parse', 'HEAD');
 const committedAt = new Date(Number(git('log', '-1', '--format=%ct')) * 1000).toISOString();
 
-mkdirSync(folder, { recursive: false });
+if (existsSync(folder)) fail(`${folder} exists: name a new folder`);
+mkdirSync(folder);
 const work = mkdtempSync(join(tmpdir(), 'acor-release-'));
 try {
   const built = wantedPlatforms().filter(compile);
+  console.error('release: packing');
   stagePackage(join(work, 'acor'));
   pack(join(work, 'acor'));
   for (const platform of built) {
@@ -66,6 +69,7 @@ function wantedPlatforms(): readonly Platform[] {
 
 /** Compiles the program of a platform. Bun downloads its own program for another platform the first time. */
 function compile(platform: Platform): boolean {
+  console.error(`release: compiling for ${platform.id}`);
   const program = join(folder, programName(platform));
   const args = ['scripts/build-program.sh', program, '', `--target=${platform.target}`];
   const { status } = spawnSync('sh', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });

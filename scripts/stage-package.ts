@@ -2,11 +2,20 @@
 //   bun scripts/stage-package.ts FOLDER              the package `acor`
 //   bun scripts/stage-package.ts FOLDER ID PROGRAM   the package of a platform, with its compiled program
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, cpSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PLATFORMS, type Platform } from './platforms.ts';
 import { thirdPartyLicenses } from './third-party-licenses.ts';
-import { writeOwnFiles } from './write-own-files.ts';
+import { filesIn, writeOwnFiles } from './write-own-files.ts';
 
 const root = dirname(import.meta.dirname);
 /** The two settings keep those of a strange folder from Bun, when a program in Bun uses the library. */
@@ -25,6 +34,7 @@ export function stagePackage(folder: string): void {
   copyFileSync(join(root, 'acor'), join(folder, 'acor'));
   chmodSync(join(folder, 'acor'), 0o755);
   writeManifest(folder, publishedManifest());
+  settleModes(folder);
 }
 
 /** Writes the package of a platform, which npm installs where it fits. */
@@ -46,6 +56,15 @@ export function stagePlatform(folder: string, platform: Platform, program: strin
     ...(libc !== undefined && { libc: [libc] }),
     files: [file, 'THIRD-PARTY-LICENSES'],
   });
+  settleModes(folder);
+}
+
+/** The mask of the user who makes a release must not be seen in it. */
+function settleModes(folder: string): void {
+  for (const path of filesIn(folder)) {
+    const file = join(folder, path);
+    chmodSync(file, statSync(file).mode & 0o100 ? 0o755 : 0o644);
+  }
 }
 
 function start(program: string, ...args: string[]): void {

@@ -8,7 +8,6 @@ export type {
   PluginVerdict,
 } from './core/plugins/plugin.ts';
 export type { EntryFile, ToolCommand } from './core/registry/languages/language.ts';
-export type { Problem, ToolEntry } from './core/registry/registry.ts';
 export type { Question, QuestionOption } from './core/run/answers/question.ts';
 export type { RunSummary } from './core/run/run-summary.ts';
 export type { MeasuredArtifact } from './core/store-files/artifacts.ts';
@@ -16,10 +15,14 @@ export {
   Acor,
   type AcorOptions,
   type AnswerOptions,
+  type CallOptions,
+  type OperationAnswer,
+  type RunArguments,
   type RunningTool,
   type RunOptions,
   type TaskOptions,
 } from './library.ts';
+export type { OperationTypes } from './operation-types.ts';
 export { AcorError } from './protocol/acor-error.ts';
 export type { RunEvent } from './protocol/index.ts';
 export type { Manifest } from './protocol/manifest.ts';

@@ -3,21 +3,18 @@ import type { FunctionTool } from './agent-tools.ts';
 import type { PreparedAnswer } from './core/ports/run-launcher.ts';
 import { type Project, ProjectCache } from './core/project/open-project.ts';
 import { runnerServices } from './core/project/runner-services.ts';
-import type { ToolEntry } from './core/registry/registry.ts';
 import { jsonAnswer, type Question } from './core/run/answers/question.ts';
 import { findOpenQuestion, submitAnswer } from './core/run/answers/submit-answer.ts';
-import { endChildren } from './core/run/end-children.ts';
-import { followToEnd } from './core/run/follow-to-end.ts';
-import { isLive } from './core/run/read-run.ts';
-import { recoverRun } from './core/run/recover-lost-run.ts';
 import type { RunRequest } from './core/run/run-request.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
 import { startRun } from './core/run/start-run.ts';
 import { eventsIn } from './core/store-files/follow.ts';
+import type { OperationTypes } from './operation-types.ts';
+import { callFromProgram } from './operations/call-from-program.ts';
 import { commandOf } from './operations/command-forms.ts';
 import type { RunEvent } from './protocol/index.ts';
+import type { NextStep } from './protocol/next-steps.ts';
 import { runName } from './protocol/run.ts';
-import type { RunRecord } from './protocol/run-record.ts';
 import { userName } from './util/user-name.ts';
 
 export interface AcorOptions {
@@ -63,6 +60,40 @@ export interface AnswerOptions {
   by?: string;
 }
 
+export interface CallOptions {
+  /** Ends the wait for the answer. What the operation has started continues, as a run does without its reader. */
+  signal?: AbortSignal;
+  /** Called with each event of an operation that has events, such as `run.attach`. */
+  onEvent?: (event: RunEvent) => void;
+  /** Only these fields of the data, or of the elements of its list: `['run_id', 'state']`. */
+  fields?: readonly string[];
+  /** At most so many elements of the list, from `offset`. */
+  limit?: number;
+  offset?: number;
+}
+
+/** The answer of an operation. */
+export interface OperationAnswer<Data> {
+  data: Data;
+  meta: {
+    /** The number of elements of the list in this answer, and of all. */
+    count?: number;
+    total?: number;
+    hasMore?: boolean;
+    /** What leads on. */
+    next?: readonly NextStep[];
+  };
+}
+
+/** The input may be left out where every field of it may. */
+type CallArguments<Input> =
+  Record<string, never> extends Input
+    ? [input?: Input, options?: CallOptions]
+    : [input: Input, options?: CallOptions];
+
+/** The words of a command line, or the declared inputs by their names. */
+export type RunArguments = readonly string[] | Readonly<Record<string, unknown>>;
+
 /** What to run. */
 type Call = Pick<RunRequest, 'kind' | 'tool' | 'args'>;
 
@@ -70,6 +101,7 @@ type Call = Pick<RunRequest, 'kind' | 'tool' | 'args'>;
 export class Acor {
   readonly #options: Required<Pick<AcorOptions, 'cwd' | 'env'>> & AcorOptions;
   readonly #projects = new ProjectCache();
+  readonly #warned = new Set<string>();
 
   constructor(options: AcorOptions = {}) {
     this.#options = {
@@ -79,22 +111,28 @@ export class Acor {
     };
   }
 
-  /** All tools of the project; `problems` lists what is wrong with a broken one. */
-  async discover(): Promise<ToolEntry[]> {
-    return (await this.#open()).registry.list();
-  }
-
-  /** One tool. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
-  async describe(tool: string): Promise<ToolEntry> {
-    return (await this.#open()).registry.find(tool);
+  /**
+   * Calls an operation of ACOR by its name, with the input and the answer of the command line and of MCP, for example
+   * `acor.call('run.list', { state: 'failed' })`. Throws an AcorError with the code, the hint and the next steps of the failure.
+   * `run`, `workflow`, `pipe` and `task` start runs in this process instead: their events and questions come to the caller.
+   */
+  call<Name extends keyof OperationTypes>(
+    operation: Name,
+    ...[input, options]: CallArguments<OperationTypes[Name]['input']>
+  ): Promise<OperationAnswer<OperationTypes[Name]['data']>> {
+    const { cwd, env, config } = this.#options;
+    const place = { cwd, env, config, projects: this.#projects, note: (line: string) => this.#warn(line) };
+    return callFromProgram(place, operation, { ...input }, options) as Promise<
+      OperationAnswer<OperationTypes[Name]['data']>
+    >;
   }
 
   /**
    * Runs a tool. Await the result for its outcome, iterate over it for its events, or both. Throws an AcorError when
    * the run does not start. Every outcome of a started run, including a failure, is a value.
    */
-  run(tool: string, args: readonly string[] = [], options: RunOptions = {}): RunningTool {
-    const call: Call = { kind: 'tool', tool, args: [...args] };
+  run(tool: string, args: RunArguments = [], options: RunOptions = {}): RunningTool {
+    const call: Call = { kind: 'tool', tool, args: wordsOf(args) };
     return new RunningTool(
       this.#start(async () => call, options),
       options,
@@ -102,8 +140,8 @@ export class Acor {
   }
 
   /** Runs a workflow of the project, by its name or the path of its file. */
-  workflow(workflow: string, args: readonly string[] = [], options: RunOptions = {}): RunningTool {
-    const call: Call = { kind: 'workflow', tool: runName('workflow', workflow), args: [...args] };
+  workflow(workflow: string, args: RunArguments = [], options: RunOptions = {}): RunningTool {
+    const call: Call = { kind: 'workflow', tool: runName('workflow', workflow), args: wordsOf(args) };
     return new RunningTool(
       this.#start(async () => call, options),
       options,
@@ -137,20 +175,6 @@ export class Acor {
     return new RunningTool(this.#start(call, options), options);
   }
 
-  /** Cancels a run, whichever process supervises it, and returns its record after its end. */
-  async cancel(runId: string, reason = 'cancelled'): Promise<RunRecord> {
-    const project = await this.#open();
-    const { store, workspaces } = project;
-    if (await isLive(store, runId)) {
-      const since = (await store.extent(runId)).events;
-      await store.control.requestCancel(runId, reason);
-      for await (const _ of followToEnd(store, runId, { since, recoversIn: workspaces }));
-    }
-    // The children of a killed workflow keep running until it is resumed or cancelled.
-    if ((await store.read(runId)).kind === 'workflow') await endChildren(project, runId, reason);
-    return recoverRun(project, runId);
-  }
-
   /**
    * Answers a question of a run, whichever process supervises it; `question` is its action id, or its action. Resolves
    * after the answer is recorded. Rejects with E_RUN_NOT_FOUND, and with E_BAD_ANSWER when the answer is invalid (the
@@ -170,7 +194,7 @@ export class Acor {
   async functionTools(): Promise<FunctionTool[]> {
     const { functionToolsOf } = await import('./agent-tools.ts');
     return functionToolsOf({
-      tools: await this.discover(),
+      tools: await (await this.#open()).registry.list(),
       run: (tool, args, options) => this.run(tool, args, options),
       answer: (runId, question, value) => this.answer(runId, question, value, { by: 'model' }),
     });
@@ -191,7 +215,7 @@ export class Acor {
       ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
     });
     // A run that cannot be cancelled continues, and its end reports the outcome.
-    const cancel = () => void run.cancel(String(options.signal?.reason ?? 'aborted')).catch(() => {});
+    const cancel = () => void run.cancel(reasonOf(options.signal)).catch(() => {});
     if (options.signal?.aborted) cancel();
     options.signal?.addEventListener('abort', cancel, { once: true });
     void run.ended.catch(() => {}).then(() => options.signal?.removeEventListener('abort', cancel));
@@ -199,10 +223,31 @@ export class Acor {
   }
 
   /** Each call opens the project through the cache, so that it sees every change. */
-  #open(): Promise<Project> {
+  async #open(): Promise<Project> {
     const { cwd, env, config: overrides } = this.#options;
-    return this.#projects.open({ cwd, env, overrides, commandOf });
+    const project = await this.#projects.open({ cwd, env, overrides, commandOf });
+    if (!project.config.trust.isTrusted) {
+      const { untrusted } = await import('./operations/project/untrusted.ts');
+      this.#warn(`acor: ${untrusted(project.config)}`);
+    }
+    return project;
   }
+
+  /** Once each, as a warning of the process. */
+  #warn(line: string): void {
+    if (this.#warned.has(line)) return;
+    this.#warned.add(line);
+    process.emitWarning(line);
+  }
+}
+
+/** The command line takes the inputs as an object, too. */
+function wordsOf(args: RunArguments): string[] {
+  return isWords(args) ? [...args] : ['--input-json', JSON.stringify(args)];
+}
+
+function isWords(args: RunArguments): args is readonly string[] {
+  return Array.isArray(args);
 }
 
 function preparedAnswers(answers: RunOptions['answers'] = {}): PreparedAnswer[] {
@@ -212,6 +257,11 @@ function preparedAnswers(answers: RunOptions['answers'] = {}): PreparedAnswer[] 
     by: 'caller',
     source: 'library',
   }));
+}
+
+function reasonOf(signal: AbortSignal | undefined): string {
+  const reason: unknown = signal?.reason ?? 'aborted';
+  return reason instanceof Error ? reason.message : String(reason);
 }
 
 /** What a `RunningTool` needs of a run. The declarations of this module must not lead to those of the runner. */
@@ -230,23 +280,23 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
   constructor(started: Promise<StartedRun>, { onEvent }: Pick<RunOptions, 'onEvent'>) {
     this.#started = started;
     const listening = onEvent === undefined ? undefined : this.#emit(onEvent);
-    // An exception of a listener rejects the promise of the run, not an earlier call.
+    // An exception of a listener rejects the promise of the run.
     listening?.catch(() => {});
     this.#ended = started.then(async (run) => {
       const summary = await run.ended;
       await listening;
       return summary;
     });
-    // A caller that only iterates gets the error from the iteration.
-    this.#ended.catch(() => {});
   }
 
   /** The id, available after the run has started. */
   get runId(): Promise<string> {
+    this.#isHeard();
     return this.#started.then(({ runId }) => runId);
   }
 
   async cancel(reason = 'cancelled'): Promise<void> {
+    this.#isHeard();
     await (await this.#started).cancel(reason);
   }
 
@@ -267,11 +317,21 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
+    this.#isHeard();
+    yield* this.#events();
+  }
+
+  /** The caller gets an error of the start from the call that it made; without any, it is an unhandled rejection. */
+  #isHeard(): void {
+    this.#ended.catch(() => {});
+  }
+
+  async *#events(): AsyncGenerator<RunEvent> {
     const run = await this.#started;
     for await (const lines of run.follow()) for (const event of eventsIn(lines)) yield event as RunEvent;
   }
 
   async #emit(onEvent: (event: RunEvent) => void): Promise<void> {
-    for await (const event of this) onEvent(event);
+    for await (const event of this.#events()) onEvent(event);
   }
 }

@@ -27,7 +27,7 @@ const message = error?.message ?? run.message;
 const hint = error?.hint ?? run.hint;
 if (!ok || (run.state !== undefined && run.state !== 'completed'))
   process.stdout.write(
-    `::error title=${escaped(code ?? run.state).replaceAll(/[:,]/g, ' ')}::${escaped([message, hint].filter(Boolean).join(' '))}\n`,
+    `::error title=${escaped(code ?? run.state).replaceAll(/[:,]/g, ' ')}::${escaped([message, hint].filter(Boolean).join('. '))}\n`,
   );
 
 const rows = {

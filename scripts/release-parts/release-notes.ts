@@ -10,5 +10,18 @@ export function releaseNotes(changelog: string, version: string, built: readonly
   const rows = built.map(
     ({ id, isVerified }) => `| ${id} | ${isVerified ? 'by the test suite' : 'no: built only'} |`,
   );
-  return `${section.trim()}\n\n### Programs\n\n| platform | verified |\n|---|---|\n${rows.join('\n')}\n`;
+  // A release has no docs folder.
+  const changes = section.trim().replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, '$1');
+  return `${changes}\n\n${INSTALL}\n### Programs\n\n| platform | verified |\n|---|---|\n${rows.join('\n')}\n`;
 }
+
+const INSTALL = `### Install and verify
+
+npm: \`npm install --global acor\`. One program, on Linux x64 (other platforms have a name of their own, below):
+
+\`\`\`sh
+sha256sum --check --ignore-missing SHA256SUMS
+install -m 755 acor-linux-x64 /usr/local/bin/acor
+acor self-test
+\`\`\`
+`;

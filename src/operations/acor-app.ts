@@ -20,7 +20,7 @@ export class AcorApp {
   /** Who calls. */
   readonly principal: Principal;
   /** The surface that the caller uses; the store records it with each answer. */
-  readonly surface: 'command' | 'mcp';
+  readonly surface: 'command' | 'mcp' | 'library';
   /** The servers that a command can start; undefined inside a server. */
   readonly surfaces: Surfaces | undefined;
   /** All operations. Passed in, because the table of routes loads the operations that use this class. */
@@ -28,11 +28,15 @@ export class AcorApp {
   readonly #note: (line: string) => void;
   readonly #authorize: Authorize;
   readonly #projects: ProjectCache | undefined;
+  readonly #config: Readonly<Record<string, unknown>> | undefined;
   #project: Promise<Project> | undefined;
   readonly #tools = new Map<string, Promise<ToolEntry>>();
   #codes: Readonly<Record<string, ErrorInfo>> = {};
 
-  /** `note` writes a line for people to stderr. `projects` keeps projects open in a process that serves many requests. */
+  /**
+   * `note` writes a line for people to stderr. `projects` keeps projects open in a process that serves many requests. `config` is configuration
+   * by dotted key; it wins over every file.
+   */
   constructor(options: {
     routes: readonly Route<AcorApp>[];
     cwd: string;
@@ -43,6 +47,7 @@ export class AcorApp {
     note?: (line: string) => void;
     surfaces?: Surfaces | undefined;
     projects?: ProjectCache;
+    config?: Readonly<Record<string, unknown>> | undefined;
   }) {
     this.routes = options.routes;
     this.cwd = options.cwd;
@@ -53,6 +58,7 @@ export class AcorApp {
     this.#note = options.note ?? (() => {});
     this.surfaces = options.surfaces;
     this.#projects = options.projects;
+    this.#config = options.config;
   }
 
   /** The caller for the record of a run: the agent or the client; undefined for the local user. */
@@ -81,13 +87,16 @@ export class AcorApp {
     return this.#project;
   }
 
-  /** The services that a run needs. This process adopts the orphans of its tools, so that none of them escapes. */
+  /**
+   * The services that a run needs. This process adopts the orphans of its tools, so that none of them escapes, unless it is that of another
+   * program: a library must not change how its host gets its children.
+   */
   async services(): Promise<ProjectServices> {
     const [project, { runnerServices }] = await Promise.all([
       this.project(),
       import('../core/project/runner-services.ts'),
     ]);
-    return runnerServices(project, { env: this.env, adoptOrphans: true });
+    return runnerServices(project, { env: this.env, adoptOrphans: this.surface !== 'library' });
   }
 
   /** The tool of the project that this request is about, looked up once. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
@@ -118,10 +127,15 @@ export class AcorApp {
   }
 
   async #open(): Promise<Project> {
-    const place = { cwd: this.cwd, env: this.env, commandOf };
+    const place = { cwd: this.cwd, env: this.env, overrides: this.#config, commandOf };
     const { openProject } = await import('../core/project/open-project.ts');
     const project = await (this.#projects?.open(place) ?? openProject(place));
-    for (const warning of project.config.warnings) this.#note(`acor: ${warning}`);
+    const { warnings, trust } = project.config;
+    for (const warning of warnings) this.#note(`acor: ${warning}`);
+    if (!trust.isTrusted) {
+      const { untrusted } = await import('./project/untrusted.ts');
+      this.#note(`acor: ${untrusted(project.config)}`);
+    }
     return project;
   }
 }

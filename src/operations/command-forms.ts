@@ -12,6 +12,7 @@ const FORMS = {
   'policy.check': { command: 'policy check', positionals: ['tool'], passthrough: 'args' },
   'project.init': { command: 'init' },
   'project.template': { command: 'template', positionals: ['language'] },
+  'project.trust': { command: 'trust' },
   'project.upgrade': { command: 'upgrade' },
   'project.validate': { command: 'validate', positionals: ['targets'] },
   'run.answer': { command: 'answer', positionals: ['run', 'action_id'] },

@@ -64,6 +64,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     load: async () => (await import('./project/project-template.ts')).projectTemplate,
   },
   { ...formOf('system.tools'), load: async () => (await import('./tool/tool-catalog.ts')).toolCatalog },
+  { ...formOf('project.trust'), load: async () => (await import('./project/project-trust.ts')).projectTrust },
   {
     ...formOf('project.upgrade'),
     load: async () => (await import('./project/project-upgrade.ts')).projectUpgrade,

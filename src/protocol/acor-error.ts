@@ -2,6 +2,11 @@ import type { NextStep } from './next-steps.ts';
 
 /** A failed operation: a code from the error table, what happened and where, and the exact fix. */
 export class AcorError extends Error {
+  static {
+    // A bundler renames classes, and Node shows the name of the class of an uncaught error.
+    Object.defineProperty(AcorError, 'name', { value: 'AcorError' });
+  }
+
   readonly code: string;
   readonly hint: string | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;

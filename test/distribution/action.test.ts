@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ACOR, ROOT, TestProject } from '../support/project.ts';
@@ -15,7 +15,7 @@ function step(
   env: Record<string, string> = {},
 ) {
   mkdirSync(project.path('bin'), { recursive: true });
-  symlinkSync(ACOR, project.path('bin', 'acor'));
+  if (!existsSync(project.path('bin', 'acor'))) symlinkSync(ACOR, project.path('bin', 'acor'));
   const { status, stdout, stderr } = spawnSync('bash', [join(SCRIPTS, script), ...args], {
     cwd: project.root,
     encoding: 'utf8',
@@ -81,6 +81,17 @@ describe('the GitHub Action', () => {
       readFileSync(project.path('summary'), 'utf8'),
       /^\| message \| bad &#124; &#60;b&#62;&#96;x&#96; ::error/m,
     );
+  });
+
+  it('runs commands that stream nothing, and leaves what follows -- to the tool', () => {
+    using project = new TestProject({ tools: ['quick', 'does'] });
+    assert.equal(step(project, 'run.sh', [], { ACOR_ACTION_RUN: 'list\n' }).status, 0);
+    const run = 'run\ndoes\n--\necho "$#" > "$ARTIFACTS_DIR/words"\n';
+    assert.equal(step(project, 'run.sh', [], { ACOR_ACTION_RUN: run }).status, 0);
+    const [runId] = project.runIds();
+    assert.equal(readFileSync(project.path('.runs', runId!, 'artifacts/words'), 'utf8'), '1\n');
+    const { status, stdout } = step(project, 'run.sh', [], { ACOR_ACTION_RUN: '' });
+    assert.deepEqual([status, /E_USAGE.*input 'run' is empty/.test(stdout)], [1, true]);
   });
 
   it('passes each line as one argument, and runs none of it in a shell', () => {

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -14,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { followFirstPage } from '../support/first-page.ts';
+import { librarySnippets } from '../support/library-snippets.ts';
 import { buildPackages } from '../support/packages.ts';
 import { ROOT } from '../support/project.ts';
 import { startRegistry } from '../support/registry.ts';
@@ -90,6 +92,7 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
     const command = ['npm', 'install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', 'acor'];
     const { status, stdout, stderr } = await run(command, where);
     assert.equal(status, 0, stdout + stderr);
+    assert.ok(existsSync(join(prefix, 'share/man/man1/acor.1')), 'no manual page');
   }
 
   async function detailsOf(where: ReturnType<typeof homeOf>) {
@@ -99,6 +102,15 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
 
   it('has at most 5 MB', () => {
     assert.ok(built.tarballBytes < 5 * MEGABYTE, `${built.tarballBytes} bytes`);
+  });
+
+  it('has files that everyone may read, also when a careful user packed them', () => {
+    for (const { tarball } of built.packages.filter(({ manifest }) => /acor/.test(manifest.name))) {
+      const { stdout } = spawnSync('tar', ['-tvzf', tarball], { encoding: 'utf8', maxBuffer: 1 << 24 });
+      const files = stdout.split('\n').filter((line) => line.startsWith('-'));
+      assert.ok(files.length > 0);
+      for (const file of files) assert.match(file, /^-(rw-r--r--|rwxr-xr-x) /);
+    }
   });
 
   it('runs the first page of the guide as JavaScript on each Node, for a user who did not install it', async () => {
@@ -192,6 +204,9 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
     );
     assert.equal(installed.status, 0, installed.stderr);
     writeFileSync(join(project, 'use.ts'), USE);
+    const sources = ['use.ts', ...librarySnippets().map((_, index) => `snippet-${index}.ts`)];
+    for (const [index, snippet] of librarySnippets().entries())
+      writeFileSync(join(project, `snippet-${index}.ts`), snippet);
     const strict = [
       '--strict',
       '--exactOptionalPropertyTypes',
@@ -201,7 +216,7 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
     ];
     const nodenext = ['--module', 'nodenext', '--target', 'es2023', '--types', ''];
     const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
-    const compiled = await run([tsc, ...strict, ...nodenext, 'use.ts'], where, project);
+    const compiled = await run([tsc, ...strict, ...nodenext, ...sources], where, project);
     assert.equal(compiled.status, 0, compiled.stdout + compiled.stderr);
     for (const { bin } of nodes.filter(isRecent)) {
       const { stdout, stderr } = await run([join(bin, 'node'), 'use.js'], where, project);

@@ -32,29 +32,87 @@ describe('the library', () => {
     assert.equal(events.at(-1)!.type, 'runner_end');
   }
 
-  it('discovers the tools, broken ones with their problems', async () => {
-    const tools = await acor.discover();
-    assert.deepEqual(
-      tools
-        .filter(({ problems }) => problems.length > 0)
-        .map(({ name, problems }) => [name, problems[0]!.line]),
-      [['broken', 1]],
-    );
-    assert.ok(tools.some(({ name }) => name === 'quick'));
+  it('calls any operation by its name, with its input and its data', async () => {
+    const { data, meta } = await acor.call('tool.list', undefined, { fields: ['name', 'problems'] });
+    const broken = data.tools.find(({ name }) => name === 'broken');
+    assert.match(broken?.problems[0] ?? '', /nmae/);
+    assert.equal(meta.count, data.tools.length);
+    assert.equal((await acor.call('tool.describe', { tool: 'reads_file' })).data.name, 'reads_file');
   });
 
-  it('describes a tool, and rejects an unknown or broken one', async () => {
-    const tool = await acor.describe('reads_file');
-    assert.deepEqual(
-      [tool.name, tool.adapter, tool.manifest.inputs?.[0]?.name],
-      ['reads_file', 'plain', 'file'],
-    );
-    await assert.rejects(acor.describe('raeds_file'), (error: AcorError) => {
+  it('rejects a call that is wrong, with the hint and the next steps of the command line', async () => {
+    await assert.rejects(acor.call('tool.describe', { tool: 'raeds_file' }), (error: AcorError) => {
       assert.ok(error instanceof AcorError);
       assert.equal(error.code, 'E_TOOL_NOT_FOUND');
+      assert.ok(error.next!.length > 0);
       return /reads_file/.test(String(error.hint));
     });
-    await assert.rejects(acor.describe('broken'), { code: 'E_MANIFEST_INVALID' });
+    await assert.rejects(acor.call('tool.describe', { tool: 'broken' }), { code: 'E_MANIFEST_INVALID' });
+    await assert.rejects(acor.call('run.show', { runn: 'x' } as never), { code: 'E_USAGE' });
+    for (const name of ['run.shw', 'run.supervise'])
+      await assert.rejects(acor.call(name as 'run.show', { run: 'x' }), { code: 'E_USAGE' });
+  });
+
+  it('plans a run, starts it apart, waits for it, and reads what it left', async () => {
+    const given = { tool: 'reads_file', args: ['data.txt'] };
+    const plan = (await acor.call('run.start', { ...given, dry_run: true })).data as { token: string };
+    const started = await acor.call('run.start', { ...given, plan: plan.token, detach: true });
+    const { run_id: run } = started.data as { run_id: string };
+    assert.equal((await acor.call('run.wait', { run })).data.state, 'completed');
+    const types: string[] = [];
+    await acor.call('run.attach', { run }, { onEvent: ({ type }) => types.push(type) });
+    assert.deepEqual([types[0], types.at(-1)], ['runner_start', 'runner_end']);
+    const { data, meta } = await acor.call('run.list', { tool: 'reads_file' }, { limit: 1 });
+    assert.deepEqual([data.runs.map(({ run_id }) => run_id), meta.count], [[run], 1]);
+    for (const name of [
+      'run.show',
+      'run.logs',
+      'run.artifacts',
+      'run.decisions',
+      'run.verify',
+      'run.replay',
+    ] as const)
+      await acor.call(name, { run });
+    const failed = await acor.run('exits_with', ['9']);
+    await assert.rejects(acor.call('run.retry', { run: failed.run_id }), (error: AcorError) => {
+      assert.equal(error.details?.['attempt'], 2);
+      return error.code === 'E_TOOL_FAILED';
+    });
+  });
+
+  it('cancels a run of another process', async () => {
+    const { data } = await acor.call('run.start', { tool: 'waits', detach: true });
+    const { run_id: run } = data as { run_id: string };
+    const cancelled = await acor.call('run.cancel', { run, reason: 'not needed' });
+    assert.deepEqual([cancelled.data.state, cancelled.data.was_running], ['cancelled', true]);
+    assert.deepEqual(processesOf(run), []);
+  });
+
+  it('takes the inputs of a tool as an object', async () => {
+    const summary = await acor.run('reads_file', { file: 'data.txt' });
+    assert.deepEqual(summary.result?.data, { output: 'one' });
+    await assert.rejects(async () => acor.run('reads_file', { fiel: 'data.txt' }), { code: 'E_USAGE' });
+  });
+
+  it('leaves an error of the start to nobody: it is an unhandled rejection when the run is not used', () => {
+    const program = `import { Acor } from ${JSON.stringify(join(ROOT, 'src/index.ts'))};
+process.on('unhandledRejection', ({ code }) => console.log('unhandled', code));
+const acor = new Acor({ cwd: ${JSON.stringify(project.root)} });
+acor.run('no_such_tool');
+await acor.run('no_such_tool').runId.catch(({ code }) => console.log('runId', code));
+for await (const _ of acor.run('no_such_tool')) ;`;
+    project.write(
+      'unheard.mts',
+      `${program.replace(/for await.*$/, '')}
+try { for await (const _ of acor.run('no_such_tool')) ; } catch ({ code }) { console.log('iteration', code); }`,
+    );
+    const { stdout } = spawnSync(process.execPath, [project.path('unheard.mts')], { encoding: 'utf8' });
+    const said = stdout.trim().split('\n').sort();
+    assert.deepEqual(said, [
+      'iteration E_TOOL_NOT_FOUND',
+      'runId E_TOOL_NOT_FOUND',
+      'unhandled E_TOOL_NOT_FOUND',
+    ]);
   });
 
   it('resolves a run to its summary', async () => {
@@ -106,16 +164,16 @@ describe('the library', () => {
     assert.deepEqual(processesOf(summary.run_id), []);
   });
 
-  it('cancels a run of another instance by its id, and returns its record', async () => {
+  it('cancels a run of another instance by its id', async () => {
     const run = acor.run('waits');
     for await (const event of run) if (event.type === 'heartbeat') break;
     const other = new Acor({ cwd: project.root });
-    const record = await other.cancel(await run.runId, 'from elsewhere');
-    assert.deepEqual([record.state, record.run_id], ['cancelled', await run.runId]);
+    const cancel = { run: await run.runId, reason: 'from elsewhere' };
+    const { data } = await other.call('run.cancel', cancel);
+    assert.deepEqual([data.state, data.run_id], ['cancelled', await run.runId]);
     assert.equal((await run).message, 'from elsewhere');
-    const again = await other.cancel(await run.runId);
-    assert.equal(again.state, 'cancelled');
-    await assert.rejects(other.cancel('../x'), { code: 'E_RUN_NOT_FOUND' });
+    assert.equal((await other.call('run.cancel', cancel)).data.was_running, false);
+    await assert.rejects(other.call('run.cancel', { run: '../x' }), { code: 'E_RUN_NOT_FOUND' });
   });
 
   it('cancels by its own handle', async () => {
@@ -156,7 +214,7 @@ describe('the library', () => {
 
   it('rejects an invalid configuration, of a file and of a caller', async () => {
     const bad = new Acor({ cwd: project.root, config: { 'environment.timeout_s': 'soon' } });
-    await assert.rejects(bad.discover(), { code: 'E_CONFIG_INVALID' });
+    await assert.rejects(bad.call('tool.list'), { code: 'E_CONFIG_INVALID' });
     const good = new Acor({ cwd: project.root, config: { 'environment.timeout_s': 0.4 } });
     assert.equal((await good.run('waits')).code, 'E_DEADLINE');
   });

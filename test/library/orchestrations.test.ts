@@ -30,7 +30,7 @@ describe('the library', () => {
   it('runs a workflow, whose steps are runs of their own', async () => {
     using project = projectWithWorkflow();
     const events: Event[] = [];
-    const acor = new Acor({ cwd: project.root });
+    const acor = new Acor({ cwd: project.root, env: project.environment() });
     const summary = await acor.workflow('flow.json', ['--word', 'good'], {
       onEvent: (event) => events.push(event as Event),
     });
@@ -42,7 +42,7 @@ describe('the library', () => {
 
   it('runs a pipe, and rejects one of a single tool', async () => {
     using project = projectWithWorkflow();
-    const acor = new Acor({ cwd: project.root });
+    const acor = new Acor({ cwd: project.root, env: project.environment() });
     const { state, result, message } = await acor.pipe(['counts', 'turns']);
     assert.equal(state, 'completed', message ?? '');
     assert.match(JSON.stringify(result?.data), /3.*2.*1/);
@@ -54,7 +54,7 @@ describe('the library', () => {
     const config = `task: { executor: { command: ['./bin/agent'], adapter: markers } }`;
     using project = new TaskProject('command', [say('one'), say('two')], config);
     project.write('.acor/config.yaml', `${WITHOUT_SANDBOX}${config}\n`);
-    const acor = new Acor({ cwd: project.root, env: { ...process.env, ...project.env } });
+    const acor = new Acor({ cwd: project.root, env: project.environment(project.env) });
     for (const description of ['Begin', 'Go on']) {
       const { state, tool, message } = await acor.task('t', description);
       assert.deepEqual([state, tool], ['completed', 'task:command'], message ?? '');
@@ -79,6 +79,7 @@ describe('the library', () => {
         const program = join(ROOT, 'node_modules', '.bin', runtime);
         const { stdout, stderr } = spawnSync(program, [join(folder, 'main.mjs'), project.root], {
           encoding: 'utf8',
+          env: project.environment(),
         });
         assert.equal(stderr, '');
         assert.deepEqual(JSON.parse(stdout), { state: 'completed', message: null });
@@ -92,19 +93,20 @@ describe('the library', () => {
   it('uses a changed configuration and a changed tool at the next call', async () => {
     using project = projectWithWorkflow();
     const acor = new Acor({ cwd: project.root });
-    const names = async () => (await acor.discover()).map(({ name }) => name);
+    const names = async () => (await acor.call('tool.list')).data.tools.map(({ name }) => name);
     assert.deepEqual(await names(), ['counts', 'notes_work', 'turns']);
     project.write(
       'tools/counts/tool.yaml',
       `${PLAIN}name: counts\ndescription: Changed.\ncommand: [seq, '4']\n`,
     );
-    assert.equal((await acor.describe('counts')).manifest.description, 'Changed.');
+    const { tools } = (await acor.call('tool.list')).data;
+    assert.equal(tools.find(({ name }) => name === 'counts')?.description, 'Changed.');
     project.write('others/late/tool.yaml', `${PLAIN}command: [seq, '1']\n`);
     project.write('.acor/config.yaml', `${WITHOUT_SANDBOX}project: { tools_dirs: [others] }\n`);
     assert.deepEqual(await names(), ['late']);
     assert.equal((await acor.run('late')).state, 'completed');
     project.write('.acor/config.yaml', `${WITHOUT_SANDBOX}project: { tools_dirs: 7 }\n`);
-    await assert.rejects(acor.discover(), { code: 'E_CONFIG_INVALID' });
+    await assert.rejects(acor.call('tool.list'), { code: 'E_CONFIG_INVALID' });
     project.write('.acor/config.yaml', WITHOUT_SANDBOX);
     assert.deepEqual(await names(), ['counts', 'notes_work', 'turns']);
   });

@@ -18,7 +18,7 @@ it('plugins take part in operations of the library, and its runs report their fa
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...project.env };
   const acor = new Acor({ cwd: project.root, env });
   assert.deepEqual(
-    (await acor.discover()).map(({ name }) => name),
+    (await acor.call('tool.list')).data.tools.map(({ name }) => name),
     ['quick'],
   );
   const refused = await acor.run('quick', ['bad']).catch((error: unknown) => error);

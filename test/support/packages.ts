@@ -39,6 +39,9 @@ function packed(folder: string, source: string): Published {
   return { manifest, tarball };
 }
 
+/** Under the mask of a user who lets no one else read the files of the checkout. */
 function start(program: string, ...args: string[]): void {
-  execFileSync(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('sh', ['-c', 'umask 077; exec "$@"', 'sh', program, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { PREVIEW_CLEAN, SEE_HEALTH, VERIFY } from '../../protocol/next-steps.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
@@ -22,7 +24,7 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
     case 'EACCES':
     case 'EPERM':
       return new AcorError('E_STORAGE', `permission denied: cannot ${what}: ${path}`, {
-        hint: `Make it writable for this user (chmod u+rwx '${path}'), or set project.runs_dir to a writable folder (ACOR_PROJECT_RUNS_DIR=…).`,
+        hint: `Make it writable for this user (chmod u+rwx '${existing(path)}'), or set project.runs_dir to a writable folder (ACOR_PROJECT_RUNS_DIR=…).`,
         next: [SEE_HEALTH],
         cause: error,
       });
@@ -55,4 +57,9 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
         cause: error,
       });
   }
+}
+
+/** The path, or the folder in which it could not be created. */
+function existing(path: string): string {
+  return existsSync(path) ? path : dirname(path);
 }

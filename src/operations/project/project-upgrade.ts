@@ -17,6 +17,7 @@ const change = z.object({
 });
 
 const output = z.object({
+  root: z.string().nullable().describe("The project's folder; null with --self, which looks at none."),
   changes: z.array(change),
   config_version: z
     .object({ from: z.int(), to: z.int() })
@@ -51,7 +52,7 @@ export const projectUpgrade = acorOperation({
     const dryRun = input.dry_run;
     const acor = { version: ACOR_VERSION, update_with: selfUpdate() };
     if (input.self)
-      return { kind: 'data', data: { changes: [], config_version: null, dry_run: dryRun, acor } };
+      return { kind: 'data', data: { root: null, changes: [], config_version: null, dry_run: dryRun, acor } };
     const { root, file } = findProject(ctx.cwd);
     const changes: z.output<typeof change>[] = [];
     const migrated = file === null ? null : await migrateConfig(file, { root, dryRun, env: ctx.env });
@@ -73,6 +74,7 @@ export const projectUpgrade = acorOperation({
     return {
       kind: 'data',
       data: {
+        root,
         changes,
         config_version: migrated === null ? null : { from: migrated.from, to: migrated.to },
         dry_run: dryRun,

@@ -7,6 +7,8 @@ export function selfUpdate(): string {
   const { how, folder } = installation();
   switch (how) {
     case 'npm':
+      // npx keeps packages in a folder of its cache, and takes the newest when it is asked to.
+      if (folder.split('/').includes('_npx')) return shellCommand(['npx', 'acor@latest']);
       return shellCommand(['npm', '--prefix', folder, 'update', 'acor']);
     case 'npm-global':
       return shellCommand(['npm', '--global', '--prefix', folder, 'update', 'acor']);

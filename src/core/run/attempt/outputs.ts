@@ -1,52 +1,25 @@
-import {
-  chmodSync,
-  chownSync,
-  constants,
-  copyFileSync,
-  cpSync,
-  existsSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  utimesSync,
-} from 'node:fs';
+import { chmodSync, lchownSync, linkSync, renameSync, type Stats, unlinkSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { writeAtomic } from '../../../util/atomic-write.ts';
 import { errorCode, errorMessage } from '../../../util/error-code.ts';
-import { newSpanId } from '../../../util/ids.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 import { type ReplacedFile, replacedFile } from '../../registry/path-grants.ts';
 import type { RunWorkspace } from '../workspace.ts';
-
-/** The files that the outputs of a run replace, by target, as the first attempt found them. */
-type Replaced = Record<string, ReplacedFile>;
+import { copyOutput, makeStagingFolders, OutputPlace } from './output-place.ts';
 
 /**
- * Creates the folders in which a tool writes its staged outputs, and the copies of files that they replace. A later attempt finds what
- * the earlier one left. Returns the outputs with the state of the files that the first attempt copied.
+ * Creates the folders in which a tool writes its staged outputs, and the copies of files that they replace. They are new in each attempt.
+ * Returns the outputs with the state of the files that were copied.
  */
-export function prepareStaging(
-  staged: readonly StagedOutput[],
-  { control }: Pick<RunWorkspace, 'control'>,
-): StagedOutput[] {
-  for (const output of staged) mkdirSync(dirname(output.staged), { recursive: true });
-  if (!staged.some(({ replaces }) => replaces)) return [...staged];
-  const record = join(control, 'replaced.json');
-  const known = readReplaced(record);
-  const prepared = staged.map((output) => {
-    const { target, replaces } = output;
-    if (replaces === undefined) return output;
-    known[target] ??= copyToReplace(output);
-    return { ...output, replaces: known[target] };
-  });
-  writeAtomic(record, JSON.stringify(known));
-  return prepared;
+export function prepareStaging(staged: readonly StagedOutput[], workspace: RunWorkspace): StagedOutput[] {
+  makeStagingFolders(
+    workspace,
+    staged.map((output) => dirname(output.staged)),
+  );
+  return staged.map((output) =>
+    output.replaces === undefined ? output : { ...output, replaces: copyToReplace(output, workspace) },
+  );
 }
 
 /** The size of the copies, which the tool has not written. */
@@ -55,35 +28,42 @@ export function copiedBytes(staged: readonly StagedOutput[]): number {
 }
 
 /** The staged outputs that the tool wrote. A copy that it did not change is none. */
-export function writtenOutputs(staged: readonly StagedOutput[]): StagedOutput[] {
-  return staged.filter(({ staged: path, replaces }) => {
-    const stats = lstatSync(path, { throwIfNoEntry: false });
-    return stats !== undefined && !(replaces && hasContentOf(stats, replaces));
-  });
+export function writtenOutputs(staged: readonly StagedOutput[], workspace: RunWorkspace): StagedOutput[] {
+  return staged.filter((output) => wasWritten(output, workspace));
 }
 
-/** Forgets the files that were replaced: the run is complete. */
-export function endStaging({ control }: Pick<RunWorkspace, 'control'>): void {
-  rmSync(join(control, 'replaced.json'), { force: true });
+/** A tool that has replaced the folder by something else wrote no output. */
+function wasWritten({ staged, replaces }: StagedOutput, workspace: RunWorkspace): boolean {
+  try {
+    using place = OutputPlace.staged(workspace, staged);
+    const stats = place.stats();
+    return stats !== undefined && !(replaces && hasContentOf(stats, replaces));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return false;
+    throw error;
+  }
 }
 
 /**
  * Moves the outputs of a completed run to their targets (contract §5): each atomically, and all or none. A target that appeared or changed
  * while the run worked is not overwritten: then all outputs stay in the workspace, and the error has the commands that move them.
  */
-export function placeOutputs(all: readonly StagedOutput[]): void {
+export function placeOutputs(all: readonly StagedOutput[], workspace: RunWorkspace): void {
   const outputs = all.filter(({ stays }) => !stays);
-  const backups = new Map<string, string>();
+  using backups = new Backups();
   for (const [index, output] of outputs.entries()) {
     try {
-      mkdirSync(dirname(output.target), { recursive: true });
-      if (output.replaces) assertUnchanged(output.target, output.replaces);
+      using from = OutputPlace.staged(workspace, output.staged);
+      using to = OutputPlace.target(output.target);
+      if (output.replaces) assertUnchanged(to, output.replaces);
       // Only an output that may have to move back needs the old content.
-      if (output.replaces && outputs.length > 1) backups.set(output.target, keepBeside(output.target));
-      place(output.staged, output.target, output.replaces !== undefined);
+      if (output.replaces && outputs.length > 1) backups.keep(output.target, to);
+      place(from, to, output.replaces === undefined ? moveWithoutOverwriting : moveOver);
     } catch (error) {
-      const moved = outputs.slice(0, index).filter((each) => moveBack(each, backups.get(each.target)));
-      const kept = [...moved, ...outputs.slice(index)];
+      const kept = [
+        ...outputs.slice(0, index).filter((each) => moveBack(each, workspace, backups)),
+        ...outputs.slice(index),
+      ];
       const moves = kept.map(({ staged, target }) => shellCommand(['mv', staged, target]));
       throw new AcorError(
         'E_STORAGE',
@@ -96,7 +76,6 @@ export function placeOutputs(all: readonly StagedOutput[]): void {
       );
     }
   }
-  for (const backup of backups.values()) rmSync(backup, { force: true });
 }
 
 /** The path of a staged file after its output is moved to the target. */
@@ -122,99 +101,115 @@ function pathInside(path: string, folder: string): string | undefined {
   return inside.startsWith('..') || isAbsolute(inside) ? undefined : inside;
 }
 
-/** Copies the file that the output replaces. The copy keeps its time, which shows later whether the tool wrote it. */
-function copyToReplace({ target, staged }: StagedOutput): ReplacedFile {
-  const before = lstatSync(target);
-  // The exclusive flag follows no link that an earlier attempt left there.
-  copyFileSync(target, staged, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-  utimesSync(staged, before.atimeMs / 1000, before.mtimeMs / 1000);
-  return replacedFile(before);
-}
+/** The old content of replaced files, under a second name beside each, until all outputs are in place. */
+class Backups implements Disposable {
+  readonly #places = new Map<string, OutputPlace>();
 
-function readReplaced(path: string): Replaced {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
-    return {};
+  keep(target: string, place: OutputPlace): void {
+    if (place.stats() === undefined) return;
+    const backup = place.beside();
+    this.#places.set(target, backup);
+    try {
+      linkSync(place.path, backup.path);
+    } catch {
+      // A file system without hard links gets a copy.
+      copyOutput(place, backup);
+    }
+  }
+
+  restore(target: string, place: OutputPlace): void {
+    const backup = this.#places.get(target);
+    if (backup !== undefined) renameSync(backup.path, place.path);
+  }
+
+  [Symbol.dispose](): void {
+    for (const backup of this.#places.values()) {
+      backup.remove();
+      backup[Symbol.dispose]();
+    }
   }
 }
 
+/** Copies the file that the output replaces. The copy keeps its time, which shows later whether the tool wrote it. */
+function copyToReplace({ target, staged }: StagedOutput, workspace: RunWorkspace): ReplacedFile {
+  using from = OutputPlace.target(target);
+  using to = OutputPlace.staged(workspace, staged);
+  const stats = from.stats();
+  if (!stats?.isFile()) {
+    throw new AcorError('E_STORAGE', `${target} has been removed or replaced since the run was planned`, {
+      hint: 'Run it again.',
+    });
+  }
+  copyOutput(from, to);
+  return replacedFile(stats);
+}
+
 function hasContentOf(stats: Stats, { size, mtimeMs }: ReplacedFile): boolean {
-  // `utimes` takes seconds as a fraction, so the copy's time is rounded.
+  // A time is set in seconds as a fraction, so that of the copy is rounded.
   return stats.isFile() && stats.size === size && Math.abs(stats.mtimeMs - mtimeMs) < 1;
 }
 
-function assertUnchanged(target: string, replaces: ReplacedFile): void {
-  const stats = lstatSync(target, { throwIfNoEntry: false });
+function assertUnchanged(target: OutputPlace, replaces: ReplacedFile): void {
+  const stats = target.stats();
   if (stats === undefined) return;
   if (stats.ino !== replaces.ino || !hasContentOf(stats, replaces))
     throw Object.assign(new Error('changed'), { code: 'ESTALE' });
 }
 
-/** Keeps the old content under a second name. A file system without hard links gets a copy. */
-function keepBeside(target: string): string {
-  const backup = join(dirname(target), `.acor-${newSpanId()}`);
-  try {
-    linkSync(target, backup);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return backup;
-    copyFileSync(target, backup, constants.COPYFILE_FICLONE);
-  }
-  return backup;
-}
-
 /** Moves a placed output back to the workspace, and the old content to its target: a failed run changes no output. False when that fails. */
-function moveBack({ staged, target }: StagedOutput, backup: string | undefined): boolean {
+function moveBack({ staged, target }: StagedOutput, workspace: RunWorkspace, backups: Backups): boolean {
   try {
-    place(target, staged, false);
-    if (backup !== undefined && existsSync(backup)) renameSync(backup, target);
+    using from = OutputPlace.target(target);
+    using to = OutputPlace.staged(workspace, staged);
+    place(from, to, moveWithoutOverwriting);
+    backups.restore(target, from);
     return true;
   } catch {
     return false;
   }
 }
 
-function place(from: string, to: string, replaces: boolean): void {
-  const move = replaces ? moveOver : moveWithoutOverwriting;
+type Move = (from: OutputPlace, to: OutputPlace) => void;
+
+function place(from: OutputPlace, to: OutputPlace, move: Move): void {
   try {
     move(from, to);
   } catch (error) {
     if (errorCode(error) !== 'EXDEV') throw error;
     // On another file system: copy beside the target first, so that the target itself appears atomically.
-    const beside = join(dirname(to), `.acor-${newSpanId()}`);
+    using beside = to.beside();
     try {
-      cpSync(from, beside, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+      copyOutput(from, beside);
       move(beside, to);
     } catch (inner) {
-      rmSync(beside, { recursive: true, force: true });
+      beside.remove();
       throw inner;
     }
-    rmSync(from, { recursive: true, force: true });
+    from.remove();
   }
 }
 
 /** Replaces a file, which keeps its mode and owner. */
-function moveOver(from: string, to: string): void {
-  const stats = lstatSync(from);
-  if (!stats.isFile()) throw new Error('the tool replaced the file by something else');
-  const old = lstatSync(to, { throwIfNoEntry: false });
+function moveOver(from: OutputPlace, to: OutputPlace): void {
+  const stats = from.stats();
+  if (!stats?.isFile()) throw new Error('the tool replaced the file by something else');
+  const old = to.stats();
   if (old !== undefined) {
-    if (process.geteuid?.() === 0) chownSync(from, old.uid, old.gid);
-    if (stats.mode !== old.mode) chmodSync(from, old.mode & 0o7777);
+    if (process.geteuid?.() === 0) lchownSync(from.path, old.uid, old.gid);
+    if (stats.mode !== old.mode) from.folder.hold(from.name, (path) => chmodSync(path, old.mode & 0o7777));
   }
-  renameSync(from, to);
+  renameSync(from.path, to.path);
 }
 
 /** `link` fails when the target exists; `rename` would replace a file. A folder cannot be linked, and `rename` replaces only an empty one. */
-function moveWithoutOverwriting(from: string, to: string): void {
-  if (lstatSync(from).isDirectory()) {
-    if (existsSync(to)) throw Object.assign(new Error('taken'), { code: 'EEXIST' });
-    renameSync(from, to);
+function moveWithoutOverwriting(from: OutputPlace, to: OutputPlace): void {
+  if (from.stats()?.isDirectory()) {
+    if (to.stats() !== undefined) throw Object.assign(new Error('taken'), { code: 'EEXIST' });
+    renameSync(from.path, to.path);
     return;
   }
-  linkSync(from, to);
-  rmSync(from);
+  linkSync(from.path, to.path);
+  unlinkSync(from.path);
 }
 
 function placeProblem(error: unknown): string {
@@ -223,6 +218,8 @@ function placeProblem(error: unknown): string {
       return 'another process created it while the run worked';
     case 'ESTALE':
       return 'another process changed it while the run worked';
+    case 'ENOTDIR':
+      return 'a folder above it is a link or a file now, and ACOR does not follow it';
     default:
       return errorMessage(error);
   }

@@ -20,7 +20,7 @@ import type { RunnerServices } from '../services.ts';
 import { runAttempt } from './attempt.ts';
 import { artifactRoots, collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
-import { endStaging, placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
+import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
 
 /** Returns a function that creates the executor of a plan once the run has a writer. */
@@ -135,7 +135,7 @@ class ToolExecutor implements RunExecutor {
       );
     }
     try {
-      const outputs = writtenOutputs(this.#staged);
+      const outputs = writtenOutputs(this.#staged, workspace);
       for (const { input, target, replaces } of this.#staged) {
         // A tool may leave a file as it is: only a new one is missed.
         if (replaces === undefined && !outputs.some((output) => output.target === target)) {
@@ -143,8 +143,7 @@ class ToolExecutor implements RunExecutor {
         }
       }
       const artifacts = await collectArtifacts(meter, workspace, attempt.message, outputs, attempt.files);
-      placeOutputs(outputs);
-      endStaging(workspace);
+      placeOutputs(outputs, workspace);
       const { store } = this.#services;
       for (const artifact of artifacts)
         if (artifact.kind === 'file') await store.blobs.keep(this.#plan.runId, artifact);

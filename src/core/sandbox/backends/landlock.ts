@@ -1,7 +1,8 @@
-import { chownSync, mkdirSync, rmSync } from 'node:fs';
+import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
+import { removePath } from '../../../util/walk-tree.ts';
 import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers, isRunUser, ROOT } from '../identity/run-users.ts';
 import { LANDLOCK_ACCESS, type LandlockRules } from '../launcher/landlock-rules.ts';
@@ -72,7 +73,7 @@ function launchUnderLandlock(
 ): SandboxLaunch {
   const temp = join(request.folders.work, TEMP_FOLDER);
   // An earlier attempt may have replaced it.
-  rmSync(temp, { recursive: true, force: true });
+  removePath(temp);
   mkdirSync(temp);
   if (options.user !== null) chownSync(temp, options.user.uid, options.user.gid);
   const launcher = new Launcher(
@@ -109,7 +110,7 @@ function launchUnderLandlock(
     release: () => launcher.release(),
     close() {
       launcher.close();
-      rmSync(temp, { recursive: true, force: true });
+      removePath(temp);
     },
   };
 }

@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+import { loadAll } from '../src/compose/catalog.ts';
+import { ROUTES } from '../src/operations/index.ts';
+import { type JsonSchema, typeOf } from './type-of-schema.ts';
+
+// Writes src/operation-types.ts from the operations. With --check it writes nothing, and exits 1 when the file is stale.
+
+const FILE = fileURLToPath(new URL('../src/operation-types.ts', import.meta.url));
+/** It serves until its client disconnects, and needs the entry point of the command. */
+const COMMAND_ONLY = new Set(['mcp.serve']);
+
+const fresh = await text();
+if (process.argv.includes('--check')) {
+  if (fresh !== readFileSync(FILE, 'utf8')) {
+    process.stderr.write(
+      'src/operation-types.ts is stale. Write it again: node_modules/.bin/bun scripts/write-operation-types.ts\n',
+    );
+    process.exitCode = 1;
+  }
+} else writeFileSync(FILE, fresh);
+
+async function text(): Promise<string> {
+  const operations = (await loadAll(ROUTES))
+    .map(({ op }) => op)
+    .filter(({ name }) => !COMMAND_ONLY.has(name));
+  const members = operations
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, summary, input, output }) => {
+      const given = typeOf(z.toJSONSchema(input, { io: 'input' }) as JsonSchema, '    ');
+      const answered = typeOf(z.toJSONSchema(output, { io: 'output' }) as JsonSchema, '    ');
+      return `  /** ${summary} */\n  '${name}': {\n    input: ${given};\n    data: ${answered};\n  };\n`;
+    });
+  return `// Written by scripts/write-operation-types.ts.
+
+/** The input of each operation, and the data of its answer. */
+export interface OperationTypes {
+${members.join('')}}
+`;
+}

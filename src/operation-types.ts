@@ -1,0 +1,1729 @@
+// Written by scripts/write-operation-types.ts.
+
+/** The input of each operation, and the data of its answer. */
+export interface OperationTypes {
+  /** Compare the files that agents read with what this version of ACOR would write; each with its fix. */
+  'agents.check': {
+    input: Record<string, never>;
+    data: {
+      root: string;
+      /** The agents whose files the project has. */
+      agents: Array<'claude' | 'codex' | 'gemini'>;
+      /** The program that agents start as `acor`; null when it is not on the PATH. */
+      program: string | null;
+      files: Array<{
+        path: string;
+        agents: Array<'claude' | 'codex' | 'gemini'>;
+        state: 'current' | 'missing' | 'stale' | 'changed' | 'foreign' | 'unreadable';
+        detail: string;
+        /** A command or an edit. */
+        fix: string | null;
+      }>;
+    };
+  };
+  /** Write ACOR as a plugin for agents: one folder for Agent Plugins 1.0.0 and for Claude Code. */
+  'agents.plugin': {
+    input: {
+      /** The folder of the plugin; it must be empty, or contain this plugin. */
+      output: string;
+      /** List what would be written, and write nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      folder: string;
+      dry_run: boolean;
+      files: Array<{
+        /** Relative to the project’s folder; absolute when it is outside. */
+        path: string;
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+        why?: string | undefined;
+        /** What a person must do by hand. */
+        by_hand?: string | undefined;
+        lines?: Array<{
+          line: number;
+          before: string;
+          after: string;
+        }> | undefined;
+      }>;
+    };
+  };
+  /** Show the current configuration, and where each value comes from. */
+  'config.show': {
+    input: {
+      /** Only keys that begin with this, such as environment. */
+      key?: string | undefined;
+    };
+    data: {
+      root: string;
+      file: string | null;
+      values: Array<{
+        key: string;
+        value: unknown;
+        source: string;
+        where: string | null;
+      }>;
+    };
+  };
+  /** Check a tool, or a call of it, against the policy: every violation, and every policy file that applied. */
+  'policy.check': {
+    input: {
+      /** The name of the tool. */
+      tool: string;
+      /** Arguments of the tool, to check this call of it: they may grant paths. */
+      args?: Array<string> | undefined;
+    };
+    data: {
+      /** Whether the policy allows it. */
+      allowed: boolean;
+      violations: Array<{
+        /** The key of the manifest, or the argument, that requests it. */
+        path: string;
+        asked: unknown;
+        allowed: unknown;
+        /** The line of the policy that rejects it. */
+        by: string;
+        rule: string;
+        fix: string;
+      }>;
+      files: Array<{
+        source: 'system' | 'user' | 'project';
+        file: string;
+        engine: string;
+      }>;
+      approval: {
+        state: 'not_needed' | 'valid' | 'missing' | 'stale';
+        /** Of the current manifest and entry. */
+        digest: string | null;
+        /** The person who approved it, or the line of the policy file. */
+        by: string | null;
+        at: string | null;
+        files: Array<{
+          name: string;
+          sha256: string;
+        }>;
+        /** The files that made it stale. */
+        changed: Array<string>;
+      };
+      /** For a call: the names of its secret inputs and of the stored secrets in it. ACOR masks them for policy engines and in this answer. */
+      masked?: Array<string> | undefined;
+      tool: string;
+      level: 'minimal' | 'standard' | 'privileged';
+    };
+  };
+  /** Make this folder a project: configuration, the ./tool shortcut, ignore rules, a first tool that runs. */
+  'project.init': {
+    input: {
+      /** The language of the first tool; by default python if it is installed, else bash. */
+      template?: 'python' | 'bash' | 'node' | 'typescript' | 'go' | 'rust' | undefined;
+      /** Convert a project with tools/run.py and tools/<name>/cli.py, so that ACOR runs its tools. */
+      from_existing?: boolean | undefined;
+      /** Also write the files by which these agents find ACOR: claude, codex, gemini, separated by commas. */
+      agents?: string | undefined;
+      /** Replace files that ACOR wrote and that were changed; .acor/replaced/ keeps the old ones. */
+      force?: boolean | undefined;
+      /** Show what would happen to each file, and write nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      root: string;
+      dry_run: boolean;
+      /** How many files were written, changed or moved. */
+      changed: number;
+      files: Array<{
+        /** Relative to the project’s folder; absolute when it is outside. */
+        path: string;
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+        why?: string | undefined;
+        /** What a person must do by hand. */
+        by_hand?: string | undefined;
+        lines?: Array<{
+          line: number;
+          before: string;
+          after: string;
+        }> | undefined;
+      }>;
+      /** The first tool, if one was written. */
+      tool: string | null;
+      notes: Array<string>;
+    };
+  };
+  /** Write a tool to begin with: entry, manifest, selftest, a test and a README. */
+  'project.template': {
+    input: {
+      /** The language of the tool. */
+      language: 'python' | 'bash' | 'node' | 'typescript' | 'go' | 'rust';
+      /** The name of the tool. */
+      name?: string | undefined;
+      /** The parent of the tool’s folder; by default tools/ of the project. */
+      output?: string | undefined;
+      /** List what would be written, and write nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      name: string;
+      language: 'python' | 'bash' | 'node' | 'typescript' | 'go' | 'rust';
+      folder: string;
+      dry_run: boolean;
+      files: Array<{
+        /** Relative to the project’s folder; absolute when it is outside. */
+        path: string;
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+        why?: string | undefined;
+        /** What a person must do by hand. */
+        by_hand?: string | undefined;
+        lines?: Array<{
+          line: number;
+          before: string;
+          after: string;
+        }> | undefined;
+      }>;
+      notes: Array<string>;
+    };
+  };
+  /** Trust what this project's configuration widens: a person reads each setting, and types a word. Without trust it has no effect. */
+  'project.trust': {
+    input: {
+      /** List what the configuration widens, and change nothing. */
+      list?: boolean | undefined;
+      /** Revoke the trust. */
+      revoke?: boolean | undefined;
+    };
+    data: {
+      root: string;
+      file: string | null;
+      /** not_needed: the configuration widens nothing. */
+      state: 'not_needed' | 'trusted' | 'untrusted' | 'revoked';
+      by: string | null;
+      at: string | null;
+      settings: Array<{
+        key: string;
+        where: string;
+        asked: unknown;
+        /** The value that applies without trust. */
+        without: unknown;
+        means: string;
+        /** Whether it has changed since a person trusted this project. */
+        is_new: boolean;
+      }>;
+    };
+  };
+  /** Bring the files of the project up to date with this ACOR. ACOR itself is not changed. */
+  'project.upgrade': {
+    input: {
+      /** Only .acor/config.yaml; else also version.json and outdated keys of manifests. */
+      config?: boolean | undefined;
+      /** Only the command that updates ACOR itself; nothing is changed. */
+      self?: boolean | undefined;
+      /** Show what would change, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      /** The project's folder; null with --self, which looks at none. */
+      root: string | null;
+      changes: Array<{
+        file: string;
+        /** The changes, made or (with --dry-run) planned. */
+        steps: Array<string>;
+        /** Unified. */
+        diff: string;
+        /** The copy of the file from before the change. */
+        backup: string | null;
+      }>;
+      /** Null when the project has no configuration file, and with --self. */
+      config_version: {
+        from: number;
+        to: number;
+      } | null;
+      dry_run: boolean;
+      acor: {
+        version: string;
+        update_with: string;
+      };
+    };
+  };
+  /** Check configuration, manifests, error codes, policies and workflows; every finding has its place and its fix. */
+  'project.validate': {
+    input: {
+      /** Tools by name, files or folders; by default the whole project. */
+      targets?: Array<string> | undefined;
+      /** Treat warnings as errors. */
+      strict?: boolean | undefined;
+      /** Fix what is safe to fix; comments and order stay as they are. */
+      fix?: boolean | undefined;
+      /** Also whether tools and project fit this version of ACOR. */
+      check_versions?: boolean | undefined;
+      /** Also run the self-tests of the tools. */
+      selftest?: boolean | undefined;
+      /** With --fix: show what would change, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      findings: Array<{
+        file: string;
+        /** From 1; 0 is the whole file. */
+        line: number;
+        col: number;
+        severity: 'error' | 'warning';
+        rule: string;
+        message: string;
+        fix: string;
+      }>;
+      errors: number;
+      warnings: number;
+      /** How many tools were checked. */
+      tools: number;
+      /** With --fix: the files that were changed, or with --dry-run would be. */
+      fixed: Array<{
+        file: string;
+        rules: Array<string>;
+        diff: string;
+      }>;
+      dry_run: boolean;
+    };
+  };
+  /** Answer a question of a running tool; the answer reaches the live process. */
+  'run.answer': {
+    input: {
+      /** The id of the run. */
+      run: string;
+      /** The question; optional when only one is open. */
+      action_id?: string | undefined;
+      /** The id of one of the options. */
+      choice?: string | undefined;
+      /** The answer as JSON. */
+      value?: string | undefined;
+      /** A file that holds the answer as JSON. */
+      file?: string | undefined;
+      /** The reason; it is recorded with the answer. */
+      reason?: string | undefined;
+      /** Who answers; by default the agent or the user that calls. */
+      by?: string | undefined;
+    };
+    data: {
+      run_id: string;
+      action_id: string;
+      action: string;
+      answer: unknown;
+      by: string;
+    };
+  };
+  /** Read an artifact of a run, or a part of it: text as it is, other bytes as base64. */
+  'run.artifact': {
+    input: {
+      /** The id of the run. */
+      run: string;
+      /** The path, as the run lists it, or the number in that list, from 1. */
+      artifact: string;
+      /** The first byte to read. */
+      from?: number | undefined;
+      /** How many bytes to read at most. */
+      bytes?: number | undefined;
+    };
+    data: {
+      run_id: string;
+      path: string;
+      media_type: string;
+      /** Of the whole artifact, in bytes. */
+      size: number;
+      sha256: string;
+      from: number;
+      /** How many bytes `content` covers. */
+      bytes: number;
+      encoding: 'utf8' | 'base64';
+      content: string;
+    };
+  };
+  /** List the artifacts of a run: path, size, hash, media type. */
+  'run.artifacts': {
+    input: {
+      /** The id of the run. */
+      run: string;
+    };
+    data: {
+      run_id: string;
+      artifacts: Array<{
+        path: string;
+        kind: 'file' | 'directory';
+        /** In bytes. */
+        size: number;
+        sha256: string;
+        media_type: string;
+        files?: number | undefined;
+      }>;
+    };
+  };
+  /** Follow a run: stream its events until it ends or waits for an answer. */
+  'run.attach': {
+    input: {
+      /** The id of the run. */
+      run: string;
+      /** Only events after this seq. */
+      since?: number | undefined;
+    };
+    data: {
+      run_id: string;
+      tool: string;
+      state: 'completed' | 'failed' | 'cancelled';
+      code: string | null;
+      message: string | null;
+      hint: string | null;
+      retryable: boolean;
+      rc: number | null;
+      signal: string | null;
+      attempt: number;
+      duration_s: number;
+      events: number;
+      artifacts: Array<{
+        path: string;
+        kind: 'file' | 'directory';
+        /** In bytes. */
+        size: number;
+        sha256: string;
+        media_type: string;
+        files?: number | undefined;
+      }>;
+      survivors: Array<{
+        pid: number;
+        command: string;
+      }>;
+      result: Record<string, unknown> | null;
+      next: Array<string>;
+      dir: string;
+    } | {
+      run_id: string;
+      state: string;
+      dir: string;
+    };
+  };
+  /** Cancel a run, and wait until it and everything it started has ended. */
+  'run.cancel': {
+    input: {
+      /** The id of the run. */
+      run: string;
+      /** Why; the tool can read it, and the run records it. */
+      reason?: string | undefined;
+      /** Only report whether there is anything to cancel. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      run_id: string;
+      state: string;
+      was_running: boolean;
+    };
+  };
+  /** Remove or pack old runs; live runs are never touched. */
+  'run.clean': {
+    input: {
+      /** Keep this many of the newest runs. */
+      keep?: number | undefined;
+      /** Take only runs that ended more than this many days ago. */
+      older_than?: number | undefined;
+      /** Pack the runs into few files instead of removing them; every command still reads them. */
+      pack?: boolean | undefined;
+      /** Show what would be removed or packed, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      removed: Array<string>;
+      /** The runs that were moved from their folders into packs. */
+      packed: Array<string>;
+      /** The runs that could not be packed, and why. */
+      skipped: Array<{
+        run_id: string;
+        reason: string;
+      }>;
+      dry_run: boolean;
+      /** How many runs are still in the store, packed or not. */
+      kept: number;
+    };
+  };
+  /** Show the questions of tools and their answers: who decided, when, why. */
+  'run.decisions': {
+    input: {
+      /** Only the questions of this run; by default of all runs. */
+      run?: string | undefined;
+      /** Only questions that accept an answer now. */
+      open?: boolean | undefined;
+    };
+    data: {
+      decisions: Array<{
+        run_id: string;
+        tool: string;
+        action_id: string;
+        action: string;
+        audience: 'ai' | 'user';
+        context: unknown;
+        asked_at: string;
+        /** Unanswered: the attempt that asked has ended. */
+        state: 'answered' | 'open' | 'unanswered';
+        answer: unknown;
+        by: string | null;
+        source: string | null;
+        reason: string | null;
+        answered_at: string | null;
+      }>;
+    };
+  };
+  /** List the runs of this project, the newest first. */
+  'run.list': {
+    input: {
+      /** Only runs of this tool. */
+      tool?: string | undefined;
+      /** Only runs in this state. */
+      state?: 'queued' | 'running' | 'waiting_ai' | 'completed' | 'failed' | 'cancelled' | undefined;
+      /** Only tools, workflows, pipes or tasks. */
+      kind?: 'tool' | 'workflow' | 'pipe' | 'task' | undefined;
+      /** Only runs that this agent started. */
+      caller?: string | undefined;
+      /** Only the steps of this run. */
+      parent?: string | undefined;
+      /** Only runs created at this time or later: 2026-01-31, 2026-01-31T12:00Z. */
+      created_after?: string | undefined;
+      /** Only runs created before this time. */
+      created_before?: string | undefined;
+      /** Only runs with this text in their id, tool, arguments, error code or message. */
+      text?: string | undefined;
+    };
+    data: {
+      runs: Array<{
+        run_id: string;
+        tool: string;
+        state: string;
+        code: string | null;
+        /** Why it failed, in words. */
+        message: string | null;
+        /** The action of the question that it waits for. */
+        question: string | null;
+        attempt: number;
+        created_at: string;
+        duration_s: number | null;
+        /** Seconds since the last event of a live run. */
+        silent_for_s: number | null;
+        /** When a live run last reported progress. */
+        last_progress_at: string | null;
+        /** Its supervisor is gone, and no process has recovered it yet: resume it, or recover it by `health` with `fix`. */
+        lost?: true | undefined;
+      }>;
+    };
+  };
+  /** Read the events of a run, or follow them until it ends. */
+  'run.logs': {
+    input: {
+      /** The id of the run. */
+      run: string;
+      /** Continue until the run ends, one event a line. */
+      follow?: boolean | undefined;
+      /** Only events after this seq. */
+      since?: number | undefined;
+      /** Only events of this type; may be given several times. */
+      type?: Array<string> | undefined;
+      /** json: the events. text: one readable line for each. */
+      format?: 'json' | 'text' | undefined;
+    };
+    data: {
+      run_id: string;
+      events: Array<Record<string, unknown>>;
+      /** The seq of the last event that was read: pass it to --since to read on. */
+      last_seq: number;
+    };
+  };
+  /** Replay the events of an ended run, or execute it again and compare the artifacts. */
+  'run.replay': {
+    input: {
+      /** The id of the run. */
+      run: string;
+      /** How many times as fast as the run was; by default 1. */
+      speed?: number | undefined;
+      /** Emit all events without any wait. */
+      at_once?: boolean | undefined;
+      /** Run the tool again, as a new run with the same arguments and answers, and report which artifacts differ. Outputs stay in the new run's folder; the tool repeats every change that it makes in place. */
+      execute?: boolean | undefined;
+      /** With --execute: write events as they come; --no-stream writes one envelope at the end. */
+      stream?: boolean | undefined;
+      /** With --execute: show what would run, and start nothing. */
+      dry_run?: boolean | undefined;
+      /** With --execute: the token of a dry run; ACOR rejects it when the plan has changed since. */
+      plan?: string | undefined;
+      /** With --execute: also a tool with `effects: destroys` in its manifest. */
+      force?: boolean | undefined;
+    };
+    data: {
+      run_id: string;
+      replays: string;
+      state: 'completed' | 'failed' | 'cancelled';
+      artifacts: {
+        same: Array<string>;
+        differing: Array<{
+          /** Relative to the folder of the run, or else absolute. */
+          path: string;
+          recorded: {
+            path: string;
+            /** In bytes. */
+            size: number;
+            sha256: string;
+          } | null;
+          now: {
+            path: string;
+            /** In bytes. */
+            size: number;
+            sha256: string;
+          } | null;
+        }>;
+      };
+      /** Whether both runs made the same artifacts. */
+      same: boolean;
+    } | {
+      tool: string;
+      version: string;
+      argv: Array<string>;
+      cwd: string;
+      env: Array<string>;
+      grants: Array<{
+        path: string;
+        access: 'read' | 'write';
+        input: string;
+      }>;
+      staged: Array<{
+        input: string;
+        target: string;
+      }>;
+      limits: Record<string, unknown>;
+      retry: Record<string, unknown>;
+      isolation: Record<string, unknown>;
+      /** The names of the stored secrets that the tool would get. */
+      secrets: Array<string>;
+      lowered: Array<{
+        what: string;
+        asked: number;
+        allowed: number;
+        by?: string | undefined;
+      }>;
+      /** Pass it to --plan to run exactly this; null for a tool that only reads. */
+      token: string | null;
+    } | {
+      run_id: string;
+      state: string;
+    };
+  };
+  /** Continue a run that failed, was cancelled or lost its supervisor, from its checkpoints. */
+  'run.resume': {
+    input: {
+      /** The id of the run. */
+      run: string;
+      /** Seconds until the deadline of this attempt. */
+      timeout?: number | undefined;
+      /** Write events as they come; --no-stream writes one envelope at the end. */
+      stream?: boolean | undefined;
+      /** Return the id at once; the run continues in the background. */
+      detach?: boolean | undefined;
+      /** ACTION=VALUE, an answer to a question that the tool may ask. */
+      answer?: Array<string> | undefined;
+      /** A JSON or YAML file of answers: action to value. */
+      answers?: string | undefined;
+      /** Also rerun an interrupted tool that is not idempotent: its effects may happen twice. */
+      force?: boolean | undefined;
+    };
+    data: {
+      run_id: string;
+      tool: string;
+      state: 'completed' | 'failed' | 'cancelled';
+      code: string | null;
+      message: string | null;
+      hint: string | null;
+      retryable: boolean;
+      rc: number | null;
+      signal: string | null;
+      attempt: number;
+      duration_s: number;
+      events: number;
+      artifacts: Array<{
+        path: string;
+        kind: 'file' | 'directory';
+        /** In bytes. */
+        size: number;
+        sha256: string;
+        media_type: string;
+        files?: number | undefined;
+      }>;
+      survivors: Array<{
+        pid: number;
+        command: string;
+      }>;
+      result: Record<string, unknown> | null;
+      next: Array<string>;
+      dir: string;
+    } | {
+      run_id: string;
+      state: string;
+      dir: string;
+    };
+  };
+  /** Run an ended run again from the beginning, without its checkpoints and answers. */
+  'run.retry': {
+    input: {
+      /** The id of the run. */
+      run: string;
+      /** Seconds until the deadline of this attempt. */
+      timeout?: number | undefined;
+      /** Write events as they come; --no-stream writes one envelope at the end. */
+      stream?: boolean | undefined;
+      /** Return the id at once; the run continues in the background. */
+      detach?: boolean | undefined;
+      /** ACTION=VALUE, an answer to a question that the tool may ask. */
+      answer?: Array<string> | undefined;
+      /** A JSON or YAML file of answers: action to value. */
+      answers?: string | undefined;
+      /** Also rerun an interrupted tool that is not idempotent: its effects may happen twice. */
+      force?: boolean | undefined;
+    };
+    data: {
+      run_id: string;
+      tool: string;
+      state: 'completed' | 'failed' | 'cancelled';
+      code: string | null;
+      message: string | null;
+      hint: string | null;
+      retryable: boolean;
+      rc: number | null;
+      signal: string | null;
+      attempt: number;
+      duration_s: number;
+      events: number;
+      artifacts: Array<{
+        path: string;
+        kind: 'file' | 'directory';
+        /** In bytes. */
+        size: number;
+        sha256: string;
+        media_type: string;
+        files?: number | undefined;
+      }>;
+      survivors: Array<{
+        pid: number;
+        command: string;
+      }>;
+      result: Record<string, unknown> | null;
+      next: Array<string>;
+      dir: string;
+    } | {
+      run_id: string;
+      state: string;
+      dir: string;
+    };
+  };
+  /** Show one run: its state, progress, result and artifacts. */
+  'run.show': {
+    input: {
+      /** The id of the run. */
+      run: string;
+    };
+    data: {
+      version: 1;
+      run_id: string;
+      kind: 'tool' | 'workflow' | 'pipe' | 'task';
+      tool: string;
+      tool_version: string | null;
+      tool_digest: string | null;
+      args: Array<string>;
+      given_args: Array<string> | null;
+      cwd: string;
+      state: 'queued' | 'running' | 'waiting_ai' | 'completed' | 'failed' | 'cancelled';
+      attempt: number;
+      epoch: number;
+      created_at: string;
+      started_at: string | null;
+      ended_at: string | null;
+      timeout_s: number;
+      code: string | null;
+      message: string | null;
+      rc: number | null;
+      signal: string | null;
+      events: number | null;
+      duration_s: number | null;
+      usage: Record<string, unknown> | null;
+      cost_usd: number | null;
+      trace_id: string;
+      span_id: string;
+      idempotent: boolean;
+      idempotency_key: string | null;
+      replays: string | null;
+      supervisor: {
+        pid: number;
+        start_time: number | null;
+        boot_id: string | null;
+      };
+      isolation: {
+        backend: string;
+        tier: number;
+        enforced: Array<string>;
+        not_enforced: Array<string>;
+        /** What enforces each resource limit; null means no limit. */
+        limits?: Record<string, string | null> | undefined;
+        [key: string]: unknown;
+      };
+      acor_version: string;
+      protocol_version: number;
+      caller: string | null;
+      reads: {
+        run_id: string;
+        form: 'lines' | 'messages';
+      } | null;
+      has_questions?: boolean | undefined;
+      staged: Array<string>;
+      parent: {
+        run_id: string;
+        task_id: string;
+      } | null;
+      dir: string;
+      /** Its supervisor is gone, and no process has recovered it yet: resume it, or recover it by `health` with `fix`. */
+      lost?: true | undefined;
+      last_event_at: string | null;
+      /** Seconds since the last event of a live run. */
+      silent_for_s: number | null;
+      /** When a live run last reported progress. */
+      last_progress_at: string | null;
+      progress: {
+        step: string | null;
+        pct: number | null;
+        msg: string | null;
+      } | null;
+      /** The open questions of the run; they accept an answer now. */
+      questions: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }>;
+      result: Record<string, unknown> | null;
+      error: Record<string, unknown> | null;
+      artifacts: Array<{
+        path: string;
+        kind: 'file' | 'directory';
+        /** In bytes. */
+        size: number;
+        sha256: string;
+        media_type: string;
+        files?: number | undefined;
+      }>;
+      survivors: Array<{
+        pid: number;
+        command: string;
+      }>;
+    };
+  };
+  /** Run a tool under supervision and stream its events. */
+  'run.start': {
+    input: {
+      /** The tool to run. */
+      tool: string;
+      /** The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool. */
+      args?: Array<string> | undefined;
+      /** Seconds until the deadline of the whole run. */
+      timeout?: number | undefined;
+      /** How often a retryable failure is retried. */
+      retries?: number | undefined;
+      /** Write events as they come; --no-stream writes one envelope at the end. */
+      stream?: boolean | undefined;
+      /** Return the id at once; the run continues under a supervisor process. */
+      detach?: boolean | undefined;
+      /** ACTION=VALUE, an answer to a question that the tool may ask; VALUE is JSON, else plain text. */
+      answer?: Array<string> | undefined;
+      /** A JSON or YAML file of answers: action to value. */
+      answers?: string | undefined;
+      /** Idempotency key: repeating the call with the same key shows the existing run instead of starting a second one. */
+      idempotency_key?: string | undefined;
+      /** The token of a dry run; ACOR rejects it when the plan has changed since. */
+      plan?: string | undefined;
+      /** Show what would run, and start nothing. */
+      dry_run?: boolean | undefined;
+      /** Which exit code to end with: ACOR's, or the tool's own (124 deadline, 130 cancelled). */
+      exit_code?: 'acor' | 'tool' | undefined;
+    };
+    data: {
+      run_id: string;
+      tool: string;
+      state: 'completed' | 'failed' | 'cancelled';
+      code: string | null;
+      message: string | null;
+      hint: string | null;
+      retryable: boolean;
+      rc: number | null;
+      signal: string | null;
+      attempt: number;
+      duration_s: number;
+      events: number;
+      artifacts: Array<{
+        path: string;
+        kind: 'file' | 'directory';
+        /** In bytes. */
+        size: number;
+        sha256: string;
+        media_type: string;
+        files?: number | undefined;
+      }>;
+      survivors: Array<{
+        pid: number;
+        command: string;
+      }>;
+      result: Record<string, unknown> | null;
+      next: Array<string>;
+      dir: string;
+    } | {
+      tool: string;
+      version: string;
+      argv: Array<string>;
+      cwd: string;
+      env: Array<string>;
+      grants: Array<{
+        path: string;
+        access: 'read' | 'write';
+        input: string;
+      }>;
+      staged: Array<{
+        input: string;
+        target: string;
+      }>;
+      limits: Record<string, unknown>;
+      retry: Record<string, unknown>;
+      isolation: Record<string, unknown>;
+      /** The names of the stored secrets that the tool would get. */
+      secrets: Array<string>;
+      lowered: Array<{
+        what: string;
+        asked: number;
+        allowed: number;
+        by?: string | undefined;
+      }>;
+      /** Pass it to --plan to run exactly this; null for a tool that only reads. */
+      token: string | null;
+    } | {
+      run_id: string;
+      state: string;
+      dir: string;
+    };
+  };
+  /** Recompute the seals, the artifacts and the ledger, and report every change. */
+  'run.verify': {
+    input: {
+      /** The id of one run; by default all runs. */
+      run?: string | undefined;
+    };
+    data: {
+      ok: boolean;
+      runs: Array<{
+        run_id: string;
+        ok: boolean;
+        /** False for a live run, and for a run that lost its supervisor. */
+        sealed: boolean;
+        events: number;
+        /** The seq of the last event that a seal covers. */
+        sealed_events: number;
+        artifacts: number;
+        /** Why no seal covers the whole log: the run is live, lost its supervisor, or was sealed later. */
+        note: string | null;
+        problems: Array<{
+          run_id: string;
+          where: 'record' | 'events' | 'artifact' | 'ledger';
+          path: string;
+          problem: string;
+          line?: number | undefined;
+          /** The offset of the first changed byte. */
+          from?: number | undefined;
+          /** The offset after the last changed byte. */
+          to?: number | undefined;
+        }>;
+      }>;
+      ledger: Array<{
+        run_id: string;
+        where: 'record' | 'events' | 'artifact' | 'ledger';
+        path: string;
+        problem: string;
+        line?: number | undefined;
+        /** The offset of the first changed byte. */
+        from?: number | undefined;
+        /** The offset after the last changed byte. */
+        to?: number | undefined;
+      }>;
+    };
+  };
+  /** Wait until a run ends or asks a question, without printing its events. */
+  'run.wait': {
+    input: {
+      /** The id of the run. */
+      run: string;
+      /** Stop waiting after this many seconds; the run continues. */
+      timeout?: number | undefined;
+      /** What to wait for: ending (only the end), or question (a question or the end). */
+      until?: 'ending' | 'question' | undefined;
+    };
+    data: {
+      run_id: string;
+      state: string;
+      code: string | null;
+      waited: 'ended' | 'question' | 'timeout';
+      /** The open questions of the run; they accept an answer now. */
+      questions: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }>;
+      result: Record<string, unknown> | null;
+      artifacts: Array<{
+        path: string;
+        kind: 'file' | 'directory';
+        /** In bytes. */
+        size: number;
+        sha256: string;
+        media_type: string;
+        files?: number | undefined;
+      }>;
+    };
+  };
+  /** Remove a stored secret of this project. */
+  'secret.delete': {
+    input: {
+      /** The name of the secret. */
+      name: string;
+      /** Report whether the secret exists, and remove nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      name: string;
+      deleted: boolean;
+    };
+  };
+  /** List the secrets of this project and the tools that need them, never their values. */
+  'secret.list': {
+    input: Record<string, never>;
+    data: {
+      secrets: Array<{
+        name: string;
+        /** False for a secret that a tool needs and that is not stored. */
+        stored: boolean;
+        /** In bytes. */
+        size: number | null;
+        /** The permissions of the file; 600 unless they were changed. */
+        mode: string | null;
+        changed_at: string | null;
+        /** The tools of this project that need it. */
+        tools: Array<string>;
+      }>;
+    };
+  };
+  /** Store a secret for the tools of this project; the value comes from standard input or a file. */
+  'secret.set': {
+    input: {
+      /** The name, as a tool lists it under secrets: in its manifest. */
+      name: string;
+      /** A file with the value; by default standard input. */
+      file?: string | undefined;
+      /** Check the name and the value, and store nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      name: string;
+      /** In bytes. */
+      size: number;
+      replaced: boolean;
+      dry_run: boolean;
+    };
+  };
+  /** Print the script that lets a shell complete commands, tools, their flags, runs and answers. */
+  'system.complete': {
+    input: {
+      /** The shell. */
+      shell: 'bash' | 'zsh' | 'fish';
+    };
+    data: {
+      shell: 'bash' | 'zsh' | 'fish';
+      script: string;
+    };
+  };
+  /** List the error codes: class, whether to retry, what to do. */
+  'system.errors': {
+    input: {
+      /** Only this code. */
+      code?: string | undefined;
+    };
+    data: {
+      codes: Array<{
+        code: string;
+        class: string;
+        retryable: boolean;
+        exit: number;
+        /** What an agent does by default. */
+        action: string;
+        hint: string;
+        source: 'built-in' | 'project';
+      }>;
+    };
+  };
+  /** Explain to an agent how to use this project: its tools, runs, questions, errors. */
+  'system.explain': {
+    input: {
+      /** Only this topic, such as errors, or the name of a tool; without it, the overview, which lists them. */
+      topic?: string | undefined;
+      /** markdown: the document itself. json: the envelope. */
+      format?: 'markdown' | 'json' | undefined;
+      /** Also examples. */
+      include_examples?: boolean | undefined;
+      /** The version of the protocol to explain; ACOR rejects a version that it does not support. */
+      protocol_version?: number | undefined;
+    };
+    data: {
+      topic: string | null;
+      protocol_version: number;
+      sections: Array<{
+        heading: string;
+        /** Markdown. */
+        text: string;
+      }>;
+      /** Other values of --topic. */
+      topics: Array<{
+        name: string;
+        about: string;
+      }>;
+    };
+  };
+  /** Check that everything a run needs is available, with a fix for everything that is missing. */
+  'system.health': {
+    input: {
+      /** Recover the runs that have lost their supervisor: each ends as E_RUNNER_LOST. */
+      fix?: boolean | undefined;
+    };
+    data: {
+      /** Whether the application can work. */
+      status: 'ready' | 'degraded' | 'blocked';
+      /** The name of the check. */
+      checks: Array<{
+        /** The name of the check. */
+        name: string;
+        /** The result of the check. */
+        status: 'ok' | 'degraded' | 'blocked';
+        /** What the check found. */
+        detail: string;
+        /** The exact command or edit that fixes it. */
+        fix?: string | undefined;
+      }>;
+    };
+  };
+  /** Prove this installation: create a project in a temporary folder, run tools in it, and verify the runs. */
+  'system.self-test': {
+    input: Record<string, never>;
+    data: {
+      /** Whether the application can work. */
+      status: 'ready' | 'degraded' | 'blocked';
+      /** The name of the check. */
+      checks: Array<{
+        /** The name of the check. */
+        name: string;
+        /** The result of the check. */
+        status: 'ok' | 'degraded' | 'blocked';
+        /** What the check found. */
+        detail: string;
+        /** The exact command or edit that fixes it. */
+        fix?: string | undefined;
+      }>;
+    };
+  };
+  /** Describe every command of ACOR itself: parameters, output, examples. */
+  'system.tools': {
+    input: {
+      /** Only this operation, by its dotted name or its command. */
+      name?: string | undefined;
+    };
+    data: {
+      tools: Array<{
+        /** Dotted group.action. */
+        name: string;
+        /** The full invocation, without its arguments. */
+        command: string;
+        category: string;
+        description: string;
+        effect: 'reads' | 'writes' | 'destroys';
+        parameters: Array<{
+          /** The flag without its dashes, or the name of the positional. */
+          name: string;
+          /** With [] when it may be repeated. */
+          type: string;
+          required: boolean;
+          description: string;
+          default?: unknown | undefined;
+          enum?: Array<string | number | boolean> | undefined;
+          positional?: true | undefined;
+        }>;
+        /** Names that --fields accepts. */
+        outputFields: Array<string>;
+        /** JSON Schema of data. */
+        outputSchema: Record<string, unknown>;
+        /** JSON Schema of --input-json. */
+        inputSchema: Record<string, unknown>;
+        idempotent: boolean;
+        rateLimit: string | null;
+        example: string;
+      }>;
+      globalFlags: Array<{
+        name: string;
+        type: string;
+        required: false;
+        description: string;
+      }>;
+    } | {
+      /** Dotted group.action. */
+      name: string;
+      /** The full invocation, without its arguments. */
+      command: string;
+      category: string;
+      description: string;
+      effect: 'reads' | 'writes' | 'destroys';
+      parameters: Array<{
+        /** The flag without its dashes, or the name of the positional. */
+        name: string;
+        /** With [] when it may be repeated. */
+        type: string;
+        required: boolean;
+        description: string;
+        default?: unknown | undefined;
+        enum?: Array<string | number | boolean> | undefined;
+        positional?: true | undefined;
+      }>;
+      /** Names that --fields accepts. */
+      outputFields: Array<string>;
+      /** JSON Schema of data. */
+      outputSchema: Record<string, unknown>;
+      /** JSON Schema of --input-json. */
+      inputSchema: Record<string, unknown>;
+      idempotent: boolean;
+      rateLimit: string | null;
+      example: string;
+    };
+  };
+  /** Show the version of ACOR; with --detailed, of all that it depends on. */
+  'system.version': {
+    input: {
+      /** Also protocol, configuration, schemas, runtime, sandboxes, and whether the project is compatible. */
+      detailed?: boolean | undefined;
+    };
+    data: {
+      version: string;
+      /** The version of the configuration file that this ACOR reads. */
+      config_schema?: number | undefined;
+      protocols?: Array<number> | undefined;
+      /** The JSON Schemas for editors. */
+      schemas?: Array<string> | undefined;
+      installed?: {
+        /** How ACOR was installed. */
+        how: 'checkout' | 'npm' | 'npm-global' | 'program';
+        /** The checkout, the project or the prefix of npm, or the folder of the program. */
+        folder: string;
+        /** The command that updates ACOR. */
+        update_with: string;
+      } | undefined;
+      runtime?: string | undefined;
+      platform?: string | undefined;
+      features?: {
+        /** The strongest first. */
+        sandboxes: Array<{
+          name: string;
+          available: boolean;
+          detail: string;
+        }>;
+        /** Optional packages. */
+        peers: Array<{
+          name: string;
+          available: boolean;
+          detail: string;
+        }>;
+      } | undefined;
+      project?: {
+        root: string;
+        config_version: number;
+        created_by: string | null;
+        version_file: string | null;
+        compatible: boolean;
+        /** Why the project is incompatible with this ACOR. */
+        problems: Array<string>;
+      } | undefined;
+    };
+  };
+  /** Assign a task to an agent, and continue it later under the same id. */
+  'task.run': {
+    input: {
+      /** The id of the conversation; the same id continues it. */
+      task_id: string;
+      /** What the agent should do, or the next message of the conversation. */
+      description: string;
+      /** A file with the plan. */
+      plan?: string | undefined;
+      /** The agent that does it; by default task.executor of the configuration. */
+      executor?: 'codex' | 'claude' | 'gemini' | 'responses' | 'command' | undefined;
+      /** Seconds until the deadline of the whole run. */
+      timeout?: number | undefined;
+      /** Write events as they come; --no-stream writes one envelope at the end. */
+      stream?: boolean | undefined;
+      /** Return the id at once; the run continues under a supervisor process. */
+      detach?: boolean | undefined;
+      /** ACTION=VALUE, an answer to a question that it may ask (actions: question, blocked). */
+      answer?: Array<string> | undefined;
+      /** Show what would run, and start nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      run_id: string;
+      tool: string;
+      state: 'completed' | 'failed' | 'cancelled';
+      code: string | null;
+      message: string | null;
+      hint: string | null;
+      retryable: boolean;
+      rc: number | null;
+      signal: string | null;
+      attempt: number;
+      duration_s: number;
+      events: number;
+      artifacts: Array<{
+        path: string;
+        kind: 'file' | 'directory';
+        /** In bytes. */
+        size: number;
+        sha256: string;
+        media_type: string;
+        files?: number | undefined;
+      }>;
+      survivors: Array<{
+        pid: number;
+        command: string;
+      }>;
+      result: Record<string, unknown> | null;
+      next: Array<string>;
+      dir: string;
+    } | {
+      tool: string;
+      version: string;
+      argv: Array<string>;
+      cwd: string;
+      env: Array<string>;
+      grants: Array<{
+        path: string;
+        access: 'read' | 'write';
+        input: string;
+      }>;
+      staged: Array<{
+        input: string;
+        target: string;
+      }>;
+      limits: Record<string, unknown>;
+      retry: Record<string, unknown>;
+      isolation: Record<string, unknown>;
+      /** The names of the stored secrets that the tool would get. */
+      secrets: Array<string>;
+      lowered: Array<{
+        what: string;
+        asked: number;
+        allowed: number;
+        by?: string | undefined;
+      }>;
+      /** Pass it to --plan to run exactly this; null for a tool that only reads. */
+      token: string | null;
+    } | {
+      run_id: string;
+      state: string;
+      dir: string;
+    };
+  };
+  /** Make a tool of an installed program: draft its manifest from its --help. */
+  'tool.adopt': {
+    input: {
+      /** A name on the PATH, or a path. */
+      program: string;
+      /** A subcommand of the program, such as: acor adopt git commit */
+      subcommand?: Array<string> | undefined;
+      /** One tool for each subcommand. */
+      recursive?: boolean | undefined;
+      /** How many levels of subcommands --recursive goes down. */
+      depth?: number | undefined;
+      /** The tool's name; by default that of the program and its subcommand. */
+      name?: string | undefined;
+      /** The folder for the tools; by default the first of project.tools_dirs. */
+      output?: string | undefined;
+      /** Show the manifests, and write nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      drafts: Array<{
+        name: string;
+        command: Array<string>;
+        /** The path of the manifest. */
+        file: string;
+        inputs: number;
+        /** What a person should check; the manifest has it as comments. */
+        uncertain: Array<{
+          input: string;
+          check: string;
+        }>;
+        /** Options that a manifest cannot express, and why. */
+        left_out: Array<string>;
+        /** Lines that look like options and could not be read. */
+        not_understood: Array<string>;
+        /** The content of the manifest, with --dry-run. */
+        manifest?: string | undefined;
+      }>;
+      dry_run: boolean;
+      /** The sandbox in which ACOR ran the program for its help. */
+      isolation: string;
+      /** Every call of the program that ACOR made. */
+      asked: Array<Array<string>>;
+      passed_over: Array<{
+        command: Array<string>;
+        why: string;
+      }>;
+    };
+  };
+  /** Let a privileged tool or a plugin run: a person reads what it may do, and types its name. */
+  'tool.approve': {
+    input: {
+      /** The name of the tool, or plugin:<name>. */
+      tool?: string | undefined;
+      /** List the approvals of this project. */
+      list?: boolean | undefined;
+      /** Revoke the approval of the tool. */
+      revoke?: boolean | undefined;
+    };
+    data: {
+      root: string;
+      approvals: Array<{
+        tool: string;
+        /** gone: the tool does not exist any more. */
+        state: 'valid' | 'stale' | 'gone' | 'revoked';
+        digest: string;
+        by: string;
+        at: string;
+        /** The files that made it stale. */
+        changed: Array<string>;
+      }>;
+    };
+  };
+  /** Describe one tool: its inputs, what it may do, its limits, how to call it. */
+  'tool.describe': {
+    input: {
+      /** The name of the tool. */
+      tool: string;
+      /** The whole manifest, with defaults. */
+      manifest?: boolean | undefined;
+      /** Only what the tool may do. */
+      permissions?: boolean | undefined;
+    };
+    data: {
+      name: string;
+      [key: string]: unknown;
+    };
+  };
+  /** List the tools of this project. */
+  'tool.list': {
+    input: {
+      /** Only tools whose name, category or description contains this text. */
+      filter?: string | undefined;
+      /** json: the envelope. table: for people. */
+      format?: 'json' | 'table' | undefined;
+    };
+    data: {
+      tools: Array<{
+        name: string;
+        status: 'ok' | 'broken';
+        version: string;
+        language: string;
+        adapter: string;
+        category: string | null;
+        description: string;
+        level: 'minimal' | 'standard' | 'privileged';
+        has_manifest: boolean;
+        path: string;
+        problems: Array<string>;
+        /** Notes of plugins. */
+        notes?: Array<string> | undefined;
+      }>;
+    };
+  };
+  /** Draw a workflow as Mermaid, DOT or JSON, optionally with the states of a run. */
+  'workflow.graph': {
+    input: {
+      /** A workflow by name or path. */
+      workflow: string;
+      /** mermaid, dot: the document itself. json: the envelope. */
+      format?: 'mermaid' | 'dot' | 'json' | undefined;
+      /** A run of this workflow: colours its steps by their state. */
+      run?: string | undefined;
+    };
+    data: {
+      workflow: string;
+      run_id: string | null;
+      nodes: Array<{
+        id: string;
+        step: string;
+        kind: 'tool' | 'decision' | 'parallel' | 'workflow' | 'pipe';
+        /** The tool, or what the step does, in a few words. */
+        does: string;
+        when: string | null;
+        foreach: boolean;
+        finally: boolean;
+        /** With --run; null when the run has not reached the step. */
+        state: 'queued' | 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled' | 'skipped' | null;
+      }>;
+      /** From a step to one that needs it. */
+      edges: Array<{
+        from: string;
+        to: string;
+      }>;
+    };
+  };
+  /** List the workflows of this project. */
+  'workflow.list': {
+    input: {
+      /** Only workflows whose name or description contains this text. */
+      filter?: string | undefined;
+    };
+    data: {
+      workflows: Array<{
+        /** The name of the workflow: that of its file. */
+        name: string;
+        file: string;
+        description: string;
+        steps: number;
+        /** Required ones first. */
+        inputs: Array<string>;
+        /** Why the workflow cannot be read. */
+        problem: string | null;
+      }>;
+    };
+  };
+  /** Run tools concurrently, each reading the records of the one before it from standard input. */
+  'workflow.pipe': {
+    input: {
+      /** The tools, each with its arguments as one word; each tool reads the records of the one before. */
+      stages?: Array<string> | undefined;
+      /** Seconds until the deadline of the whole pipe; by default that of its slowest tool. */
+      timeout?: number | undefined;
+      /** Write events as they come; --no-stream writes one envelope at the end. */
+      stream?: boolean | undefined;
+      /** Return the id at once; the pipe continues under a supervisor process. */
+      detach?: boolean | undefined;
+      /** ACTION=VALUE, an answer to a question that a tool of the pipe may ask. */
+      answer?: Array<string> | undefined;
+      /** A JSON or YAML file of answers: action to value. */
+      answers?: string | undefined;
+      /** Idempotency key: repeating the call with the same key shows the existing pipe instead of starting a second one. */
+      idempotency_key?: string | undefined;
+      /** Show what would run, and start nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      run_id: string;
+      tool: string;
+      state: 'completed' | 'failed' | 'cancelled';
+      code: string | null;
+      message: string | null;
+      hint: string | null;
+      retryable: boolean;
+      rc: number | null;
+      signal: string | null;
+      attempt: number;
+      duration_s: number;
+      events: number;
+      artifacts: Array<{
+        path: string;
+        kind: 'file' | 'directory';
+        /** In bytes. */
+        size: number;
+        sha256: string;
+        media_type: string;
+        files?: number | undefined;
+      }>;
+      survivors: Array<{
+        pid: number;
+        command: string;
+      }>;
+      result: Record<string, unknown> | null;
+      next: Array<string>;
+      dir: string;
+    } | {
+      pipe: string;
+      timeout_s: number;
+      stages: Array<{
+        task_id: string;
+        tool: string;
+        args: Array<string>;
+        /** What it passes to the next stage. */
+        records: 'lines' | 'messages';
+      }>;
+    } | {
+      run_id: string;
+      state: string;
+      dir: string;
+    };
+  };
+  /** Continue a workflow that ended early, or run a step and all that depend on it again. */
+  'workflow.resume': {
+    input: {
+      /** The id of the run. */
+      run: string;
+      /** Seconds until the deadline of this attempt. */
+      timeout?: number | undefined;
+      /** Write events as they come; --no-stream writes one envelope at the end. */
+      stream?: boolean | undefined;
+      /** Return the id at once; the run continues in the background. */
+      detach?: boolean | undefined;
+      /** ACTION=VALUE, an answer to a question that the tool may ask. */
+      answer?: Array<string> | undefined;
+      /** A JSON or YAML file of answers: action to value. */
+      answers?: string | undefined;
+      /** Also when the file has changed, or a step that was stopped midway may repeat its effects. */
+      force?: boolean | undefined;
+      /** Run this step and all that depend on it again, even if they are done. */
+      from?: string | undefined;
+    };
+    data: {
+      run_id: string;
+      tool: string;
+      state: 'completed' | 'failed' | 'cancelled';
+      code: string | null;
+      message: string | null;
+      hint: string | null;
+      retryable: boolean;
+      rc: number | null;
+      signal: string | null;
+      attempt: number;
+      duration_s: number;
+      events: number;
+      artifacts: Array<{
+        path: string;
+        kind: 'file' | 'directory';
+        /** In bytes. */
+        size: number;
+        sha256: string;
+        media_type: string;
+        files?: number | undefined;
+      }>;
+      survivors: Array<{
+        pid: number;
+        command: string;
+      }>;
+      result: Record<string, unknown> | null;
+      next: Array<string>;
+      dir: string;
+    } | {
+      run_id: string;
+      state: string;
+      dir: string;
+    };
+  };
+  /** Run the steps of a workflow, each as a run of its own, and stream the events. */
+  'workflow.run': {
+    input: {
+      /** The workflow: its name, or the path of its file. */
+      workflow: string;
+      /** The workflow's inputs, as flags; --input-json takes them as JSON. */
+      args?: Array<string> | undefined;
+      /** Seconds until the deadline of the whole workflow. */
+      timeout?: number | undefined;
+      /** Write events as they come; --no-stream writes one envelope at the end. */
+      stream?: boolean | undefined;
+      /** Return the id at once; the workflow continues in the background. */
+      detach?: boolean | undefined;
+      /** ACTION=VALUE, an answer to a question that the workflow or one of its tools may ask. */
+      answer?: Array<string> | undefined;
+      /** A JSON or YAML file of answers: action to value. */
+      answers?: string | undefined;
+      /** Idempotency key: repeating the call with the same key shows the existing run instead of starting a second one. */
+      idempotency_key?: string | undefined;
+      /** Check everything, show what would run, and start nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      run_id: string;
+      tool: string;
+      state: 'completed' | 'failed' | 'cancelled';
+      code: string | null;
+      message: string | null;
+      hint: string | null;
+      retryable: boolean;
+      rc: number | null;
+      signal: string | null;
+      attempt: number;
+      duration_s: number;
+      events: number;
+      artifacts: Array<{
+        path: string;
+        kind: 'file' | 'directory';
+        /** In bytes. */
+        size: number;
+        sha256: string;
+        media_type: string;
+        files?: number | undefined;
+      }>;
+      survivors: Array<{
+        pid: number;
+        command: string;
+      }>;
+      result: Record<string, unknown> | null;
+      next: Array<string>;
+      dir: string;
+    } | {
+      workflow: string;
+      file: string;
+      /** SHA-256 of the file: a resume requires the same content. */
+      digest: string;
+      inputs: Record<string, unknown>;
+      steps: Array<{
+        name: string;
+        kind: string;
+        needs: Array<string>;
+      }>;
+      timeout_s: number;
+      max_concurrency: number;
+    } | {
+      run_id: string;
+      state: string;
+      dir: string;
+    };
+  };
+  /** Check workflows before running them; every finding has its place and its fix. */
+  'workflow.validate': {
+    input: {
+      /** Workflows by name or path; by default all workflows of the project. */
+      workflows?: Array<string> | undefined;
+      /** Treat warnings as errors. */
+      strict?: boolean | undefined;
+    };
+    data: {
+      findings: Array<{
+        file: string;
+        /** From 1; 0 is the whole file. */
+        line: number;
+        col: number;
+        severity: 'error' | 'warning';
+        rule: string;
+        message: string;
+        fix: string;
+      }>;
+      errors: number;
+      warnings: number;
+      /** How many workflows were checked, not counting nested ones. */
+      workflows: number;
+    };
+  };
+}
