@@ -101,6 +101,7 @@ type Call = Pick<RunRequest, 'kind' | 'tool' | 'args'>;
 export class Acor {
   readonly #options: Required<Pick<AcorOptions, 'cwd' | 'env'>> & AcorOptions;
   readonly #projects = new ProjectCache();
+  readonly #warned = new Set<string>();
 
   constructor(options: AcorOptions = {}) {
     this.#options = {
@@ -120,7 +121,7 @@ export class Acor {
     ...[input, options]: CallArguments<OperationTypes[Name]['input']>
   ): Promise<OperationAnswer<OperationTypes[Name]['data']>> {
     const { cwd, env, config } = this.#options;
-    const place = { cwd, env, config, projects: this.#projects };
+    const place = { cwd, env, config, projects: this.#projects, note: (line: string) => this.#warn(line) };
     return callFromProgram(place, operation, { ...input }, options) as Promise<
       OperationAnswer<OperationTypes[Name]['data']>
     >;
@@ -222,9 +223,21 @@ export class Acor {
   }
 
   /** Each call opens the project through the cache, so that it sees every change. */
-  #open(): Promise<Project> {
+  async #open(): Promise<Project> {
     const { cwd, env, config: overrides } = this.#options;
-    return this.#projects.open({ cwd, env, overrides, commandOf });
+    const project = await this.#projects.open({ cwd, env, overrides, commandOf });
+    if (!project.config.trust.isTrusted) {
+      const { untrusted } = await import('./operations/project/untrusted.ts');
+      this.#warn(`acor: ${untrusted(project.config)}`);
+    }
+    return project;
+  }
+
+  /** Once each, as a warning of the process. */
+  #warn(line: string): void {
+    if (this.#warned.has(line)) return;
+    this.#warned.add(line);
+    process.emitWarning(line);
   }
 }
 

@@ -35,7 +35,31 @@ export interface OperationTypes {
       files: Array<{
         /** Relative to the project’s folder; absolute when it is outside. */
         path: string;
-        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
+        why?: string | undefined;
+        /** What a person must do by hand. */
+        by_hand?: string | undefined;
+        lines?: Array<{
+          line: number;
+          before: string;
+          after: string;
+        }> | undefined;
+      }>;
+    };
+  };
+  /** Take out what ACOR wrote for agents, and nothing else: its files, blocks, server and hooks. */
+  'agents.remove': {
+    input: {
+      /** Show what would happen to each file, and write nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      root: string;
+      dry_run: boolean;
+      files: Array<{
+        /** Relative to the project’s folder; absolute when it is outside. */
+        path: string;
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
         why?: string | undefined;
         /** What a person must do by hand. */
         by_hand?: string | undefined;
@@ -119,6 +143,8 @@ export interface OperationTypes {
       from_existing?: boolean | undefined;
       /** Also write the files by which these agents find ACOR: claude, codex, gemini, separated by commas. */
       agents?: string | undefined;
+      /** With --agents: write only those files, no configuration and no tool. */
+      agents_only?: boolean | undefined;
       /** Replace files that ACOR wrote and that were changed; .acor/replaced/ keeps the old ones. */
       force?: boolean | undefined;
       /** Show what would happen to each file, and write nothing. */
@@ -132,7 +158,7 @@ export interface OperationTypes {
       files: Array<{
         /** Relative to the project’s folder; absolute when it is outside. */
         path: string;
-        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
         why?: string | undefined;
         /** What a person must do by hand. */
         by_hand?: string | undefined;
@@ -167,7 +193,7 @@ export interface OperationTypes {
       files: Array<{
         /** Relative to the project’s folder; absolute when it is outside. */
         path: string;
-        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
         why?: string | undefined;
         /** What a person must do by hand. */
         by_hand?: string | undefined;
@@ -178,6 +204,33 @@ export interface OperationTypes {
         }> | undefined;
       }>;
       notes: Array<string>;
+    };
+  };
+  /** Trust what this project's configuration widens: a person reads each setting, and types a word. Without trust it has no effect. */
+  'project.trust': {
+    input: {
+      /** List what the configuration widens, and change nothing. */
+      list?: boolean | undefined;
+      /** Revoke the trust. */
+      revoke?: boolean | undefined;
+    };
+    data: {
+      root: string;
+      file: string | null;
+      /** not_needed: the configuration widens nothing. */
+      state: 'not_needed' | 'trusted' | 'untrusted' | 'revoked';
+      by: string | null;
+      at: string | null;
+      settings: Array<{
+        key: string;
+        where: string;
+        asked: unknown;
+        /** The value that applies without trust. */
+        without: unknown;
+        means: string;
+        /** Whether it has changed since a person trusted this project. */
+        is_new: boolean;
+      }>;
     };
   };
   /** Bring the files of the project up to date with this ACOR. ACOR itself is not changed. */
@@ -588,6 +641,8 @@ export interface OperationTypes {
       }>;
       /** Pass it to --plan to run exactly this; null for a tool that only reads. */
       token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
     } | {
       run_id: string;
       state: string;
@@ -893,6 +948,8 @@ export interface OperationTypes {
       }>;
       /** Pass it to --plan to run exactly this; null for a tool that only reads. */
       token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
     } | {
       run_id: string;
       state: string;
@@ -1345,6 +1402,8 @@ export interface OperationTypes {
       }>;
       /** Pass it to --plan to run exactly this; null for a tool that only reads. */
       token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
     } | {
       run_id: string;
       state: string;

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { nearest } from '../util/nearest.ts';
+import { readRegular } from '../util/regular-file.ts';
 import { didYouMean, type UsageProblem, usageError } from './app-error.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type DurationUnit, readDuration, UNIT_WORDS } from './duration.ts';
@@ -81,7 +81,7 @@ async function readInputJson(
 
 function inputJsonText(given: string, sources: InputSources): Promise<string> | string {
   if (given === '-') return sources.readStdin();
-  if (given.startsWith('@')) return readFile(resolve(sources.cwd, given.slice(1)), 'utf8');
+  if (given.startsWith('@')) return readRegular(resolve(sources.cwd, given.slice(1))).toString();
   return given;
 }
 

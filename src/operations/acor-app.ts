@@ -128,7 +128,12 @@ export class AcorApp {
     const place = { cwd: this.cwd, env: this.env, overrides: this.#config, commandOf };
     const { openProject } = await import('../core/project/open-project.ts');
     const project = await (this.#projects?.open(place) ?? openProject(place));
-    for (const warning of project.config.warnings) this.#note(`acor: ${warning}`);
+    const { warnings, trust } = project.config;
+    for (const warning of warnings) this.#note(`acor: ${warning}`);
+    if (!trust.isTrusted) {
+      const { untrusted } = await import('./project/untrusted.ts');
+      this.#note(`acor: ${untrusted(project.config)}`);
+    }
     return project;
   }
 }
@@ -153,6 +158,8 @@ export interface McpRequest {
   cwd: string;
   env: Record<string, string | undefined>;
   signal: AbortSignal;
+  /** A call answers after this many seconds, and its run continues; undefined: what the client is known to wait. */
+  callLimitS: number | undefined;
   /** Null for standard input and output. `token` authenticates clients. */
   http: { port: number; token: string; onListening(port: number): Promise<void> } | null;
 }

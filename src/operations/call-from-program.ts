@@ -10,6 +10,7 @@ interface Caller {
   env: Readonly<Record<string, string | undefined>>;
   config: Readonly<Record<string, unknown>> | undefined;
   projects: ProjectCache;
+  note: (line: string) => void;
 }
 
 interface ProgramCall {
@@ -39,8 +40,8 @@ export async function callFromProgram(
     throw new AcorError('E_USAGE', `there is no operation '${operation}'`, {
       hint: "The operation 'system.tools' lists all.",
     });
-  const { cwd, env, config, projects } = caller;
-  const context = new AcorApp({ routes: cli.routes, surface: 'library', cwd, env, config, projects });
+  const { cwd, env, config, projects, note } = caller;
+  const context = new AcorApp({ routes: cli.routes, surface: 'library', cwd, env, config, projects, note });
   const call: Call<AcorApp> = { context, cwd, env, signal, selection: { fields, limit, offset } };
   if (onEvent !== undefined)
     call.onEvents = (lines) => {

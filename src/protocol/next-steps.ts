@@ -31,6 +31,11 @@ export const RECOVER_LOST_RUNS = step(
   { fix: true },
   'Recover the runs whose supervisor has died, and seal their logs.',
 );
+export const RESTORE_OWNERS = step(
+  'system.health',
+  { fix: true },
+  'Give the files of ended runs back to their owners.',
+);
 export const SEE_VERSIONS = step('system.version', { detailed: true }, 'Compare the versions.');
 export const SEE_CONFIG = step('config.show', {}, 'See each setting and where it comes from.');
 export const LIST_RUNS = step('run.list', {}, 'List the runs.');
@@ -54,6 +59,11 @@ export const CLEAN = step('run.clean', { keep: 20 }, 'Remove all but the 20 newe
 
 export const VALIDATE = step('project.validate', {}, 'Check the whole project.');
 export const CHECK_AGENTS = step('agents.check', {}, 'Check the files that agents read.');
+export const TRUST = step(
+  'project.trust',
+  {},
+  'A person reads what the configuration widens, and trusts it at a terminal.',
+);
 export const UPGRADE = step('project.upgrade', {}, 'Bring the files of the project up to date.');
 export const UPGRADE_CONFIG = step(
   'project.upgrade',

@@ -1,6 +1,7 @@
-import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { errorCode } from './error-code.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from './process-owner.ts';
+import { readRegular } from './regular-file.ts';
 
 const RETRY_MS = 3;
 const MAX_RETRY_MS = 25;
@@ -77,8 +78,8 @@ function breakIfDead(path: string): void {
  */
 function isHeldByDead(path: string): boolean {
   try {
-    const holder = readFileSync(path, 'utf8');
-    return isDead(path, holder) && readFileSync(path, 'utf8') === holder;
+    const holder = readRegular(path).toString();
+    return isDead(path, holder) && readRegular(path).toString() === holder;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false;
     throw error;

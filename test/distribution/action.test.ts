@@ -89,7 +89,7 @@ describe('the GitHub Action', () => {
     const run = 'run\ndoes\n--\necho "$#" > "$ARTIFACTS_DIR/words"\n';
     assert.equal(step(project, 'run.sh', [], { ACOR_ACTION_RUN: run }).status, 0);
     const [runId] = project.runIds();
-    assert.equal(readFileSync(project.path('.runs', runId!, 'artifacts/words'), 'utf8'), '0\n');
+    assert.equal(readFileSync(project.path('.runs', runId!, 'artifacts/words'), 'utf8'), '1\n');
     const { status, stdout } = step(project, 'run.sh', [], { ACOR_ACTION_RUN: '' });
     assert.deepEqual([status, /E_USAGE.*input 'run' is empty/.test(stdout)], [1, true]);
   });

@@ -87,9 +87,12 @@ describe('the compiled program, copied elsewhere', () => {
     skip: noBubblewrap,
   }, () => {
     const { home } = emptyHome('empty-root');
-    mkdirSync(join(home, '.acor'));
+    mkdirSync(join(home, '.config', 'acor'), { recursive: true });
     // There is no other program, so no sandbox either.
-    writeFileSync(join(home, '.acor', 'config.yaml'), "version: 1\nsecurity: { isolation: 'off' }\n");
+    writeFileSync(
+      join(home, '.config', 'acor', 'config.yaml'),
+      "version: 1\nsecurity: { isolation: 'off' }\n",
+    );
     const inside = (...args: string[]) => {
       const system = C_LIBRARY.flatMap((path) => (existsSync(path) ? ['--ro-bind', path, path] : []));
       const own = [

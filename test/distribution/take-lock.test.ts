@@ -9,7 +9,7 @@ import { ROOT, until } from '../support/project.ts';
 const SCRIPT = '. "$1"; take_lock "$2"; echo taken';
 const ARGS = ['-euc', SCRIPT, 'sh', join(ROOT, 'scripts', 'take-lock.sh')];
 const isRoot = process.getuid?.() === 0;
-const STRANGER = isRoot ? { uid: 65534, gid: 65534 } : {};
+const OTHER_USER = isRoot ? { uid: 65534, gid: 65534 } : {};
 
 describe('the lock of the first start of a checkout', () => {
   let folder: string;
@@ -30,7 +30,7 @@ describe('the lock of the first start of a checkout', () => {
   });
 
   it('is waited for while its owner lives, also that of another user', async () => {
-    const owner = spawn('sleep', ['600'], STRANGER);
+    const owner = spawn('sleep', ['600'], OTHER_USER);
     symlinkSync(String(owner.pid), lock);
     const waiting = spawn('sh', [...ARGS, lock], { stdio: ['ignore', 'pipe', 'inherit'] });
     let text = '';
@@ -45,7 +45,7 @@ describe('the lock of the first start of a checkout', () => {
 
   it('is refused to a user who may not write there, who would wait forever', () => {
     chmodSync(folder, 0o555);
-    const { status, stderr } = spawnSync('sh', [...ARGS, lock], { encoding: 'utf8', ...STRANGER });
+    const { status, stderr } = spawnSync('sh', [...ARGS, lock], { encoding: 'utf8', ...OTHER_USER });
     assert.notEqual(status, 0);
     assert.match(stderr, /may not write to .*acor-lock-/);
     assert.equal(existsSync(lock), false);

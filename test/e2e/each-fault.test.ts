@@ -212,19 +212,19 @@ async function play(scenario: Scenario, kind: FaultKind, fault?: Fault): Promise
   if (isOk) {
     // A step may have ended in its log only: then the next start writes its record.
     for (const { state, parent } of recordsOf(project)) if (!parent) assert.equal(state, 'completed');
-    assertVerified(project, 'after the command');
+    await assertVerified(project, 'after the command');
     if (kind === sync && !scenario.follows) assert.deepEqual(unsynced(places), []);
   }
   // The start of any run recovers lost runs.
   assert.equal((await project.envelope(['run', 'quick', QUIETLY])).data?.state, 'completed');
-  assertVerified(project, 'after recovery');
+  await assertVerified(project, 'after recovery');
   for (const { run_id, state, parent } of recordsOf(project)) {
     assert.ok(isFinal(state), `run ${run_id} is ${state}`);
     if (state === 'completed' || parent) continue;
     const again = await project.envelope(['resume', run_id, ...ANSWERS, QUIETLY]);
     assert.equal(again.data?.state, 'completed', JSON.stringify(again));
   }
-  assertVerified(project, 'after resume');
+  await assertVerified(project, 'after resume');
   await scenario.after?.(project, answered);
   await project.supervisorsExited();
   assert.deepEqual(leftovers(project), []);
@@ -258,9 +258,9 @@ function assertOneEnvelope({ code, signal, stdout, stderr }: Finished): boolean 
   return false;
 }
 
-function assertVerified(project: WorkflowProject, when: string): void {
+async function assertVerified(project: WorkflowProject, when: string): Promise<void> {
   const store = new FileRunStore(project.runsDir, commandOf);
-  const problems = [...verifyAll(store).flatMap((run) => run.problems), ...verifyLedger(store)];
+  const problems = [...(await verifyAll(store)).flatMap((run) => run.problems), ...verifyLedger(store)];
   assert.deepEqual(problems, [], when);
   const entered = new Ledger(project.runsDir).lines();
   const ends = entered.map((line) => JSON.parse(line).events_sha256).filter((hash) => hash !== undefined);

@@ -105,7 +105,7 @@ describe('a full store', needsMounts, () => {
     if (runId !== undefined) {
       assert.deepEqual(processesOf(runId), []);
       assertWholeLines(project, runId);
-      assertVerified(project);
+      await assertVerified(project);
     }
     project.shell(`mount -o remount,${SPACE} .runs`);
     if (runId !== undefined) {
@@ -121,7 +121,7 @@ describe('a full store', needsMounts, () => {
       }
       assert.equal(readFileSync(project.path('out.txt'), 'utf8'), 'put in place\n');
       assert.equal(assertWholeLines(project, runId).at(-1)!.state, 'completed');
-      assertVerified(project);
+      await assertVerified(project);
       assert.equal(readFileSync(project.seen('.runs/.gitignore'), 'utf8'), '*\n');
     }
     assert.deepEqual(leftovers(project), []);
@@ -476,9 +476,9 @@ async function held(project: ProjectWithMounts) {
 }
 
 /** Reads in the mount namespace; artifacts have paths inside it. */
-function assertVerified(project: ProjectWithMounts): void {
+async function assertVerified(project: ProjectWithMounts): Promise<void> {
   const store = new FileRunStore(project.runsDir, commandOf);
-  const problems = [...verifyAll(store).flatMap((run) => run.problems), ...verifyLedger(store)];
+  const problems = [...(await verifyAll(store)).flatMap((run) => run.problems), ...verifyLedger(store)];
   assert.deepEqual(
     problems.filter(({ where }) => where !== 'artifact'),
     [],

@@ -321,9 +321,9 @@ describe('a process that is killed, or whose disk fails', needsStrace, () => {
           env: project.environment(),
           stdio: 'ignore',
         });
-        assertSound();
+        await assertSound();
         await check(open());
-        assertSound();
+        await assertSound();
         if (signal === null && !readFileSync(log, 'utf8').includes('(INJECTED)')) break;
         steps++;
       }
@@ -331,8 +331,8 @@ describe('a process that is killed, or whose disk fails', needsStrace, () => {
     return steps;
   }
 
-  function assertSound(): void {
-    const { runs, ledger } = verifyStore(open());
+  async function assertSound(): Promise<void> {
+    const { runs, ledger } = await verifyStore(open());
     assert.deepEqual([...runs.flatMap(({ problems }) => problems), ...ledger], []);
   }
 

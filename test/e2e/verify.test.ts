@@ -69,45 +69,48 @@ describe(`verify (seed ${SEED})`, () => {
   after(() => project[Symbol.dispose]());
 
   const eventsOf = (runId: string) => store.layout(runId).events;
-  const problemsOf = (runId: string) => [...verifyRun(store, runId).problems, ...verifyLedger(store)];
+  const problemsOf = async (runId: string) => [
+    ...(await verifyRun(store, runId)).problems,
+    ...verifyLedger(store),
+  ];
 
-  it('reports nothing when nothing was changed', () => {
+  it('reports nothing when nothing was changed', async () => {
     assert.deepEqual(
-      verifyAll(store).map(({ ok, sealed, note }) => [ok, sealed, note]),
+      (await verifyAll(store)).map(({ ok, sealed, note }) => [ok, sealed, note]),
       [...Array.from({ length: 7 }, () => [true, true, null])],
     );
     assert.deepEqual(verifyLedger(store), []);
-    const { events, sealed_events } = verifyRun(store, ids.resumed!);
+    const { events, sealed_events } = await verifyRun(store, ids.resumed!);
     assert.equal(sealed_events, events);
     assert.equal(project.events(ids.resumed!).filter(({ type }) => type === 'runner_end').length, 2);
   });
 
   for (const [what, change] of Object.entries(BYTE_CHANGES)) {
-    it(`finds one ${what} byte anywhere in an event log, and reports its place`, () => {
+    it(`finds one ${what} byte anywhere in an event log, and reports its place`, async () => {
       for (const which of ['long', 'short', 'resumed']) {
         const runId = ids[which]!;
-        eachChange(eventsOf(runId), change, (place) => {
-          const { ok, problems } = verifyRun(store, runId);
+        await eachChange(eventsOf(runId), change, async (place) => {
+          const { ok, problems } = await verifyRun(store, runId);
           assert.equal(ok, false);
           assert.ok(problems.some(names(eventsOf(runId), place)), JSON.stringify(problems));
         });
       }
     });
 
-    it(`finds one ${what} byte anywhere in the ledger, and reports its place`, () => {
+    it(`finds one ${what} byte anywhere in the ledger, and reports its place`, async () => {
       const path = join(project.runsDir, 'ledger.jsonl');
-      eachChange(path, change, (place) => {
+      await eachChange(path, change, (place) => {
         const problems = verifyLedger(store);
         assert.ok(problems.some(names(path, place)), JSON.stringify(problems));
       });
     });
 
-    it(`finds one ${what} byte of an artifact, and reports the artifact`, () => {
+    it(`finds one ${what} byte of an artifact, and reports the artifact`, async () => {
       const end = project.events(ids.short!).at(-1) as unknown as { artifacts: { path: string }[] };
       assert.ok(end.artifacts.length > 0);
       for (const { path } of end.artifacts) {
-        eachChange(path, change, () => {
-          const { problems } = verifyRun(store, ids.short!);
+        await eachChange(path, change, async () => {
+          const { problems } = await verifyRun(store, ids.short!);
           assert.deepEqual(
             problems.map((problem) => [problem.where, problem.path]),
             [['artifact', path]],
@@ -118,30 +121,30 @@ describe(`verify (seed ${SEED})`, () => {
   }
 
   for (const [what, change] of Object.entries(LINE_CHANGES)) {
-    it(`finds a line that was ${what} in an event log or the ledger, and reports its place`, () => {
+    it(`finds a line that was ${what} in an event log or the ledger, and reports its place`, async () => {
       for (const path of [
         eventsOf(ids.long!),
         eventsOf(ids.resumed!),
         join(project.runsDir, 'ledger.jsonl'),
       ]) {
         const runId = path.includes(ids.long!) ? ids.long! : ids.resumed!;
-        eachChange(path, change, (place) => {
-          const problems = problemsOf(runId);
+        await eachChange(path, change, async (place) => {
+          const problems = await problemsOf(runId);
           assert.ok(problems.some(names(path, place)), JSON.stringify(problems));
         });
       }
     });
   }
 
-  it('also reports a place in the last event, which only the ledger covers', () => {
+  it('also reports a place in the last event, which only the ledger covers', async () => {
     const path = eventsOf(ids.short!);
     const kept = readFileSync(path, 'utf8');
     writeFileSync(path, kept.replace(/"duration_s":\d/, '"duration_s":9'));
-    const [problem] = verifyRun(store, ids.short!).problems;
+    const [problem] = (await verifyRun(store, ids.short!)).problems;
     writeFileSync(path, kept);
     assert.match(problem!.problem, /not the one that was entered in the ledger/);
     assert.equal(problem!.line, kept.trimEnd().split('\n').length);
-    const withoutLedger = verifyRun(store, ids.short!, () => []);
+    const withoutLedger = await verifyRun(store, ids.short!, () => []);
     assert.equal(withoutLedger.ok, true);
   });
 
@@ -173,7 +176,11 @@ describe(`verify (seed ${SEED})`, () => {
     assert.deepEqual(verifyLedger(store), []);
   });
 
-  function eachChange(path: string, change: Change, check: (place: number) => void): void {
+  async function eachChange(
+    path: string,
+    change: Change,
+    check: (place: number) => void | Promise<void>,
+  ): Promise<void> {
     const random = new SeededRandom(SEED);
     const kept = readFileSync(path);
     try {
@@ -181,7 +188,7 @@ describe(`verify (seed ${SEED})`, () => {
         const changed = change(kept, random);
         if (changed === undefined || changed.equals(kept)) continue;
         writeFileSync(path, changed);
-        check(firstDifference(kept, changed));
+        await check(firstDifference(kept, changed));
       }
     } finally {
       writeFileSync(path, kept);
@@ -192,7 +199,7 @@ describe(`verify (seed ${SEED})`, () => {
 describe('verify of a run that lost its supervisor', () => {
   let project: TestProject;
   let store: FileRunStore;
-  before(() => {
+  before(async () => {
     project = new TestProject({ tools: ['waits', 'quick'] });
     store = new FileRunStore(project.runsDir, commandOf);
   });
@@ -242,10 +249,10 @@ describe('verify of a run that lost its supervisor', () => {
     const { events: path } = store.layout(runId);
     const kept = readFileSync(path, 'utf8');
     writeFileSync(path, kept.replace('"tool":"waits"', '"tool":"wants"'));
-    assert.equal(verifyRun(store, runId).ok, false);
+    assert.equal((await verifyRun(store, runId)).ok, false);
     const lastTime = kept.lastIndexOf('"ts":"2');
     writeFileSync(path, `${kept.slice(0, lastTime)}"ts":"3${kept.slice(lastTime + 7)}`);
-    assert.equal(verifyRun(store, runId).ok, true);
+    assert.equal((await verifyRun(store, runId)).ok, true);
     writeFileSync(path, kept);
     assert.deepEqual(verifyLedger(store), []);
   });
@@ -253,7 +260,7 @@ describe('verify of a run that lost its supervisor', () => {
   it('treats a torn last line neither as complete nor as tampering', async () => {
     const runId = await killedRun(['run', 'waits']);
     const { events: path } = store.layout(runId);
-    const whole = verifyRun(store, runId);
+    const whole = await verifyRun(store, runId);
     const torn = '{"v":1,"type":"heartb';
     appendFileSync(path, torn);
     const cut = await ask(runId);
@@ -264,7 +271,7 @@ describe('verify of a run that lost its supervisor', () => {
     assert.deepEqual([(await ask(runId)).ok, (await ask(runId)).sealed], [true, true]);
     // The same bytes behind the end of a sealed run are an error.
     appendFileSync(path, torn);
-    assert.match(verifyRun(store, runId).problems[0]!.problem, /has no end/);
+    assert.match((await verifyRun(store, runId)).problems[0]!.problem, /has no end/);
     writeFileSync(path, readFileSync(path).subarray(0, -torn.length));
   });
 

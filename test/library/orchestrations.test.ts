@@ -30,7 +30,7 @@ describe('the library', () => {
   it('runs a workflow, whose steps are runs of their own', async () => {
     using project = projectWithWorkflow();
     const events: Event[] = [];
-    const acor = new Acor({ cwd: project.root });
+    const acor = new Acor({ cwd: project.root, env: project.environment() });
     const summary = await acor.workflow('flow.json', ['--word', 'good'], {
       onEvent: (event) => events.push(event as Event),
     });
@@ -42,7 +42,7 @@ describe('the library', () => {
 
   it('runs a pipe, and rejects one of a single tool', async () => {
     using project = projectWithWorkflow();
-    const acor = new Acor({ cwd: project.root });
+    const acor = new Acor({ cwd: project.root, env: project.environment() });
     const { state, result, message } = await acor.pipe(['counts', 'turns']);
     assert.equal(state, 'completed', message ?? '');
     assert.match(JSON.stringify(result?.data), /3.*2.*1/);
@@ -54,7 +54,7 @@ describe('the library', () => {
     const config = `task: { executor: { command: ['./bin/agent'], adapter: markers } }`;
     using project = new TaskProject('command', [say('one'), say('two')], config);
     project.write('.acor/config.yaml', `${WITHOUT_SANDBOX}${config}\n`);
-    const acor = new Acor({ cwd: project.root, env: { ...process.env, ...project.env } });
+    const acor = new Acor({ cwd: project.root, env: project.environment(project.env) });
     for (const description of ['Begin', 'Go on']) {
       const { state, tool, message } = await acor.task('t', description);
       assert.deepEqual([state, tool], ['completed', 'task:command'], message ?? '');
@@ -79,6 +79,7 @@ describe('the library', () => {
         const program = join(ROOT, 'node_modules', '.bin', runtime);
         const { stdout, stderr } = spawnSync(program, [join(folder, 'main.mjs'), project.root], {
           encoding: 'utf8',
+          env: project.environment(),
         });
         assert.equal(stderr, '');
         assert.deepEqual(JSON.parse(stdout), { state: 'completed', message: null });

@@ -44,12 +44,7 @@ export class ProjectWithMounts extends TestProject {
     args: readonly string[],
     options: { cwd?: string; env?: Record<string, string>; within?: string } = {},
   ): Running {
-    const env = {
-      PATH: process.env.PATH ?? '',
-      HOME: process.env.HOME ?? '/',
-      LANG: 'C.UTF-8',
-      ...options.env,
-    };
+    const env = this.environment(options.env, options.cwd);
     const script = `cd "$0" && ${options.within ?? 'exec "$@"'}`;
     const argv = [...this.#enter(), 'bash', '-c', script, options.cwd ?? this.root, ACOR, ...args];
     return new Running(spawn(argv[0]!, argv.slice(1), { env, stdio: ['pipe', 'pipe', 'pipe'] }));

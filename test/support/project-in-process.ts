@@ -31,7 +31,7 @@ export class ProjectInProcess extends TestProject {
         stdoutIsTTY: false,
         stdinIsTTY: false,
         columns: undefined,
-        env: this.environment(options.env),
+        env: this.environment(options.env, options.cwd),
         cwd: options.cwd ?? this.root,
         signal: new AbortController().signal,
         interrupts: NO_INTERRUPTS,

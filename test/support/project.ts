@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isFinal, type RunState } from '../../src/protocol/run.ts';
 import { isRunning, type ProcessIdentity } from '../../src/util/process-table.ts';
+import { trustProject } from './trust-project.ts';
 
 export const ROOT = dirname(dirname(import.meta.dirname));
 const FIXTURES = join(ROOT, 'test', 'fixtures', 'tools');
@@ -45,7 +46,11 @@ export const WITHOUT_SANDBOX =
 export class TestProject {
   readonly root: string;
 
-  constructor(options: { tools?: readonly string[]; config?: string } = {}) {
+  readonly #isTrusted: boolean;
+
+  /** With `isTrusted: false` it is a cloned project whose configuration no person has trusted. */
+  constructor(options: { tools?: readonly string[]; config?: string; isTrusted?: boolean } = {}) {
+    this.#isTrusted = options.isTrusted ?? true;
     this.root = realpathSync(mkdtempSync(join(tmpdir(), 'acor-test-')));
     mkdirSync(join(this.root, '.acor'));
     mkdirSync(join(this.root, 'tools'));
@@ -55,6 +60,7 @@ export class TestProject {
     );
     for (const tool of options.tools ?? [])
       cpSync(join(FIXTURES, tool), join(this.root, 'tools', tool), { recursive: true });
+    this.environment();
   }
 
   get runsDir(): string {
@@ -75,16 +81,18 @@ export class TestProject {
 
   /** Starts a command in the project, with its output in pipes, as an agent does. */
   start(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Running {
-    const env = this.environment(options.env);
+    const env = this.environment(options.env, options.cwd);
     return new Running(
       spawn(ACOR, args, { cwd: options.cwd ?? this.root, env, stdio: ['pipe', 'pipe', 'pipe'] }),
     );
   }
 
   /** The variables of a command: only what a shell needs, so that the environment of the test run has no effect. */
-  environment(env: Record<string, string> = {}): Record<string, string> {
+  environment(env: Record<string, string> = {}, cwd = this.root): Record<string, string> {
     const { PATH = '', HOME = '/' } = process.env;
-    return { PATH, HOME, LANG: 'C.UTF-8', ...dataFolder(this.root, env), ...env };
+    const given = { PATH, HOME, LANG: 'C.UTF-8', ...dataFolder(this.root, env), ...env };
+    if (this.#isTrusted) trustProject(cwd, given);
+    return given;
   }
 
   /** Runs a command to its end, with nothing on its standard input. */

@@ -1,4 +1,5 @@
-import { fstatSync, readFileSync, readSync } from 'node:fs';
+import { fstatSync, readSync } from 'node:fs';
+import { readRegular } from '../../util/regular-file.ts';
 import type { Ledger } from '../store-files/ledger.ts';
 import { beginOf, hashAtEndOf, linesOf, linesOfOpen, type SealedFile } from '../store-files/ledger-files.ts';
 import { LedgerChain } from './ledger-chain.ts';
@@ -41,7 +42,7 @@ export function readLedger(ledger: Ledger, part?: LedgerPart): LedgerChain {
 
 function filesOf({ timesMs, runId }: LedgerPart, sealed: readonly SealedFile[]): Set<SealedFile> {
   const files = timesMs === undefined ? sealed : [...filesAt(timesMs, sealed)];
-  return new Set(runId === undefined ? files : files.filter(({ path }) => names(readFileSync(path), runId)));
+  return new Set(runId === undefined ? files : files.filter(({ path }) => names(readRegular(path), runId)));
 }
 
 function names(bytes: Buffer, runId: string): boolean {

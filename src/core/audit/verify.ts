@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
-import { measureArtifact } from '../store-files/artifacts.ts';
+import { ArtifactMeter } from '../store-files/artifacts.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import type { RunLayout } from '../store-files/layout.ts';
 import { Ledger } from '../store-files/ledger.ts';
@@ -41,12 +42,12 @@ const NO_PROBLEMS: VerifyProblem[] = [];
 const MOST_ROUNDS = 5;
 
 /** Verifies one run, and what the ledger has of it: the cost does not grow with the number of runs. */
-export function verifyOne(
+export async function verifyOne(
   store: FileRunStore,
   runId: string,
-): { runs: VerifiedRun[]; ledger: VerifyProblem[] } {
+): Promise<{ runs: VerifiedRun[]; ledger: VerifyProblem[] }> {
   let chain: LedgerChain | undefined;
-  const run = verifyRun(store, runId, (timesMs) => {
+  const run = await verifyRun(store, runId, (timesMs) => {
     chain = ledgerOf(store, runId, timesMs);
     return enteredOf(chain, runId);
   });
@@ -59,10 +60,10 @@ type Entries = (timesMs: readonly number[]) => readonly EnteredRun[];
  * Recomputes the seals, the order and the artifacts of a run (contract §6), and compares them to what was recorded. A log that has grown
  * meanwhile is verified again: the ledger may already have what was not in the log when it was read.
  */
-export function verifyRun(store: FileRunStore, runId: string, entries?: Entries): VerifiedRun {
+export async function verifyRun(store: FileRunStore, runId: string, entries?: Entries): Promise<VerifiedRun> {
   for (let round = 1; ; round++) {
     const before = sizeOf(store, runId);
-    const verified = verifyNow(
+    const verified = await verifyNow(
       store,
       runId,
       entries ?? ((times) => enteredOf(ledgerOf(store, runId, times), runId)),
@@ -76,7 +77,7 @@ function sizeOf(store: FileRunStore, runId: string): number | undefined {
   return log?.size;
 }
 
-function verifyNow(store: FileRunStore, runId: string, entries: Entries): VerifiedRun {
+async function verifyNow(store: FileRunStore, runId: string, entries: Entries): Promise<VerifiedRun> {
   const record = store.readNow(runId);
   const opened = store.logIfThere(runId);
   if (opened === undefined)
@@ -98,7 +99,7 @@ function verifyNow(store: FileRunStore, runId: string, entries: Entries): Verifi
   const artifacts = artifactsOf(log);
   const packed = new PackedArtifacts(store.files, runId);
   for (const artifact of artifacts) {
-    const problem = checkArtifact(artifact, packed);
+    const problem = await checkArtifact(artifact, packed);
     if (problem) problems.push({ run_id: runId, where: 'artifact', path: artifact.path, problem });
   }
   for (const { path: name, problem } of packed.damagedFiles())
@@ -116,32 +117,48 @@ function verifyNow(store: FileRunStore, runId: string, entries: Entries): Verifi
 }
 
 /** Verifies all runs and the ledger, which is read once. */
-export function verifyStore(store: FileRunStore): { runs: VerifiedRun[]; ledger: VerifyProblem[] } {
+export async function verifyStore(
+  store: FileRunStore,
+): Promise<{ runs: VerifiedRun[]; ledger: VerifyProblem[] }> {
   const { chain, ...before } = readWholeLedger(store);
   // First what compares logs with the ledger as they are now: a run may be resumed meanwhile.
   const ledger = verifyLedger(store, { ...before, chain });
-  return { runs: verifyAll(store, chain), ledger };
+  return { runs: await verifyAll(store, chain), ledger };
 }
 
-/** Checks every run that is not live; a run that cannot be read is a problem like any other. The chain gives up each run that was checked. */
-export function verifyAll(
+/**
+ * Checks every run that is not live; a run that cannot be read is a problem like any other. The chain gives up each run that was checked.
+ * Between two runs signals get their turn.
+ */
+export async function verifyAll(
   store: FileRunStore,
   { runs }: LedgerChain = readLedger(new Ledger(store.root)),
-): VerifiedRun[] {
-  return store.listNow().flatMap((runId) => {
-    try {
-      return isLive(store, runId) && !isFinal(store.readNow(runId).state)
-        ? []
-        : [verifyRun(store, runId, () => runs.get(runId) ?? [])];
-    } catch (error) {
-      if (!(error instanceof AcorError)) throw error;
-      if (error.code === 'E_RUN_NOT_FOUND' && neverBegan(store.layout(runId))) return [];
-      const path = store.files.inPack(runId)?.table.path ?? store.layout(runId).metadata;
-      return [unreadable(runId, 'record', path, error.message)];
-    } finally {
-      runs.delete(runId);
-    }
-  });
+): Promise<VerifiedRun[]> {
+  const verified: VerifiedRun[] = [];
+  for (const runId of store.listNow()) {
+    await nextTurn();
+    const run = await verifyOrReport(store, runId, () => runs.get(runId) ?? []);
+    if (run !== undefined) verified.push(run);
+    runs.delete(runId);
+  }
+  return verified;
+}
+
+/** Undefined for a run that is live or never began. */
+async function verifyOrReport(
+  store: FileRunStore,
+  runId: string,
+  entries: Entries,
+): Promise<VerifiedRun | undefined> {
+  try {
+    if (isLive(store, runId) && !isFinal(store.readNow(runId).state)) return undefined;
+    return await verifyRun(store, runId, entries);
+  } catch (error) {
+    if (!(error instanceof AcorError)) throw error;
+    if (error.code === 'E_RUN_NOT_FOUND' && neverBegan(store.layout(runId))) return undefined;
+    const path = store.files.inPack(runId)?.table.path ?? store.layout(runId).metadata;
+    return unreadable(runId, 'record', path, error.message);
+  }
 }
 
 /** Whether a run's creator was killed before it had written the record or an event. */
@@ -199,13 +216,13 @@ function artifactsOf({ ends }: CheckedLog): RecordedArtifact[] {
   return Array.isArray(named) ? named.filter((artifact) => typeof artifact?.path === 'string') : [];
 }
 
-function checkArtifact(recorded: RecordedArtifact, packed: PackedArtifacts): string | undefined {
+function checkArtifact(recorded: RecordedArtifact, packed: PackedArtifacts): Promise<string | undefined> {
   return holdsRedaction(recorded.path) ? checkRenamed(recorded, packed) : checkFile(recorded, packed);
 }
 
-function checkFile(recorded: RecordedArtifact, packed: PackedArtifacts): string | undefined {
+async function checkFile(recorded: RecordedArtifact, packed: PackedArtifacts): Promise<string | undefined> {
   try {
-    const sha256 = packed.sha256(recorded.path) ?? measured(packed.pathNow(recorded.path));
+    const sha256 = packed.sha256(recorded.path) ?? (await measured(packed.pathNow(recorded.path)));
     if (sha256 === recorded.sha256) return undefined;
     return `its sha256 is ${sha256} now; ${recorded.sha256} was recorded`;
   } catch (error) {
@@ -215,26 +232,26 @@ function checkFile(recorded: RecordedArtifact, packed: PackedArtifacts): string 
   }
 }
 
-function measured(path: string): string {
+async function measured(path: string): Promise<string> {
   // The project's path may contain a symbolic link.
-  return measureArtifact(path, [realpathSync(dirname(path))]).sha256;
+  const meter = new ArtifactMeter([realpathSync(dirname(path))], () => {});
+  return (await meter.measure(path)).sha256;
 }
 
 /** A name with a secret was recorded redacted: it must match one of the names in the folder. */
-function checkRenamed(
+async function checkRenamed(
   { path, sha256: recorded }: RecordedArtifact,
   packed: PackedArtifacts,
-): string | undefined {
+): Promise<string | undefined> {
   const folder = dirname(path);
   if (holdsRedaction(folder))
     return 'its path contained a secret and was recorded redacted, so the file cannot be found';
   const names = packed.namesIn(folder) ?? namesIn(packed.pathNow(folder));
-  const isThere = names.some(
-    (name) => checkFile({ path: join(folder, name), sha256: recorded }, packed) === undefined,
-  );
-  return isThere
-    ? undefined
-    : 'its name contained a secret and was recorded redacted, and no file in its folder has the recorded sha256';
+  for (const name of names) {
+    const problem = await checkFile({ path: join(folder, name), sha256: recorded }, packed);
+    if (problem === undefined) return undefined;
+  }
+  return 'its name contained a secret and was recorded redacted, and no file in its folder has the recorded sha256';
 }
 
 function namesIn(folder: string): string[] {

@@ -197,8 +197,9 @@ describe('a broken configuration', () => {
 
 describe('the paths of the configuration', () => {
   it('are relative to the root, wherever the command was given', async () => {
-    project.write('.acor/config.yaml', 'project: {tools_dirs: [mine, /abs], runs_dir: ../runs}\n');
-    const loaded = await load({ cwd: project.folder('deep/er') });
+    project.folder('.acor');
+    const overrides = { 'project.tools_dirs': ['mine', '/abs'], 'project.runs_dir': '../runs' };
+    const loaded = await load({ cwd: project.folder('deep/er'), overrides });
     assert.deepEqual(toolsDirsOf(loaded), [project.at('mine'), '/abs']);
     assert.equal(runsDirOf(loaded), project.at('../runs'));
     assert.deepEqual(registryDirsOf(loaded), [

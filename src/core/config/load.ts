@@ -5,6 +5,7 @@ import type { Config } from '../../protocol/config-file.ts';
 import { findProject, findUserFile } from './find.ts';
 import { applySetting, leavesOf, settingsOfEnvironment, settingsOfFile, settingsOfFlags } from './layers.ts';
 import type { Setting } from './settings-cache.ts';
+import type { Widening } from './widening.ts';
 
 type ConfigSource = 'flag' | 'environment' | 'project' | 'user' | 'default';
 
@@ -25,7 +26,12 @@ export interface LoadedConfig {
   origins: Record<string, Origin>;
   /** Deprecated keys in the files, described in words. */
   warnings: string[];
+  /** What the project's file widens, and whether a person trusts that (contract §9). Without trust it has no effect. */
+  trust: { isTrusted: boolean; widenings: Widening[] };
 }
+
+/** The keys by which a project can widen security; the rules are in `widening.ts`. */
+const MAY_WIDEN = /^(security|budget|task|answers|project\.(tools_dirs|runs_dir|registry_dir))(\.|$)/;
 
 /**
  * Loads the configuration (contract §6). Precedence: flag, variable, project file, user file, default. Throws
@@ -45,13 +51,7 @@ export async function loadConfig(options: {
   for (const { path } of leavesOf(config)) origins[path.join('.')] = { source: 'default' };
 
   const warnings: string[] = [];
-  const layers: [ConfigSource, Setting[]][] = [
-    ['user', userFile ? await settingsOfFile(userFile, env) : []],
-    ['project', file ? await settingsOfFile(file, env) : []],
-    ['environment', await settingsOfEnvironment(env)],
-    ['flag', await settingsOfFlags(overrides)],
-  ];
-  for (const [source, settings] of layers) {
+  const apply = (source: ConfigSource, settings: readonly Setting[]) => {
     for (const setting of settings) {
       applySetting(config, setting);
       origins[setting.path.join('.')] = { source, where: setting.where };
@@ -60,8 +60,32 @@ export async function loadConfig(options: {
         warnings.push(`${setting.where}: '${key}' is deprecated. ${fix}`);
       }
     }
-  }
-  return { config, root, file, origins, warnings };
+  };
+  if (userFile !== null) apply('user', await settingsOfFile(userFile, env));
+  const own = file === null ? [] : await settingsOfFile(file, env);
+  const trust = await trustIn(own, { config, root, env });
+  const ignored = new Set(trust.isTrusted ? [] : trust.widenings.map(({ key }) => key));
+  apply(
+    'project',
+    own.filter(({ path }) => !ignored.has(path.join('.'))),
+  );
+  apply('environment', await settingsOfEnvironment(env));
+  apply('flag', await settingsOfFlags(overrides));
+  return { config, root, file, origins, warnings, trust };
+}
+
+/** `config` is the configuration without the project's file. */
+async function trustIn(
+  own: readonly Setting[],
+  { config, root, env }: { config: Config; root: string; env: Readonly<Record<string, string | undefined>> },
+): Promise<LoadedConfig['trust']> {
+  const candidates = own.filter(({ path }) => MAY_WIDEN.test(path.join('.')));
+  if (candidates.length === 0) return { isTrusted: true, widenings: [] };
+  const { wideningsOf } = await import('./widening.ts');
+  const widenings = wideningsOf(candidates, config, root);
+  if (widenings.length === 0) return { isTrusted: true, widenings };
+  const { TrustStore, trustDigest } = await import('./trust.ts');
+  return { isTrusted: new TrustStore(env).read(root)?.digest === trustDigest(widenings), widenings };
 }
 
 /** Makes a configured path absolute: relative to the project's folder, or to the home folder after `~/`. */

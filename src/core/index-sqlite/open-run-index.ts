@@ -1,6 +1,8 @@
-import { accessSync, closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
+import { accessSync, closeSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../util/error-code.ts';
+import { isFile } from '../../util/files.ts';
+import { appendRegular } from '../../util/regular-file.ts';
 import type { RunIndex, RunSource } from '../ports/run-index.ts';
 import { MemoryRunIndex } from '../store-memory/run-index.ts';
 import { damageWarning, isDamage, SqliteRunIndex } from './run-index.ts';
@@ -32,11 +34,11 @@ export async function openRunIndex(root: string, source: RunSource): Promise<Run
 /** Runs belong to their user alone, and so does the index of them. */
 async function openFile(path: string): Promise<Sqlite> {
   try {
-    closeSync(openSync(path, 'a', 0o600));
+    closeSync(appendRegular(path, 0o600));
   } catch {
-    // It belongs to another user, in a folder of this one.
+    // It belongs to another user, in a folder of this one; or it is not a file.
     rmSync(path, { force: true });
-    closeSync(openSync(path, 'a', 0o600));
+    closeSync(appendRegular(path, 0o600));
   }
   const sqlite = await openSqlite(path);
   try {
@@ -55,7 +57,7 @@ async function replaceFile(path: string): Promise<Sqlite> {
 
 async function openCopy(path: string): Promise<Sqlite> {
   const sqlite = await openSqlite(':memory:');
-  if (!existsSync(path)) return sqlite;
+  if (!isFile(path)) return sqlite;
   try {
     sqlite.exec(`ATTACH '${path.replaceAll("'", "''")}' AS file`);
     const isSame = sqlite.all('PRAGMA file.user_version')[0]!.user_version === TABLES_VERSION;

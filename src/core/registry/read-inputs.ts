@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { nearestWords } from '../../util/nearest.ts';
+import { NOT_REGULAR, readRegular } from '../../util/regular-file.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
 import { type GivenValue, type InputValue, readValue } from './input-values.ts';
 import { parseArguments } from './parse-arguments.ts';
@@ -136,10 +137,9 @@ function objectFrom(
   try {
     value = JSON.parse(textOf(source, options));
   } catch (error) {
+    if (error instanceof SyntaxError) return 'is not valid JSON';
     const code = errorCode(error);
-    return error instanceof SyntaxError
-      ? 'is not valid JSON'
-      : `cannot be read (${code ?? errorMessage(error)})`;
+    return `cannot be read (${code === undefined || code === NOT_REGULAR ? errorMessage(error) : code})`;
   }
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
@@ -154,5 +154,5 @@ function textOf(source: string, { cwd, readStdin }: { cwd: string; readStdin?: (
   if (!source.startsWith('@')) return source;
   const file = resolve(cwd, source.slice(1));
   if (statSync(file).size > MAX_INPUT_JSON_BYTES) throw new Error(`more than ${MAX_INPUT_JSON_BYTES} bytes`);
-  return readFileSync(file, 'utf8');
+  return readRegular(file).toString();
 }

@@ -1,8 +1,8 @@
-import { rmSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { attachTo, readLogs, resumeRun, resumeWorkflow, showRun } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { identify } from '../../util/process-table.ts';
+import { removePath } from '../../util/walk-tree.ts';
 import type { Rerun, RerunMode } from '../ports/run-launcher.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { endedRecord } from './follow-to-end.ts';
@@ -71,8 +71,7 @@ async function reopen(
   removeCancelFile(workspace);
   clearSecrets(workspace);
   if (mode === 'retry') {
-    for (const path of [workspace.checkpoints, workspace.staging, workspace.answers])
-      rmSync(path, { recursive: true, force: true });
+    for (const path of [workspace.checkpoints, workspace.staging, workspace.answers]) removePath(path);
     prepareWorkspace(workspace);
     await writer.keepCheckpoints(workspace.checkpoints);
   }

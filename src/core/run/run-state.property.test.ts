@@ -33,19 +33,19 @@ const root = mkdtempSync(join(tmpdir(), 'acor-states-'));
 const workspaces = new Workspaces(join(root, '.runs'));
 after(() => rmSync(root, { recursive: true, force: true }));
 
-const RIGS: Readonly<Record<string, () => StoreRig & { verify(runId: string): unknown[] }>> = {
+const RIGS: Readonly<Record<string, () => StoreRig & { verify(runId: string): Promise<unknown[]> }>> = {
   files: () => {
     const runsDir = join(root, '.runs');
     const store = new FileRunStore(runsDir, commandOf);
     return {
       open: () => store,
       lose: (runId) => loseRun(runsDir, runId),
-      verify: (runId) => verifyRun(store, runId).problems,
+      verify: async (runId) => (await verifyRun(store, runId)).problems,
     };
   },
   memory: () => {
     const store = new MemoryRunStore(commandOf);
-    return { open: () => store, lose: (runId) => store.leases.lose(runId), verify: () => [] };
+    return { open: () => store, lose: (runId) => store.leases.lose(runId), verify: async () => [] };
   },
 };
 
@@ -64,7 +64,7 @@ for (const [name, rigOf] of Object.entries(RIGS)) {
           for (let step = 0; step < STEPS; step++) await run.step();
           await run.die();
           for (const change of await run.checked()) seen.add(change);
-          assert.deepEqual(rig.verify(run.runId), []);
+          assert.deepEqual(await rig.verify(run.runId), []);
         } catch (error) {
           throw new Error(`seed ${SEED}, life ${life}, after: ${run.steps.join(', ')}`, { cause: error });
         }

@@ -1,18 +1,13 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  readSync,
-  type Stats,
-} from 'node:fs';
-import { extname, join } from 'node:path';
+import { closeSync, fstatSync, readSync, realpathSync, type Stats } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { errorCode } from '../../util/error-code.ts';
+import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { type EntryName, OpenFolder } from '../../util/open-folder.ts';
+import { NOT_REGULAR } from '../../util/regular-file.ts';
+import { walkTree } from '../../util/walk-tree.ts';
 
 /** A file or folder as the runner measured it. `size` is in bytes; for a folder, the sum of its files. */
 export interface MeasuredArtifact {
@@ -26,12 +21,20 @@ export interface MeasuredArtifact {
 }
 
 const MAX_FILES = 10_000;
+/** The system's limit on the path of a call. */
+const MAX_PATH_BYTES = 4000;
 const CHUNK_BYTES = 1 << 18;
 /** So much is hashed in about 5 ms. */
 const PIECE_BYTES = 1 << 22;
 const LARGE_BYTES = 1_000_000_000;
 /** The unit of `st_blocks`, on every file system. */
 const BLOCK_BYTES = 512;
+
+/** Source files and settings: text without a media type of its own. */
+const SOURCE_FILES =
+  '.bash .c .cc .cjs .conf .cpp .cs .css .diff .go .graphql .h .hpp .ini .java .js .jsx .kt .lock .lua .mjs .patch .php .pl .proto .py .r .rb .rs .rst .scala .scss .sh .sql .svelte .swift .tex .toml .ts .tsv .tsx .vue .zsh'.split(
+    ' ',
+  );
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
@@ -55,6 +58,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.yaml': 'application/yaml',
   '.yml': 'application/yaml',
   '.zip': 'application/zip',
+  ...Object.fromEntries(SOURCE_FILES.map((extension) => [extension, 'text/plain'])),
 };
 
 /**
@@ -98,16 +102,27 @@ export function measureArtifact(path: string, roots: readonly string[]): Measure
   for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 
-/** The names of the files below a folder, relative to it and sorted. Throws E_PERMISSION when there are more than `MAX_FILES`. */
+/**
+ * The names of the files below a folder, relative to it and sorted. Throws E_PERMISSION when there are more than `MAX_FILES`, and for what
+ * cannot be an artifact: a name that is no UTF-8, a folder that cannot be read, a path that no program can open.
+ */
 export function filesUnder(root: string): string[] {
+  using folder = openFolder(root);
+  return namesUnder(folder, root);
+}
+
+function namesUnder(folder: OpenFolder, root: string): string[] {
   const found: string[] = [];
-  for (const folders = ['']; folders.length > 0; ) {
-    const prefix = folders.pop()!;
-    for (const entry of readdirSync(join(root, prefix), { withFileTypes: true })) {
-      const name = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
-      if (entry.isDirectory()) folders.push(name);
-      else if (found.push(name) > MAX_FILES) throw tooMany(root);
-    }
+  const onError = (error: unknown, path: string) => {
+    throw refused(path, `it cannot be read (${errorCode(error) ?? errorMessage(error)})`);
+  };
+  for (const { kind, path, name } of walkTree(folder, { onError })) {
+    if (kind === 'left') continue;
+    if (!isUtf8(name)) throw refused(path, 'its name is not UTF-8');
+    if (kind === 'folder') continue;
+    if (Buffer.byteLength(path) > MAX_PATH_BYTES)
+      throw refused(`${root}/…/${name}`, 'its path is longer than programs can open');
+    if (found.push(path.slice(folder.path.length + 1)) > MAX_FILES) throw tooMany(root);
   }
   return found.sort();
 }
@@ -122,21 +137,33 @@ interface Totals {
 type Measuring<T> = Generator<void, T, void>;
 
 /**
- * Measures an artifact of a tool, and yields after each piece. It opens the object first and checks it afterwards, so that the tool cannot
- * replace it in between. Refuses symbolic links, FIFOs, devices, and files outside `roots`.
+ * Measures an artifact of a tool, and yields after each piece. It opens the object without following a link, and checks what it has opened,
+ * so that the tool cannot replace it in between. Refuses symbolic links, FIFOs, devices, and files outside `roots`.
  */
 function* measuring(path: string, roots: readonly string[], totals: Totals): Measuring<MeasuredArtifact> {
-  const fd = openChecked(path, roots);
+  using above = openAbove(path, roots);
+  const name = basename(path);
+  const stats = statsIn(above, name, path);
+  if (stats.isSymbolicLink()) throw refused(path, 'it is a symbolic link');
+  if (stats.isFile()) return yield* measuringFile(above, name, path, totals);
+  if (!stats.isDirectory()) throw refused(path, 'it is neither a file nor a folder');
+  using folder = opening(path, () => above.child(name));
+  return yield* measuringFolder(folder, path, totals);
+}
+
+function* measuringFile(
+  folder: OpenFolder,
+  name: EntryName,
+  path: string,
+  totals: Totals,
+): Measuring<MeasuredArtifact> {
+  const fd = opening(path, () => folder.openFile(name));
   try {
     const stat = fstatSync(fd);
-    if (stat.isFile()) {
-      if (stat.nlink > 1) throw refused(path, 'it is a hard link to another file');
-      count(path, stat, totals);
-      const sha256 = yield* hashing(fd);
-      return { path, kind: 'file', size: stat.size, sha256, media_type: mediaTypeOf(path) };
-    }
-    if (stat.isDirectory()) return yield* measuringFolder(path, roots, totals);
-    throw refused(path, 'it is neither a file nor a folder');
+    if (stat.nlink > 1) throw refused(path, 'it is a hard link to another file');
+    count(path, stat, totals);
+    const sha256 = yield* hashing(fd);
+    return { path, kind: 'file', size: stat.size, sha256, media_type: mediaTypeOf(path) };
   } finally {
     closeSync(fd);
   }
@@ -152,16 +179,17 @@ function count(path: string, { size, blocks }: Stats, totals: Totals): void {
 }
 
 /** Measures a folder. Its hash is that of the sorted lines `<sha256>  <relative path>` of its files, as `sha256sum` prints them. */
-function* measuringFolder(
-  path: string,
-  roots: readonly string[],
-  totals: Totals,
-): Measuring<MeasuredArtifact> {
-  const names = filesUnder(path);
+function* measuringFolder(folder: OpenFolder, path: string, totals: Totals): Measuring<MeasuredArtifact> {
+  const names = namesUnder(folder, path);
   const lines = createHash('sha256');
   let size = 0;
   for (const name of names) {
-    const file = yield* measuring(join(path, name), roots, totals);
+    const at = join(path, name);
+    using above = opening(at, () => childAt(folder, dirname(name)));
+    const stats = statsIn(above, basename(name), at);
+    if (stats.isSymbolicLink()) throw refused(at, 'it is a symbolic link');
+    if (!stats.isFile()) throw refused(at, 'it is neither a file nor a folder');
+    const file = yield* measuringFile(above, basename(name), at, totals);
     size += file.size;
     lines.update(`${file.sha256}  ${name}\n`);
   }
@@ -175,39 +203,55 @@ function* measuringFolder(
   };
 }
 
-function openChecked(path: string, roots: readonly string[]): number {
-  let fd: number;
-  try {
-    // Without O_NONBLOCK, opening a FIFO would block the runner for ever.
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    switch (errorCode(error)) {
-      case 'ELOOP':
-        throw refused(path, 'it is a symbolic link');
-      case 'ENOENT':
-      case 'ENOTDIR':
-        throw new AcorError('E_PROTOCOL', `the tool reported an artifact that does not exist: ${path}`, {
-          hint: 'Report the path of the file that the tool wrote, relative to its workspace.',
-        });
-      default:
-        throw refused(path, `it cannot be opened (${errorCode(error) ?? 'unknown reason'})`);
-    }
-  }
-  const real = realPathOf(fd) ?? path;
-  if (!roots.some((root) => real === root || real.startsWith(`${root}/`))) {
-    closeSync(fd);
+/** Opens the folder of an artifact. Links in the path are resolved first, and the result is opened without following any. */
+function openAbove(path: string, roots: readonly string[]): OpenFolder {
+  const folder = opening(path, () => realpathSync(dirname(path)));
+  const real = join(folder, basename(path));
+  if (!roots.some((root) => real === root || real.startsWith(`${root}/`)))
     throw refused(path, 'it is outside the workspace and the granted paths');
-  }
-  return fd;
+  return opening(path, () => OpenFolder.real(folder));
 }
 
-/** The real path of an open descriptor; undefined where /proc is not available. */
-function realPathOf(fd: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`);
-  } catch {
-    return undefined;
+function openFolder(path: string): OpenFolder {
+  return opening(path, () => OpenFolder.real(realpathSync(dirname(path))).child(basename(path)));
+}
+
+function childAt(folder: OpenFolder, path: string): OpenFolder {
+  let at = OpenFolder.trusted(folder.self);
+  for (const name of path.split('/')) {
+    if (name === '.') continue;
+    using above = at;
+    at = above.child(name);
   }
+  return at;
+}
+
+function statsIn(folder: OpenFolder, name: string, path: string): Stats {
+  const stats = opening(path, () => folder.statsOf(name));
+  if (stats === undefined) throw missing(path);
+  return stats;
+}
+
+function opening<T>(path: string, open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    switch (errorCode(error)) {
+      case 'ENOENT':
+      case 'ENOTDIR':
+        throw missing(path);
+      case NOT_REGULAR:
+        throw refused(path, 'it is neither a file nor a folder');
+      default:
+        throw refused(path, `it cannot be opened (${errorCode(error) ?? errorMessage(error)})`);
+    }
+  }
+}
+
+function missing(path: string): AcorError {
+  return new AcorError('E_PROTOCOL', `the tool reported an artifact that does not exist: ${path}`, {
+    hint: 'Report the path of the file that the tool wrote, relative to its workspace.',
+  });
 }
 
 function* hashing(fd: number): Measuring<string> {

@@ -1,4 +1,5 @@
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { readRegular } from '../../util/regular-file.ts';
 import type { RecordsReader } from '../ports/control-channel.ts';
 
 const DIGITS = 16;
@@ -25,7 +26,7 @@ export class ConsumedBytes implements RecordsReader {
 /** Undefined while no other run reads the records. */
 export function readConsumedBytes(path: string): number | undefined {
   try {
-    const text = readFileSync(path, 'utf8');
+    const text = readRegular(path).toString();
     return text.length === DIGITS ? Number(text) : undefined;
   } catch {
     return undefined;

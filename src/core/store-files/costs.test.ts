@@ -81,7 +81,7 @@ describe('in a long log', needsCounters, () => {
     const changed = { bytes, sha256: '', marks: [[1.5, ''] as [number, string]] };
     assert.deepEqual(log.brokenMark(bytes, changed), { from: 0, to: 1.5 });
     assert.equal(log.sha256(), sha256(readFileSync(store.layout(runId).events)));
-    assert.equal(verifyRun(store, runId).ok, true);
+    assert.equal((await verifyRun(store, runId)).ok, true);
   });
 });
 

@@ -1,9 +1,10 @@
-import { existsSync, type FSWatcher, mkdirSync, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
+import { existsSync, type FSWatcher, mkdirSync, readdirSync, rmSync, watch } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ANSWER_SOURCES } from '../../protocol/v1/wire.ts';
 import { writeAtomic, writeEvenOnFullDisk } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/files.ts';
+import { readRegular } from '../../util/regular-file.ts';
 import type {
   ControlChannel,
   ControlHandlers,
@@ -179,7 +180,7 @@ function readReason(path: string): string | undefined {
 
 function readIfPossible(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegular(path).toString();
   } catch {
     return undefined;
   }

@@ -1,10 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { ChangeWaiter } from '../../util/change-waiter.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from '../../util/process-owner.ts';
+import { readRegular } from '../../util/regular-file.ts';
 import type { QueuedRun, QueueLimits, QueueSlot, QueueWait, RunQueue } from '../ports/run-queue.ts';
 import { admit, type Pace, type Ticket } from './admission.ts';
 import { FileLeases } from './file-leases.ts';
@@ -224,7 +225,7 @@ async function untilGone(path: string, atMostMs: number, signal: AbortSignal): P
 /** Undefined for a ticket that was removed meanwhile, or is not valid JSON. */
 function readTicket(path: string): Omit<StoredTicket, 'isWorking'> | undefined {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    return JSON.parse(readRegular(path).toString());
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;

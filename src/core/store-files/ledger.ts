@@ -1,18 +1,10 @@
-import {
-  closeSync,
-  fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import { timeOfRunId } from '../../util/ids.ts';
+import { appendRegular, openRegular } from '../../util/regular-file.ts';
 import {
   beginOf,
   type FileLine,
@@ -114,12 +106,12 @@ export class Ledger {
   }
 
   #append(entries: readonly LedgerEntry[]): void {
-    let fd = openSync(this.path, 'a+', 0o644);
+    let fd = appendRegular(this.path, 0o644);
     try {
       let { line, end } = lastLine(fd);
       ftruncateSync(fd, end);
       if (end >= this.segmentBytes && this.#seal()) {
-        const next = openSync(this.path, 'a+', 0o644);
+        const next = appendRegular(this.path, 0o644);
         closeSync(fd);
         fd = next;
         line = undefined;
@@ -174,7 +166,7 @@ function someOf(lines: Iterable<FileLine>, isIt: (line: FileLine) => boolean): b
 
 function openIfThere(path: string): number | undefined {
   try {
-    return openSync(path, 'r');
+    return openRegular(path);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;

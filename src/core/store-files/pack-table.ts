@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, fstatSync, readSync, type Stats } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { VERIFY } from '../../protocol/next-steps.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { openRegular } from '../../util/regular-file.ts';
 
 /**
  * A pack holds the files of many ended runs:
@@ -59,7 +60,7 @@ export class PackTable {
   static read(path: string): PackTable | undefined {
     let fd: number;
     try {
-      fd = openSync(path, 'r');
+      fd = openRegular(path);
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return undefined;
       throw damagedPack(path, `it cannot be read: ${errorMessage(error)}`);

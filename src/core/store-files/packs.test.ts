@@ -76,8 +76,8 @@ describe('packed runs', () => {
     return events;
   }
 
-  function assertSound(): void {
-    const { runs, ledger } = verifyStore(open());
+  async function assertSound(): Promise<void> {
+    const { runs, ledger } = await verifyStore(open());
     assert.deepEqual([...runs.flatMap(({ problems }) => problems), ...ledger], []);
   }
 
@@ -100,11 +100,11 @@ describe('packed runs', () => {
     assert.equal(existsSync(fileOf(runId)), false);
     assert.deepEqual(open().readNow(runId), record);
     assert.deepEqual(await eventsOf(runId), events);
-    assertSound();
+    await assertSound();
     await withPacks(root, (changes) => changes.unpack(runId));
     assert.deepEqual(listed(), before);
     assert.deepEqual(packs(), []);
-    assertSound();
+    await assertSound();
   });
 
   it('are read in any part, across the frames of a file', async () => {
@@ -171,7 +171,7 @@ describe('packed runs', () => {
     assert.equal(packs().length, 2);
     using file = open().files.open(runId, 'newer')!;
     assert.equal(bytesOf(file).toString(), 'newer');
-    assertSound();
+    await assertSound();
     await removeRuns(store, [runId]);
     assert.deepEqual(open().listNow(), [other]);
   });
@@ -194,10 +194,10 @@ describe('packed runs', () => {
     assert.equal(reader.files.has(run_id), false);
     assert.equal(await reader.runOfKey(keyed), undefined);
     assert.equal(packs().length, 1);
-    assertSound();
+    await assertSound();
     assert.deepEqual((await removeRuns(store, ids)).sort(), ids.slice(1).sort());
     assert.deepEqual(packs(), []);
-    assertSound();
+    await assertSound();
   });
 
   it('are taken over with the next epoch, and packed again after their next end', async () => {
@@ -217,7 +217,7 @@ describe('packed runs', () => {
     assert.deepEqual(await pack(), [runId]);
     assert.equal((await eventsOf(runId)).length, 4);
     assert.equal((await eventsOf(other)).length, 2);
-    assertSound();
+    await assertSound();
   });
 
   it('that are steps of a workflow come back with it, at any depth', async () => {
@@ -239,7 +239,7 @@ describe('packed runs', () => {
     for (let i = 0; i < 6; i++) await small.append({ type: 'cleaned', run_id: `r-gone${i}` });
     const { compactLedger } = await import('./compact-ledger.ts');
     await compactLedger(small, { isThere: (runId) => store.files.has(runId), isSound: () => true });
-    assertSound();
+    await assertSound();
   });
 
   describe('in a pack that was damaged', () => {
@@ -262,7 +262,7 @@ describe('packed runs', () => {
           error.code === 'E_INTEGRITY' && error.message.includes(path) && error.message.includes(bad),
       );
       assert.equal((await eventsOf(good)).length, 2);
-      const { runs } = verifyStore(open());
+      const { runs } = await verifyStore(open());
       assert.deepEqual(
         runs.map(({ run_id, ok }) => [run_id, ok]),
         [
@@ -291,11 +291,11 @@ describe('packed runs', () => {
           assert.equal(open().files.has(runId), true);
         }
         for (const runId of others) assert.equal((await eventsOf(runId)).length, 2);
-        const { runs, ledger } = verifyStore(open());
+        const { runs, ledger } = await verifyStore(open());
         assert.deepEqual(runs.map(({ ok }) => ok).sort(), [true, true]);
         assert.ok(ledger.some(({ path }) => path.endsWith(damaged!)));
         for (const runId of ids) assert.ok(ledger.some(({ run_id }) => run_id === runId));
-        assert.equal(verifyOne(open(), others[0]!).runs[0]!.ok, true);
+        assert.equal((await verifyOne(open(), others[0]!)).runs[0]!.ok, true);
         await removeRuns(store, open().listNow());
         assert.deepEqual(packs(), [damaged]);
       });
@@ -311,7 +311,7 @@ describe('packed runs', () => {
       await packRuns(forger, [runId]);
       cpSync(join(copy, 'packs'), join(root, 'packs'), { recursive: true });
       rmSync(copy, { recursive: true });
-      const { ledger } = verifyStore(open());
+      const { ledger } = await verifyStore(open());
       assert.match(ledger[0]!.problem, /not one that was entered in the ledger/);
     });
   });

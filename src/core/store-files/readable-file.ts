@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { openRegular } from '../../util/regular-file.ts';
 
 const CHUNK_BYTES = 1 << 18;
 
@@ -21,7 +22,7 @@ export class PlainFile implements ReadableFile {
   readonly watched: string;
   readonly #fd: number;
 
-  constructor(path: string, fd: number = openSync(path, 'r')) {
+  constructor(path: string, fd: number = openRegular(path)) {
     this.location = path;
     this.watched = path;
     this.#fd = fd;

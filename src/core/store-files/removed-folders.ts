@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
+import { OpenFolder } from '../../util/open-folder.ts';
+import { removeTreeInSlices } from '../../util/walk-tree.ts';
 import { storageError } from './storage-error.ts';
 
 /** So many folders are deleted at a time. */
@@ -32,11 +33,12 @@ export class RemovedFolders {
    * `assertAllDeleted` reports it.
    */
   async delete(): Promise<void> {
+    using folder = OpenFolder.trusted(this.#folder);
     const names = readdirSync(this.#folder).filter((name) => !this.#kept.has(name));
     const next = async () => {
       for (let name = names.pop(); name !== undefined; name = names.pop()) {
         try {
-          await deleteFolder(join(this.#folder, name));
+          await removeTreeInSlices(folder, name);
         } catch (error) {
           this.#kept.set(name, error);
         }
@@ -49,27 +51,5 @@ export class RemovedFolders {
   assertAllDeleted(): void {
     for (const [name, error] of this.#kept)
       throw storageError(error, 'delete the files of a removed run', join(this.#folder, name));
-  }
-}
-
-/** A tool may have left folders that its own user may not change: their owner opens them first. */
-async function deleteFolder(path: string): Promise<void> {
-  const options = { recursive: true, force: true };
-  try {
-    await rm(path, options);
-  } catch (error) {
-    if (!['EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
-    openFolders(path);
-    await rm(path, options);
-  }
-}
-
-/** No process of the run is alive, so that no folder is replaced by a link meanwhile. */
-function openFolders(path: string): void {
-  for (const open = [path]; open.length > 0; ) {
-    const folder = open.pop()!;
-    chmodSync(folder, 0o700);
-    for (const entry of readdirSync(folder, { withFileTypes: true }))
-      if (entry.isDirectory()) open.push(join(folder, entry.name));
   }
 }

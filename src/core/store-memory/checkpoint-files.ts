@@ -1,5 +1,6 @@
-import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { removePath } from '../../util/walk-tree.ts';
 import type { Blob, BlobStore } from '../ports/blob-store.ts';
 import { measureArtifact } from '../store-files/artifacts.ts';
 
@@ -34,7 +35,7 @@ export async function restoreFiles(
   folder: string,
   files: readonly CheckpointFile[],
 ): Promise<void> {
-  rmSync(folder, { recursive: true, force: true });
+  removePath(folder);
   mkdirSync(folder, { recursive: true });
   for (const file of files) {
     const content = await blobs.read(runId, file, { from: 0, bytes: file.size });

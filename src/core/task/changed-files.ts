@@ -1,6 +1,8 @@
-import { lstatSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, type Stats } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import type { FileChange } from '../../protocol/markers/marker.ts';
+import { OpenFolder } from '../../util/open-folder.ts';
+import { walkTree } from '../../util/walk-tree.ts';
 
 /** A changed file. The path is relative to the project's folder. */
 export interface ChangedFile {
@@ -18,20 +20,26 @@ const UNWALKED = ['node_modules', '.git'];
 /** Records the files in a task's writable places; undefined when there are too many. No version control is involved. */
 export function snapshotOf(root: string, writes: readonly string[]): Snapshot | undefined {
   const found = new Map<string, string>();
-  const walk = (path: string): void => {
-    const stats = lstatSync(join(root, path), { throwIfNoEntry: false, bigint: true });
-    if (stats === undefined) return;
+  for (const path of writes) {
+    const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
+    if (stats === undefined) continue;
     if (!stats.isDirectory()) {
-      found.set(path, `${stats.ino} ${stats.size} ${stats.mtimeNs}`);
-      return;
+      found.set(path, signatureOf(stats));
+      continue;
     }
-    for (const name of readdirSync(join(root, path))) {
-      if (found.size > MAX_FILES) return;
-      if (!UNWALKED.includes(name)) walk(join(path, name));
+    using folder = OpenFolder.trusted(join(root, path));
+    const enters = (step: { path: string }) => !UNWALKED.includes(basename(step.path));
+    for (const step of walkTree(folder, { enters })) {
+      if (step.kind === 'entry' && !UNWALKED.includes(String(step.name)))
+        found.set(relative(root, step.path), signatureOf(step.stats));
+      if (found.size > MAX_FILES) return undefined;
     }
-  };
-  for (const path of writes) walk(path);
-  return found.size > MAX_FILES ? undefined : found;
+  }
+  return found;
+}
+
+function signatureOf({ ino, size, mtimeMs }: Stats): string {
+  return `${ino} ${size} ${mtimeMs}`;
 }
 
 /** The differences between two snapshots, sorted by path. */

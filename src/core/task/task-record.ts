@@ -5,6 +5,7 @@ import { attachTo, cancelRun } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
+import { readRegular } from '../../util/regular-file.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { livenessOf } from '../run/read-run.ts';
 import { untilEndRecorded } from '../run/supervisor-watch.ts';
@@ -26,7 +27,7 @@ export function readTask(runsDir: string, taskId: string): TaskRecord {
   const none: TaskRecord = { task_id: taskId, sessions: {}, run_id: null, turns: 0 };
   let text: string;
   try {
-    text = readFileSync(fileOf(runsDir, taskId), 'utf8');
+    text = readRegular(fileOf(runsDir, taskId)).toString();
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return none;
     throw error;

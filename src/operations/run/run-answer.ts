@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { findOpenQuestion, submitAnswer } from '../../core/run/answers/submit-answer.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
+import { readRegular } from '../../util/regular-file.ts';
 import { acorOperation } from '../define.ts';
 import { runId } from '../shapes.ts';
 
@@ -77,7 +77,7 @@ function answerGiven({ choice, value, file }: Input, cwd: string): unknown {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegular(path).toString();
   } catch (error) {
     throw new AcorError('E_USAGE', `cannot read --file: ${errorMessage(error)}`, {
       hint: 'Pass the path of a file with the answer as JSON.',

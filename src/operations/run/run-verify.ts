@@ -51,7 +51,9 @@ export const runVerify = acorOperation({
   moreExamples: ['acor verify'],
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const { runs, ledger } = input.run === undefined ? verifyStore(store) : verifyOne(store, input.run);
+    const { runs, ledger } = await (input.run === undefined
+      ? verifyStore(store)
+      : verifyOne(store, input.run));
     const ok = ledger.length === 0 && runs.every((run) => run.ok);
     const data = { ok, runs, ledger };
     if (ok) {

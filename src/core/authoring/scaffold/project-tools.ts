@@ -17,7 +17,7 @@ export async function configAt(
   if (existsSync(join(root, '.acor'))) return loadConfig({ cwd: root, env });
   const config: Config = structuredClone(CONFIG_DEFAULTS);
   config.project.name = basename(root) || 'project';
-  return { config, root, file: null, origins: {}, warnings: [] };
+  return { config, root, file: null, origins: {}, warnings: [], trust: { isTrusted: true, widenings: [] } };
 }
 
 /** Finds the tools of a project without writing a cache. */

@@ -83,7 +83,7 @@ async function configOrDefaults(cwd: string, env: Env): Promise<LoadedConfig> {
       ...structuredClone(CONFIG_DEFAULTS),
       project: { ...CONFIG_DEFAULTS.project, name: basename(root) },
     };
-    return { config, root, file, origins: {}, warnings: [] };
+    return { config, root, file, origins: {}, warnings: [], trust: { isTrusted: true, widenings: [] } };
   }
 }
 

@@ -1,6 +1,7 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { writeAtomic } from '../../../util/atomic-write.ts';
 import { errorCode } from '../../../util/error-code.ts';
+import { readRegular } from '../../../util/regular-file.ts';
 import type { RunHost, RunWorkspace } from '../workspace.ts';
 
 /** A path that a live run's user owns, and its original owner. */
@@ -25,7 +26,7 @@ export interface OwnershipRecord {
 
 export function readOwnershipRecord(layout: RunWorkspace): OwnershipRecord | undefined {
   try {
-    return JSON.parse(readFileSync(layout.ownershipRecord, 'utf8')) as OwnershipRecord;
+    return JSON.parse(readRegular(layout.ownershipRecord).toString()) as OwnershipRecord;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;

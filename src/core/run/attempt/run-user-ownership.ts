@@ -1,11 +1,11 @@
-import { chmodSync, chownSync, existsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, chownSync, existsSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../../protocol/next-steps.ts';
 import { withFileLock } from '../../../util/file-lock.ts';
 import type { Grant } from '../../registry/arguments.ts';
 import { isInside } from '../../registry/real-path.ts';
-import { visitTree } from '../../sandbox/identity/ownership.ts';
+import { statsAt, visitTree } from '../../sandbox/identity/ownership.ts';
 import { claimRunUser, isRunUser } from '../../sandbox/identity/run-users.ts';
 import type { RunUser } from '../../sandbox/sandbox.ts';
 import type { RunHost, RunWorkspace } from '../workspace.ts';
@@ -49,9 +49,16 @@ export async function takeOwnership(
   if (wanted.grants.length === 0) return take(host, layout, runId, wanted, []);
   return withFileLock(lockOf(layout), async () => {
     for (const { runId: other, isLive } of await ownershipOfOtherRuns(host, runId))
-      if (!isLive) await restoreOwnershipNow(host, host.workspaces.of(other), other);
+      if (!isLive) await restoreIfPossible(host, other);
     return take(host, layout, runId, wanted, await ownershipOfOtherRuns(host, runId));
   });
+}
+
+/** A run whose files cannot be restored keeps only the runs that use the same files: the check of the store reports it. */
+async function restoreIfPossible(host: RunHost, runId: string): Promise<void> {
+  try {
+    await restoreOwnershipNow(host, host.workspaces.of(runId), runId);
+  } catch {}
 }
 
 /** Restores the original owner of each path. New files get the owner of their folder. */
@@ -60,6 +67,24 @@ export async function restoreOwnership(host: RunHost, layout: RunWorkspace, runI
   if (owned === undefined) return;
   if (owned.paths.every(({ isOwn }) => isOwn)) await restoreOwnershipNow(host, layout, runId);
   else await withFileLock(lockOf(layout), () => restoreOwnershipNow(host, layout, runId));
+}
+
+/**
+ * The ended runs whose files still belong to the user of the run, because restoring them failed; with `fix`, those for which it fails
+ * again.
+ */
+export async function unrestoredRuns(host: RunHost, { fix }: { fix: boolean }): Promise<string[]> {
+  const live = new Set((await host.store.leases.list()).map(({ runId }) => runId));
+  const found: string[] = [];
+  for (const runId of await host.store.list()) {
+    const workspace = host.workspaces.of(runId);
+    if (live.has(runId) || !existsSync(workspace.ownershipRecord)) continue;
+    try {
+      if (fix) await restoreOwnership(host, workspace, runId);
+    } catch {}
+    if (existsSync(workspace.ownershipRecord)) found.push(runId);
+  }
+  return found;
 }
 
 function chownStreams(layout: RunWorkspace, { uid, gid }: RunUser): void {
@@ -119,7 +144,7 @@ function chooseUser(grants: readonly Grant[], others: Others): { user: RunUser; 
     if (sharing.some(({ owned }) => owned.uid !== uid)) throw inUse(sharing.map(({ runId }) => runId));
     return { user: { uid, gid }, release() {} };
   }
-  const owners = written.map((path) => statSync(path));
+  const owners = written.map(statsAt);
   const [owner] = owners;
   if (owner !== undefined && isAccount(owner.uid) && owners.every(({ uid }) => uid === owner.uid)) {
     return { user: { uid: owner.uid, gid: owner.gid }, release() {} };
@@ -139,25 +164,25 @@ function pathsFor(
   others: Others,
 ): OwnedPath[] {
   const own = [layout.work, layout.artifacts, layout.toolLogs, layout.secrets].map((path) =>
-    describe(path, { isDeep: true, isOwn: true }, user, []),
+    describe(realInside(layout, path), { isDeep: true, isOwn: true }, user, []),
   );
   const granted = grants.flatMap(({ path, access }) => {
     if (access === 'write') return describe(path, { isDeep: true, isOwn: false }, user, others);
     // Only the granted path itself changes owner. Entries below it that other users cannot read stay closed to the tool.
-    return isOpenToOthers(path) ? [] : describe(path, { isDeep: false, isOwn: false }, user, others);
+    return isOpenToOthers(statsAt(path)) ? [] : describe(path, { isDeep: false, isOwn: false }, user, others);
   });
   return [...own, ...granted];
 }
 
-function isOpenToOthers(path: string): boolean {
-  const stats = statSync(path);
+function isOpenToOthers(stats: Stats): boolean {
   const needed = stats.isDirectory() ? ENTERABLE_BY_OTHERS : READABLE_BY_OTHERS;
   return (stats.mode & needed) === needed;
 }
 
 /** The tool's files keep their owner, because many runs use them at once, so every user must be able to read them. */
 function checkReadable(path: string): void {
-  if (isOpenToOthers(path)) return;
+  // A tools folder may be a link, and no tool can write there.
+  if (isOpenToOthers(statSync(path))) return;
   throw new AcorError(
     'E_PERMISSION',
     `only its owner may read ${path}, and a root supervisor runs each tool as a separate user`,
@@ -213,7 +238,10 @@ async function restoreOwnershipNow(host: RunHost, layout: RunWorkspace, runId: s
   const isShared = owned.paths.some(({ isOwn }) => !isOwn);
   const others = isShared ? await ownershipOfOtherRuns(host, runId) : [];
   const live = others.filter(({ isLive }) => isLive);
-  for (const path of owned.paths) if (!path.isOwn || exists(path)) restore(path, owned, live);
+  for (const each of owned.paths) {
+    const path = each.isOwn ? realInside(layout, each.path) : each.path;
+    restore({ ...each, path }, owned, live);
+  }
   if (exists({ path: layout.dir })) {
     chmodSync(layout.dir, 0o700);
     chownSync(layout.dir, 0, 0);
@@ -227,6 +255,13 @@ function restore({ path, isDeep, uid, gid, others }: OwnedPath, owned: Ownership
     const [owner, group] = others[stats.ino] ?? [uid, gid];
     if (owner !== stats.uid || group !== stats.gid) chown(owner, group);
   });
+}
+
+/** Only the store's folder is resolved: the tool may have replaced anything below it by a link. */
+function realInside(layout: RunWorkspace, path: string): string {
+  const inside = relative(layout.dir, path);
+  if (inside.startsWith('..')) return path;
+  return join(realpathSync(dirname(layout.dir)), basename(layout.dir), inside);
 }
 
 function exists({ path }: { path: string }): boolean {

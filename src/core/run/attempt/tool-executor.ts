@@ -57,7 +57,7 @@ class ToolExecutor implements RunExecutor {
       await this.#plan.guard.approved();
       await this.#reportFallbackSandbox();
       this.#reportProtected ??= await this.#watchProtected();
-      prepareStaging(this.#plan.staged);
+      prepareStaging(this.#plan.staged, workspace);
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(workspace);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, meter);
       if (attempt.ending.kind !== 'cancelled' && attempt.message?.type !== 'cancelled')
@@ -133,14 +133,14 @@ class ToolExecutor implements RunExecutor {
       );
     }
     try {
-      const outputs = writtenOutputs(this.#plan.staged);
+      const outputs = writtenOutputs(this.#plan.staged, workspace);
       for (const { input, target } of this.#plan.staged) {
         if (!outputs.some((output) => output.target === target)) {
           this.#warn(undefined, `the tool did not write its output '${input}': ${target}`);
         }
       }
       const artifacts = await collectArtifacts(meter, workspace, attempt.message, outputs, attempt.files);
-      placeOutputs(outputs);
+      placeOutputs(outputs, workspace);
       const { store } = this.#services;
       for (const artifact of artifacts)
         if (artifact.kind === 'file') await store.blobs.keep(this.#plan.runId, artifact);

@@ -2,6 +2,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Approval } from '../../guard/approval-state.ts';
 import { RunGuard } from '../../guard/run-guard.ts';
+import type { RunStore } from '../../ports/run-store.ts';
 import { assertCompatible } from '../../registry/compatibility.ts';
 import type { Registry, ToolEntry } from '../../registry/registry.ts';
 import type { RunRequest } from '../run-request.ts';
@@ -39,6 +40,7 @@ function checkEnvironment({ manifest, name }: ToolEntry, { env }: RunRequest): v
 
 /** The parts of a project that planning a run reads. */
 export interface PlanServices {
+  store: RunStore;
   config: LoadedConfig;
   registry: Pick<Registry, 'find' | 'errorCodes' | 'languages'>;
   workspaces: Workspaces;

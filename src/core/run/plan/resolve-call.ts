@@ -49,6 +49,10 @@ export async function resolveCall(
     ...(request.replays && { stayingOutputs: request.replays.outputs }),
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
+  if (resolved.grants.length > 0) {
+    const { checkOwnPaths } = await import('./check-own-paths.ts');
+    await checkOwnPaths(services.store, resolved.grants, { own: hidden, runsDir: workspaces.root });
+  }
   await checkJsonInputs(tool, resolved.values);
   const secrets = await readSecrets(services, tool, resolved, request);
   const command = await commandOf(tool, config, request.env, await registry.languages());

@@ -16,7 +16,7 @@ import type { SecretFiles } from '../../sandbox/sandbox.ts';
 import { heldValue } from '../../sandbox/scratch-file.ts';
 import { Redaction } from '../../secrets/redaction.ts';
 import type { Secret } from '../../secrets/secret.ts';
-import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
+import { filesUnder, type MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { clearSecrets, fillSecrets } from './secrets-folder.ts';
 
@@ -119,9 +119,7 @@ function searchArtifacts(
 }
 
 function filesIn(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
+  return filesUnder(folder).map((name) => join(folder, name));
 }
 
 function secretsIn(redaction: Redaction, path: string, budget: Budget): string[] {

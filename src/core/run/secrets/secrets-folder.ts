@@ -1,6 +1,7 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../../util/error-code.ts';
+import { removePath } from '../../../util/walk-tree.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import type { RunWorkspace } from '../workspace.ts';
 
@@ -32,9 +33,9 @@ export function clearSecrets({ secrets }: RunWorkspace): void {
   };
   // One by one: a file that the tool made undeletable must not keep the others from being removed.
   for (const name of namesIn(secrets)) {
-    attempt(() => rmSync(join(secrets, name), { recursive: true, force: true }));
+    attempt(() => removePath(join(secrets, name)));
   }
-  attempt(() => rmSync(secrets, { recursive: true, force: true }));
+  attempt(() => removePath(secrets));
   attempt(() => mkdirSync(secrets, { mode: 0o700 }));
   if (failure !== undefined) throw storageError(failure, 'remove the secrets of the run', secrets);
 }

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { writeFully } from '../../../util/atomic-write.ts';
 import { newSpanId } from '../../../util/ids.ts';
+import { removePath } from '../../../util/walk-tree.ts';
 import type { Exit } from '../../process/runtime.ts';
 import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers, isRunUser } from '../identity/run-users.ts';
@@ -86,7 +87,7 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
 
 /** A container has no network, and its filter also blocks internet sockets. */
 function containerRules(): SeccompRules {
-  return { architecture: architecture() ?? 'x64', internet: false, kind: 'full' };
+  return { architecture: architecture() ?? 'x64', internet: false, isShared: false, kind: 'full' };
 }
 
 /** Prepares the start of one tool. */
@@ -170,12 +171,12 @@ function launchInContainer(
       release: () => started.release(),
       close() {
         started.close();
-        rmSync(folder, { recursive: true, force: true });
+        removePath(folder);
       },
     };
   } catch (error) {
     launcher?.close();
-    rmSync(folder, { recursive: true, force: true });
+    removePath(folder);
     throw error;
   }
 }

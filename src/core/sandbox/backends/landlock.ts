@@ -1,7 +1,8 @@
-import { chownSync, mkdirSync, rmSync } from 'node:fs';
+import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
+import { removePath } from '../../../util/walk-tree.ts';
 import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers, isRunUser, ROOT } from '../identity/run-users.ts';
 import { LANDLOCK_ACCESS, type LandlockRules } from '../launcher/landlock-rules.ts';
@@ -37,18 +38,14 @@ export const landlock: SandboxBackend = {
     const { seccompFilter } = await import('../seccomp/filter.ts');
     return probeLandlock((request, options) => {
       const profile = profileOf(request);
-      return launchUnderLandlock(
-        request,
-        { profile, filter: seccompFilter(withoutInternet(profile)) },
-        options,
-      );
+      return launchUnderLandlock(request, { profile, filter: seccompFilter(sharedRules(profile)) }, options);
     });
   },
 
   async confine(request, _probe, filterOf = assembleFilter): Promise<Confinement> {
     if (request.network !== 'none') throw noNetwork();
     const profile = profileOf(request);
-    const filter = await filterOf(withoutInternet(profile));
+    const filter = await filterOf(sharedRules(profile));
     const isRoot = canGiveUsers();
     const held = enforcedBy(request, { commands: true, processes: isRoot, hidesProcesses: false });
     return {
@@ -59,9 +56,9 @@ export const landlock: SandboxBackend = {
   },
 };
 
-/** Landlock does not isolate the network, so only the seccomp filter blocks it. */
-export function withoutInternet({ seccomp }: Profile): SeccompRules {
-  return { ...seccomp, internet: false };
+/** Landlock isolates neither the network nor processes, so only the seccomp filter blocks them. */
+export function sharedRules({ seccomp }: Profile): SeccompRules {
+  return { ...seccomp, internet: false, isShared: true };
 }
 
 /** Prepares the start of one tool. */
@@ -72,7 +69,7 @@ function launchUnderLandlock(
 ): SandboxLaunch {
   const temp = join(request.folders.work, TEMP_FOLDER);
   // An earlier attempt may have replaced it.
-  rmSync(temp, { recursive: true, force: true });
+  removePath(temp);
   mkdirSync(temp);
   if (options.user !== null) chownSync(temp, options.user.uid, options.user.gid);
   const launcher = new Launcher(
@@ -109,7 +106,7 @@ function launchUnderLandlock(
     release: () => launcher.release(),
     close() {
       launcher.close();
-      rmSync(temp, { recursive: true, force: true });
+      removePath(temp);
     },
   };
 }

@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { errorCode } from '../../../util/error-code.ts';
 import type { Exit } from '../../process/runtime.ts';
 import { listenTo } from '../../process/runtime-node.ts';
 import { canGiveUsers } from '../identity/run-users.ts';
@@ -63,6 +64,11 @@ export async function tryOut(
     inspect?.(work);
     return { output, rc: settled.exit.rc, trouble: undefined };
   } catch (error) {
+    if (errorCode(error) === 'EMFILE' || errorCode(error) === 'ENFILE')
+      throw new AcorError('E_STORAGE', 'too many open files: cannot try the sandbox', {
+        hint: 'Start fewer runs at a time in one process, or raise the limit in the shell that starts it: ulimit -n 4096',
+        cause: error,
+      });
     if (!(error instanceof AcorError)) throw error;
     return {
       output: '',

@@ -1,13 +1,13 @@
-import { chownSync, closeSync, constants, fstatSync, openSync, readdirSync, type Stats } from 'node:fs';
+import { chownSync, type Stats } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { errorCode } from '../../../util/error-code.ts';
+import { OpenFolder } from '../../../util/open-folder.ts';
+import { walkTree } from '../../../util/walk-tree.ts';
 
-/** Linux's O_PATH: the descriptor only names the object. Node has no constant for it. */
-const O_PATH = 0o10000000;
+/** An entry that is held while it is visited, so that the change applies to the inspected object. */
+export type Visit = (entry: HeldEntry) => void;
 
-/** An entry of a folder, opened before it is inspected, so that the change applies to the inspected object. */
-export type Visit = (entry: OpenEntry) => void;
-
-export interface OpenEntry {
+export interface HeldEntry {
   path: string;
   stats: Stats;
   chown(uid: number, gid: number): void;
@@ -16,42 +16,53 @@ export interface OpenEntry {
 /**
  * Visits a file or folder, and with `isDeep` everything below it, without following links: this code runs as root, and
  * a process that may write there could replace a folder by a link at any moment. Entries that vanish during the walk
- * are skipped.
+ * are skipped. `path` is real.
  */
 export function visitTree(
   path: string,
-  options: { isDeep: boolean; skip?(path: string): boolean },
+  { isDeep, skip = () => false }: { isDeep: boolean; skip?(path: string): boolean },
   visit: Visit,
 ): void {
-  visitAt(path, path, options, visit);
+  if (skip(path)) return;
+  using above = openAbove(path);
+  if (above === undefined) return;
+  const stats = visitEntry(above, basename(path), path, visit);
+  if (!isDeep || !stats?.isDirectory()) return;
+  using folder = above.child(basename(path));
+  const enters = (step: { path: string; stats: Stats; own: OpenFolder }) => {
+    if (skip(step.path)) return false;
+    visit({ path: step.path, stats: step.stats, chown: (uid, gid) => chownSync(step.own.self, uid, gid) });
+    return true;
+  };
+  for (const step of walkTree(folder, { enters }))
+    if (step.kind === 'entry' && !skip(step.path)) visitEntry(step.folder, step.name, step.path, visit);
 }
 
-function visitAt(
-  reached: string,
-  path: string,
-  options: { isDeep: boolean; skip?(path: string): boolean },
-  visit: Visit,
-): void {
-  if (options.skip?.(path)) return;
-  const fd = open(reached);
-  if (fd === undefined) return;
-  try {
-    const stats = fstatSync(fd);
-    if (stats.isSymbolicLink()) return;
-    const own = `/proc/self/fd/${fd}`;
-    visit({ path, stats, chown: (uid, gid) => chownSync(own, uid, gid) });
-    if (!stats.isDirectory() || !options.isDeep) return;
-    for (const name of readdirSync(own)) visitAt(`${own}/${name}`, `${path}/${name}`, options, visit);
-  } finally {
-    closeSync(fd);
-  }
+/** What a real path leads to. Throws ENOENT, and ENOTDIR when a part of it has become a link. */
+export function statsAt(path: string): Stats {
+  using above = OpenFolder.real(dirname(path));
+  const stats = above.statsOf(basename(path));
+  if (stats === undefined) throw Object.assign(new Error(`${path} does not exist`), { code: 'ENOENT' });
+  return stats;
 }
 
-function open(path: string): number | undefined {
+function openAbove(path: string): OpenFolder | undefined {
   try {
-    return openSync(path, O_PATH | constants.O_NOFOLLOW);
+    return OpenFolder.real(dirname(path));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+function visitEntry(
+  folder: OpenFolder,
+  name: string | Buffer,
+  path: string,
+  visit: Visit,
+): Stats | undefined {
+  return folder.hold(name, (held, stats) => {
+    if (!stats.isSymbolicLink()) visit({ path, stats, chown: (uid, gid) => chownSync(held, uid, gid) });
+    return stats;
+  });
 }

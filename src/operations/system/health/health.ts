@@ -1,7 +1,11 @@
 import * as z from 'zod';
 import { type HealthCheck, healthReport, overall } from '../../../compose/health-shape.ts';
+import type { LoadedConfig } from '../../../core/config/load.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { TRUST } from '../../../protocol/next-steps.ts';
+import { commandOf } from '../../command-forms.ts';
 import { acorOperation } from '../../define.ts';
+import { untrusted } from '../../project/untrusted.ts';
 import { checkLimits } from './limits.ts';
 import { checkSandbox } from './sandbox.ts';
 import { checkSecrets } from './secrets.ts';
@@ -29,8 +33,7 @@ export const health = acorOperation({
     const checks: HealthCheck[] = [];
     try {
       const project = await ctx.app.project();
-      const where = project.config.file ?? 'no configuration file; every value is a default';
-      checks.push({ name: 'config', status: 'ok', detail: where });
+      checks.push(configCheck(project.config));
       checks.push(...(await checkPolicy(project, ctx.env)));
       checks.push(...(await checkTools(project)));
       const { checkProjectFiles } = await import('./project-files.ts');
@@ -54,3 +57,12 @@ export const health = acorOperation({
     return { kind: 'data', data: { status, checks }, exit: status === 'blocked' ? 2 : 0 };
   },
 });
+
+function configCheck(config: LoadedConfig): HealthCheck {
+  if (!config.trust.isTrusted) {
+    const fix = `Have a person read and trust it: ${commandOf(TRUST)}`;
+    return { name: 'config', status: 'degraded', detail: untrusted(config), fix };
+  }
+  const detail = config.file ?? 'no configuration file; every value is a default';
+  return { name: 'config', status: 'ok', detail };
+}

@@ -2,9 +2,17 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname } from 'node:path';
 import type { HealthCheck } from '../../../compose/health-shape.ts';
 import type { RunIndex } from '../../../core/ports/run-index.ts';
+import { unrestoredRuns } from '../../../core/run/attempt/run-user-ownership.ts';
 import { recoverLostRuns } from '../../../core/run/recover-lost-run.ts';
 import type { RunHost } from '../../../core/run/workspace.ts';
-import { CLEAN, RECOVER_LOST_RUNS, SEE_HEALTH, VERIFY } from '../../../protocol/next-steps.ts';
+import { canGiveUsers } from '../../../core/sandbox/identity/run-users.ts';
+import {
+  CLEAN,
+  RECOVER_LOST_RUNS,
+  RESTORE_OWNERS,
+  SEE_HEALTH,
+  VERIFY,
+} from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
 import { commandOf } from '../../command-forms.ts';
 
@@ -19,7 +27,24 @@ export async function checkStore(project: Project, fix: boolean): Promise<Health
   const lostRuns = await checkLostRuns(project, fix);
   const runs = await index();
   await runs.unended();
-  return [access, checkSpace(store.root), lostRuns, ...checkPacks(project), checkIndex(runs)];
+  const owners = await checkOwners(project, fix);
+  return [access, checkSpace(store.root), lostRuns, ...owners, ...checkPacks(project), checkIndex(runs)];
+}
+
+/** Only where root gives each run a user of its own. */
+async function checkOwners(host: RunHost, fix: boolean): Promise<HealthCheck[]> {
+  if (!canGiveUsers()) return [];
+  const name = 'store.owners';
+  const left = await unrestoredRuns(host, { fix });
+  if (left.length === 0) return [{ name, status: 'ok', detail: 'the files of ended runs have their owners' }];
+  return [
+    {
+      name,
+      status: 'degraded',
+      detail: `files of ${left.length} ended run(s) still belong to the user of the run: ${left.join(', ')}`,
+      fix: commandOf(RESTORE_OWNERS),
+    },
+  ];
 }
 
 /** Nothing for a store without packs. */

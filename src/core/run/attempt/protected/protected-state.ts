@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  readSync,
-} from 'node:fs';
+import { closeSync, fstatSync, readlinkSync, readSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { OpenFolder } from '../../../../util/open-folder.ts';
 import {
   PROTECTED_FILES,
   PROTECTED_FOLDERS,
@@ -20,11 +12,13 @@ import {
 /** The most entries of the granted folders that are read, and the most bytes of each protected file that are compared. */
 const MAX_ENTRIES = 20_000;
 const MAX_BYTES = 1_000_000;
+/** Each folder is opened from the top, so nested ones take time that grows with the square of their depth. */
+const MAX_DEPTH = 50;
 
 /** A snapshot of the protected files and folders below some folders: each path with a signature of its content. */
 export interface ProtectedState {
   seen: ReadonlyMap<string, string>;
-  /** Whether the folders have more entries than the limit. */
+  /** Whether the folders have more entries or levels than the limits. */
   isCut: boolean;
 }
 
@@ -40,21 +34,27 @@ export interface ProtectedChange {
  */
 export function protectedState(roots: readonly string[]): ProtectedState {
   const seen = new Map<string, string>();
-  const queue: { path: string; isProtected: boolean }[] = roots.map((path) => ({ path, isProtected: false }));
+  const queue = roots.map((path) => ({ path, isProtected: false, depth: 0 }));
+  let isCut = false;
   let left = MAX_ENTRIES;
-  for (const { path, isProtected } of queue) {
-    for (const entry of entriesOf(path)) {
+  for (const { path, isProtected, depth } of queue) {
+    if (depth > MAX_DEPTH) {
+      isCut = true;
+      continue;
+    }
+    using folder = openIfPossible(path);
+    for (const name of namesIn(folder)) {
       if (left-- <= 0) return { seen, isCut: true };
-      const at = join(path, entry.name);
-      const isFolder = entry.isDirectory();
+      const at = join(path, name);
+      const isFolder = isFolderIn(folder!, name);
       if (isFolder && !isNamed(UNWALKED_FOLDERS, at)) {
         const isInner = isProtected || isNamed(PROTECTED_FOLDERS, at);
         if (isInner) seen.set(at, 'folder');
-        queue.push({ path: at, isProtected: isInner });
-      } else if (!isFolder && (isProtected || isProtectedFile(at))) seen.set(at, signatureOf(at));
+        queue.push({ path: at, isProtected: isInner, depth: depth + 1 });
+      } else if (!isFolder && (isProtected || isProtectedFile(at))) seen.set(at, signatureOf(folder!, name));
     }
   }
-  return { seen, isCut: false };
+  return { seen, isCut };
 }
 
 /** The differences. For an added or removed folder, only the folder is listed and not its entries. */
@@ -89,32 +89,49 @@ function isNamed(names: readonly string[], path: string): boolean {
   return names.includes(last) || names.includes(`${basename(dirname(path))}/${last}`);
 }
 
-function entriesOf(folder: string) {
+/** A folder that was removed, closed or replaced by a link has no entries. */
+function openIfPossible(path: string): OpenFolder | undefined {
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    return OpenFolder.real(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function namesIn(folder: OpenFolder | undefined): string[] {
+  try {
+    return folder?.names().map(String) ?? [];
   } catch {
     return [];
   }
 }
 
-function signatureOf(path: string): string {
+function isFolderIn(folder: OpenFolder, name: string): boolean {
   try {
-    const stats = lstatSync(path);
-    if (stats.isSymbolicLink()) return `link ${readlinkSync(path)}`;
+    return folder.statsOf(name)?.isDirectory() === true;
+  } catch {
+    return false;
+  }
+}
+
+function signatureOf(folder: OpenFolder, name: string): string {
+  try {
+    const stats = folder.statsOf(name)!;
+    if (stats.isSymbolicLink()) return `link ${readlinkSync(folder.at(name))}`;
     if (!stats.isFile()) return 'neither file nor folder';
-    return `${stats.mode} ${contentOf(path)}`;
+    return `${stats.mode} ${contentOf(folder, name)}`;
   } catch {
     return 'cannot be read';
   }
 }
 
-function contentOf(path: string): string {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+function contentOf(folder: OpenFolder, name: string): string {
+  const fd = folder.openFile(name);
   try {
     const { size } = fstatSync(fd);
     const bytes = Buffer.alloc(Math.min(size, MAX_BYTES));
     const read = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
-    const compared = basename(path) === SCRIPTS_FILE ? (scriptsIn(read) ?? read) : read;
+    const compared = name === SCRIPTS_FILE ? (scriptsIn(read) ?? read) : read;
     return `${compared === read ? size : ''} ${createHash('sha256').update(compared).digest('hex')}`;
   } finally {
     closeSync(fd);

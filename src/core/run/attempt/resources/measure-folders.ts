@@ -1,4 +1,6 @@
-import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { errorCode } from '../../../../util/error-code.ts';
+import { OpenFolder } from '../../../../util/open-folder.ts';
+import { type TreeStep, walkTree } from '../../../../util/walk-tree.ts';
 
 export interface DiskUsage {
   bytes: number;
@@ -22,42 +24,42 @@ export async function measureFolders(
 ): Promise<DiskUsage> {
   const usage: DiskUsage = { bytes: 0, entries: 0 };
   const seen = new Set<number>();
-  const open = [...folders];
   let sliceEndMs = performance.now() + SLICE_MS;
-  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
-    for (const name of namesIn(folder)) {
+  for (const path of folders) {
+    using folder = openIfThere(path);
+    if (folder === undefined) continue;
+    for (const step of walkWhileItChanges(folder)) {
+      if (step.kind === 'left') continue;
       if (usage.entries % ENTRIES_A_LOOK === 0 && performance.now() > sliceEndMs) {
         await new Promise((resolve) => setTimeout(resolve, REST_MS));
         sliceEndMs = performance.now() + SLICE_MS;
       }
       if (usage.entries >= options.maxEntries || options.isStopped()) return usage;
-      const path = `${folder}/${name}`;
-      const stats = statsOf(path);
-      if (stats === undefined) continue;
+      const { stats } = step;
       usage.entries++;
-      if (stats.isDirectory()) open.push(path);
-      else if (stats.nlink > 1 && seen.has(stats.ino)) continue;
-      if (stats.nlink > 1) seen.add(stats.ino);
+      if (step.kind === 'entry' && stats.nlink > 1) {
+        if (seen.has(stats.ino)) continue;
+        seen.add(stats.ino);
+      }
       usage.bytes += stats.blocks * BLOCK_BYTES;
     }
   }
   return usage;
 }
 
-function statsOf(path: string): Stats | undefined {
+/** The tool is at work: a folder that it removes, closes or moves is left out, and the next look counts it. */
+function* walkWhileItChanges(folder: OpenFolder): Generator<TreeStep, void, void> {
   try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    // The path is longer than PATH_MAX.
-    return undefined;
+    yield* walkTree(folder, { onError() {} });
+  } catch (error) {
+    if (errorCode(error) !== 'ESTALE' && errorCode(error) !== 'ENOENT') throw error;
   }
 }
 
-function namesIn(folder: string): string[] {
+function openIfThere(path: string): OpenFolder | undefined {
   try {
-    return readdirSync(folder);
+    return OpenFolder.trusted(path);
   } catch {
-    // The tool removed the folder during the walk, or this user may not read it.
-    return [];
+    return undefined;
   }
 }

@@ -1,0 +1,155 @@
+import {
+  closeSync,
+  fchmodSync,
+  futimesSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  type Stats,
+  symlinkSync,
+} from 'node:fs';
+import { basename, dirname, relative, sep } from 'node:path';
+import { writeFully } from '../../../util/atomic-write.ts';
+import { errorCode } from '../../../util/error-code.ts';
+import { newSpanId } from '../../../util/ids.ts';
+import { type EntryName, OpenFolder } from '../../../util/open-folder.ts';
+import { removeTree, walkTree } from '../../../util/walk-tree.ts';
+import type { RunWorkspace } from '../workspace.ts';
+
+const CHUNK_BYTES = 1 << 18;
+
+/**
+ * A place in a folder that is held open. All that the runner does with outputs goes through it, because a tool, or another run, can replace
+ * any folder above by a link.
+ */
+export class OutputPlace implements Disposable {
+  readonly folder: OpenFolder;
+  readonly name: string;
+
+  private constructor(folder: OpenFolder, name: string) {
+    this.folder = folder;
+    this.name = name;
+  }
+
+  /** A place in the staging folder. Throws ENOTDIR when the tool has replaced a folder above it by something else. */
+  static staged({ dir, work }: RunWorkspace, path: string): OutputPlace {
+    using run = OpenFolder.trusted(dir);
+    const folder = walkDown(run.child(basename(work)), relative(work, dirname(path)), (above, name) =>
+      above.child(name),
+    );
+    return new OutputPlace(folder, basename(path));
+  }
+
+  /** A place at a real path; folders that are missing are made. Throws ENOTDIR when a folder above it has become a link. */
+  static target(path: string): OutputPlace {
+    const folder = walkDown(OpenFolder.trusted(sep), dirname(path), openOrMake);
+    return new OutputPlace(folder, basename(path));
+  }
+
+  /** Beside this one, under a name that is free. */
+  beside(): OutputPlace {
+    return new OutputPlace(OpenFolder.trusted(this.folder.self), `.acor-${newSpanId()}`);
+  }
+
+  get path(): string | Buffer {
+    return this.folder.at(this.name);
+  }
+
+  stats(): Stats | undefined {
+    return this.folder.statsOf(this.name);
+  }
+
+  remove(): void {
+    removeTree(this.folder, this.name);
+  }
+
+  [Symbol.dispose](): void {
+    this.folder[Symbol.dispose]();
+  }
+}
+
+/** Makes the folders in which a tool writes its outputs, without anything that an earlier attempt has left there. */
+export function makeStagingFolders({ dir, work, staging }: RunWorkspace, folders: readonly string[]): void {
+  using run = OpenFolder.trusted(dir);
+  using above = run.child(basename(work));
+  removeTree(above, basename(staging));
+  for (const folder of folders)
+    walkDown(above.makeChild(basename(staging)), relative(staging, folder), openOrMake)[Symbol.dispose]();
+}
+
+/** Copies a file or folder, with links, modes and times as they are. */
+export function copyOutput(from: OutputPlace, to: OutputPlace): void {
+  const stats = from.stats();
+  if (stats?.isDirectory()) {
+    using source = from.folder.child(from.name);
+    using target = to.folder.makeChild(to.name);
+    copyEntries(source, target);
+    return;
+  }
+  copyEntry(from, to);
+}
+
+function copyEntries(source: OpenFolder, target: OpenFolder): void {
+  const targets = [target];
+  try {
+    for (const step of walkTree(source)) {
+      const into = targets.at(-1)!;
+      if (step.kind === 'folder') targets.push(into.makeChild(step.name, step.stats.mode & 0o777));
+      else if (step.kind === 'left') targets.pop()![Symbol.dispose]();
+      else copyEntry(step, { folder: into, name: step.name });
+    }
+  } finally {
+    for (const folder of targets.slice(1)) folder[Symbol.dispose]();
+  }
+}
+
+interface Entry {
+  folder: OpenFolder;
+  name: EntryName;
+}
+
+function copyEntry(from: Entry, to: Entry): void {
+  const stats = from.folder.statsOf(from.name);
+  if (stats?.isSymbolicLink()) {
+    symlinkSync(readlinkSync(from.folder.at(from.name)), to.folder.at(to.name));
+    return;
+  }
+  const source = from.folder.openFile(from.name);
+  try {
+    const target = openSync(to.folder.at(to.name), 'wx');
+    try {
+      const chunk = Buffer.alloc(CHUNK_BYTES);
+      for (let count = readSync(source, chunk); count > 0; count = readSync(source, chunk))
+        writeFully(target, chunk.subarray(0, count));
+      fchmodSync(target, stats!.mode & 0o777);
+      futimesSync(target, stats!.atimeMs / 1000, stats!.mtimeMs / 1000);
+    } finally {
+      closeSync(target);
+    }
+  } finally {
+    closeSync(source);
+  }
+}
+
+function walkDown(
+  from: OpenFolder,
+  path: string,
+  next: (above: OpenFolder, name: string) => OpenFolder,
+): OpenFolder {
+  let folder = from;
+  for (const name of path.split(sep)) {
+    if (name === '') continue;
+    using above = folder;
+    folder = next(above, name);
+  }
+  return folder;
+}
+
+function openOrMake(above: OpenFolder, name: string): OpenFolder {
+  try {
+    return above.child(name);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    return above.makeChild(name);
+  }
+}

@@ -1,0 +1,62 @@
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeAtomic } from './atomic-write.ts';
+
+/**
+ * JSON files of the user's own, in a folder with the mode 0700. A file that others could have written is ignored.
+ */
+export class PrivateFiles<T> {
+  readonly folder: string;
+  readonly #isValid: (found: T) => boolean;
+
+  constructor(folder: string, isValid: (found: T) => boolean) {
+    this.folder = folder;
+    this.#isValid = isValid;
+  }
+
+  /** The content of a file that only this user can have written. */
+  read(name: string): T | undefined {
+    const path = join(this.folder, name);
+    try {
+      if (!isPrivate(this.folder) || !isPrivate(path)) return undefined;
+      const found = JSON.parse(readFileSync(path, 'utf8')) as T;
+      return this.#isValid(found) ? found : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The content of every such file. */
+  list(): T[] {
+    let names: string[];
+    try {
+      names = readdirSync(this.folder);
+    } catch {
+      return [];
+    }
+    return names.flatMap((name) => this.read(name) ?? []);
+  }
+
+  /** Writes a file durably. Returns false when others can write to the folder. Throws the system's errors. */
+  write(name: string, content: T): boolean {
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    if (!isPrivate(this.folder)) return false;
+    writeAtomic(join(this.folder, name), `${JSON.stringify(content)}\n`, { durable: true, mode: 0o600 });
+    return true;
+  }
+
+  /** Removes a file. Returns whether there was one. */
+  remove(name: string): boolean {
+    const path = join(this.folder, name);
+    const existed = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    rmSync(path, { force: true });
+    return existed;
+  }
+}
+
+/** Whether a file or folder belongs to this user, is not a link, and is not writable for others. */
+function isPrivate(path: string): boolean {
+  const stats = lstatSync(path);
+  const isOwn = process.getuid === undefined || stats.uid === process.getuid();
+  return isOwn && !stats.isSymbolicLink() && (stats.mode & 0o022) === 0;
+}

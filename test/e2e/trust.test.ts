@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { TestProject } from '../support/project.ts';
+import { atTerminal, noTerminal } from '../support/terminal.ts';
+
+const WIDE =
+  "version: 1\nsecurity:\n  isolation: 'off'\n  allow_private_egress: ['127.0.0.1:18101']\nenvironment: { timeout_s: 60 }\n";
+
+let project: TestProject;
+beforeEach(() => {
+  project = new TestProject({ tools: ['quick'], config: WIDE, isTrusted: false });
+});
+afterEach(() => project[Symbol.dispose]());
+
+const effective = async (key: string, cwd = project.root) => {
+  const { data } = await project.envelope(['config', 'show', key], { cwd });
+  return data.values.map(({ value, source }: { value: unknown; source: string }) => [value, source]);
+};
+const trust = (typed: string) =>
+  atTerminal(['trust'], { cwd: project.root, env: {}, when: /To trust it, type trust/, typed: `${typed}\n` });
+
+describe('a cloned project', () => {
+  it('cannot widen security: its settings have no effect, the others have, and ACOR says so once', async () => {
+    assert.deepEqual(await effective('security.isolation'), [['preferred', 'default']]);
+    assert.deepEqual(await effective('security.allow_private_egress'), [[[], 'default']]);
+    assert.deepEqual(await effective('environment.timeout_s'), [[60, 'project']]);
+    const { stderr } = await project.acor(['list']);
+    assert.deepEqual(
+      stderr.match(/widens security.*: security\.isolation, security\.allow_private_egress\./g)?.length,
+      1,
+    );
+    const { data } = await project.envelope(['health']);
+    const check = data.checks.find(({ name }: { name: string }) => name === 'config');
+    assert.deepEqual([check.status, /acor trust/.test(check.fix)], ['degraded', true]);
+  });
+
+  it('runs its tools in the sandbox that applies without it', async () => {
+    const { data } = await project.envelope(['run', 'quick', '--dry-run']);
+    assert.notEqual(data.isolation.backend, 'none');
+  });
+
+  it('is refused where no person sits, with what it would change', async () => {
+    const { code, error, meta } = await project.envelope(['trust']);
+    assert.deepEqual([code, error.code, meta.next], [2, 'E_APPROVAL_REQUIRED', ['acor trust']]);
+    assert.deepEqual(
+      error.details.settings.map(({ key, asked, without }: Record<string, unknown>) => [key, asked, without]),
+      [
+        ['security.isolation', 'off', 'preferred'],
+        ['security.allow_private_egress', ['127.0.0.1:18101'], []],
+      ],
+    );
+  });
+
+  it('widens after a person has read the difference and typed the word, until it changes', {
+    skip: noTerminal,
+  }, async () => {
+    const refused = await trust('yes');
+    assert.notEqual(refused.code, 0);
+    assert.deepEqual(await effective('security.isolation'), [['preferred', 'default']]);
+
+    const { text, code } = await trust('trust');
+    assert.equal(code, 0, text);
+    assert.match(
+      text,
+      /security\.isolation\s+- "preferred"\s+\+ "off"\s+tools run in a weaker sandbox, or in none/,
+    );
+    assert.deepEqual(await effective('security.isolation'), [['off', 'project']]);
+    assert.equal((await project.acor(['list'])).stderr, '');
+    assert.equal(readdirSync(project.path('.acor')).includes('trust'), false);
+
+    project.write('.acor/config.yaml', `${WIDE}discovery: { cache_ttl: 1 }\n`);
+    assert.deepEqual(await effective('security.isolation'), [['off', 'project']]);
+    project.write('.acor/config.yaml', WIDE.replace('18101', '18102'));
+    assert.deepEqual(await effective('security.isolation'), [['preferred', 'default']]);
+    project.write('.acor/config.yaml', WIDE);
+    const { data } = await project.envelope(['trust', '--revoke']);
+    assert.equal(data.state, 'revoked');
+    assert.deepEqual(await effective('security.isolation'), [['preferred', 'default']]);
+  });
+
+  it('may narrow without anybody, and a copy elsewhere is not trusted', { skip: noTerminal }, async () => {
+    assert.equal((await trust('trust')).code, 0);
+    const copy = project.path('copy');
+    project.write('copy/.acor/config.yaml', WIDE);
+    assert.deepEqual(await effective('security.isolation', copy), [['preferred', 'default']]);
+    project.write(
+      'copy/.acor/config.yaml',
+      'version: 1\nsecurity: { isolation: required, require_plan: writes }\n',
+    );
+    assert.deepEqual(await effective('security.isolation', copy), [['required', 'project']]);
+    assert.deepEqual((await project.envelope(['trust'], { cwd: copy })).data.state, 'not_needed');
+  });
+});
