@@ -8,8 +8,8 @@ export { renderCatalog } from './catalog-view.ts';
 export type { AppErrorInfo, CliApp, CliIo, Route } from './cli-app.ts';
 export type { Candidate, Completion } from './completion/candidates.ts';
 export { completeLine } from './completion/complete-line.ts';
-export type { ValuesOf } from './completion/values-of.ts';
 export { completionScript, SHELLS, type Shell } from './completion/scripts.ts';
+export type { ValuesOf } from './completion/values-of.ts';
 export { cutToWidth, displayWidth, padToWidth } from './display-width.ts';
 export {
   type Envelope,
