@@ -641,6 +641,8 @@ export interface OperationTypes {
       }>;
       /** Pass it to --plan to run exactly this; null for a tool that only reads. */
       token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
     } | {
       run_id: string;
       state: string;
@@ -946,6 +948,8 @@ export interface OperationTypes {
       }>;
       /** Pass it to --plan to run exactly this; null for a tool that only reads. */
       token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
     } | {
       run_id: string;
       state: string;
@@ -1191,6 +1195,8 @@ export interface OperationTypes {
     input: {
       /** Only this operation, by its dotted name or its command. */
       name?: string | undefined;
+      /** All parameters and schemas of every command, not one line each. */
+      full?: boolean | undefined;
     };
     data: {
       tools: Array<{
@@ -1256,6 +1262,17 @@ export interface OperationTypes {
       idempotent: boolean;
       rateLimit: string | null;
       example: string;
+    } | {
+      tools: Array<{
+        /** Dotted group.action. */
+        name: string;
+        /** The full invocation, without its arguments. */
+        command: string;
+        category: string;
+        description: string;
+        effect: 'reads' | 'writes' | 'destroys';
+        example: string;
+      }>;
     };
   };
   /** Show the version of ACOR; with --detailed, of all that it depends on. */
@@ -1385,6 +1402,8 @@ export interface OperationTypes {
       }>;
       /** Pass it to --plan to run exactly this; null for a tool that only reads. */
       token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
     } | {
       run_id: string;
       state: string;
