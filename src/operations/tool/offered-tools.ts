@@ -20,7 +20,7 @@ export interface OfferedTool {
   /** JSON Schema of the result's data. */
   outputSchema: Schema | undefined;
   effects: ToolEffects;
-  /** It is privileged, and no person has approved it in its present form: every call is refused. */
+  /** It is privileged, and no person has ever approved it: every call is refused. */
   needsApproval: boolean;
   /** Seconds until the deadline of a run; undefined when the manifest does not say. */
   timeoutS: number | undefined;
@@ -90,10 +90,14 @@ async function describedTool(app: AcorApp, tool: string): Promise<ToolEntry> {
 
 async function lacksApproval(app: AcorApp, tool: ToolEntry): Promise<boolean> {
   if (tool.manifest.permissions.level !== 'privileged') return false;
-  const { RunGuard } = await import('../../core/guard/run-guard.ts');
+  const [{ RunGuard }, { isNamedByApproval }] = await Promise.all([
+    import('../../core/guard/run-guard.ts'),
+    import('../../core/guard/approval-state.ts'),
+  ]);
   const { config, store } = await app.project();
-  const guard = await RunGuard.open(tool, { config, runsDir: store.root, cwd: app.cwd, env: app.env });
-  return ['missing', 'stale'].includes((await guard.approval()).state);
+  const { env, cwd } = app;
+  const { layers } = await RunGuard.open(tool, { config, runsDir: store.root, cwd, env });
+  return !isNamedByApproval(tool.name, { root: config.root, env, layers });
 }
 
 async function offer(
