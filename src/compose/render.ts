@@ -67,7 +67,9 @@ class Rendering {
   }
 
   #record(record: Readonly<Record<string, unknown>>): string {
-    const entries = Object.entries(record).filter(([, value]) => value !== undefined);
+    const entries = Object.entries(record)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => [safeLine(key), value] as const);
     const width = Math.max(0, ...entries.filter(([, value]) => !isBlock(value)).map(([key]) => key.length));
     return entries
       .map(([key, value]) => {

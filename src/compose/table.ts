@@ -1,6 +1,7 @@
 import { cutToWidth, displayWidth, padToWidth } from './display-width.ts';
 import type { Screen } from './screen.ts';
 import { type Look, styled } from './style.ts';
+import { safeLine } from './terminal-text.ts';
 import { wrapToWidth } from './wrap-to-width.ts';
 
 const GAP = '  ';
@@ -24,7 +25,7 @@ export function renderTable(
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const cells = rows.map((row) => keys.map((key) => cellText(row[key], screen)));
   const natural = keys.map((key, column) =>
-    Math.max(displayWidth(key), ...cells.map((row) => displayWidth(row[column]!))),
+    Math.max(displayWidth(safeLine(key)), ...cells.map((row) => displayWidth(row[column]!))),
   );
   const last = keys.length - 1;
   const isNumeric = keys.map(
@@ -45,7 +46,7 @@ export function renderTable(
       .map((row) => drawRow(row, { keys, widths, isNumeric, screen, look }))
       .join('\n');
   };
-  const head = draw(keys).split('\n');
+  const head = draw(keys.map(safeLine)).split('\n');
   return [...head.map((line) => styled(line, 'bold', screen)), ...cells.map(draw)].join('\n');
 }
 

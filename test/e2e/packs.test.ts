@@ -483,7 +483,7 @@ describe('clean --pack and its leftovers', () => {
       assert.deepEqual(skipped, [{ run_id: linked, reason: 'link is a link, a pipe or a device' }]);
     }
     const rule = await project.envelope(['clean', '--pack']);
-    assert.match(rule.error.message, /which runs to pack/);
+    assert.match(rule.error.message, /which of the 2 runs to pack/);
     assert.match(String(rule.meta.next), /--pack/);
   });
 
