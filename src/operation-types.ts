@@ -35,7 +35,31 @@ export interface OperationTypes {
       files: Array<{
         /** Relative to the project’s folder; absolute when it is outside. */
         path: string;
-        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
+        why?: string | undefined;
+        /** What a person must do by hand. */
+        by_hand?: string | undefined;
+        lines?: Array<{
+          line: number;
+          before: string;
+          after: string;
+        }> | undefined;
+      }>;
+    };
+  };
+  /** Take out what ACOR wrote for agents, and nothing else: its files, blocks, server and hooks. */
+  'agents.remove': {
+    input: {
+      /** Show what would happen to each file, and write nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      root: string;
+      dry_run: boolean;
+      files: Array<{
+        /** Relative to the project’s folder; absolute when it is outside. */
+        path: string;
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
         why?: string | undefined;
         /** What a person must do by hand. */
         by_hand?: string | undefined;
@@ -119,6 +143,8 @@ export interface OperationTypes {
       from_existing?: boolean | undefined;
       /** Also write the files by which these agents find ACOR: claude, codex, gemini, separated by commas. */
       agents?: string | undefined;
+      /** With --agents: write only those files, no configuration and no tool. */
+      agents_only?: boolean | undefined;
       /** Replace files that ACOR wrote and that were changed; .acor/replaced/ keeps the old ones. */
       force?: boolean | undefined;
       /** Show what would happen to each file, and write nothing. */
@@ -132,7 +158,7 @@ export interface OperationTypes {
       files: Array<{
         /** Relative to the project’s folder; absolute when it is outside. */
         path: string;
-        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
         why?: string | undefined;
         /** What a person must do by hand. */
         by_hand?: string | undefined;
@@ -167,7 +193,7 @@ export interface OperationTypes {
       files: Array<{
         /** Relative to the project’s folder; absolute when it is outside. */
         path: string;
-        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
         why?: string | undefined;
         /** What a person must do by hand. */
         by_hand?: string | undefined;
@@ -1169,6 +1195,8 @@ export interface OperationTypes {
     input: {
       /** Only this operation, by its dotted name or its command. */
       name?: string | undefined;
+      /** All parameters and schemas of every command, not one line each. */
+      full?: boolean | undefined;
     };
     data: {
       tools: Array<{
@@ -1234,6 +1262,17 @@ export interface OperationTypes {
       idempotent: boolean;
       rateLimit: string | null;
       example: string;
+    } | {
+      tools: Array<{
+        /** Dotted group.action. */
+        name: string;
+        /** The full invocation, without its arguments. */
+        command: string;
+        category: string;
+        description: string;
+        effect: 'reads' | 'writes' | 'destroys';
+        example: string;
+      }>;
     };
   };
   /** Show the version of ACOR; with --detailed, of all that it depends on. */

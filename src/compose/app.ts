@@ -97,18 +97,25 @@ async function perform<C>(
 ): Promise<number> {
   const cwd = await directoryOf(line.globals, io, reply.invocation);
   const { invocation, audience, structured } = reply;
+  const open = async () =>
+    opened?.cwd === cwd ? opened.context : app.openContext(line.globals, { ...io, cwd });
+  const missing = missingPositional(parameters, line);
+  const person = await reply.person();
+  if (missing !== undefined && person?.ask !== undefined) {
+    const { pickMissing } = await import('./pick-missing.ts');
+    await pickMissing(app, op, missing, line, { person, context: await open(), signal: io.signal });
+  }
   const input = await readInput(op, parameters, line, { cwd, readStdin: io.readStdin, invocation });
   if (asksForPart(line.globals)) {
     const { checkSelection } = await import('./select.ts');
     checkSelection(op, line.globals, invocation);
   }
-  const context = opened?.cwd === cwd ? opened.context : await app.openContext(line.globals, { ...io, cwd });
   const result = await op.run(input, {
-    app: context,
+    app: await open(),
     signal: io.signal,
     audience,
     structured,
-    person: await reply.person(),
+    person,
     interrupts: io.interrupts ?? NO_INTERRUPTS,
     page: { limit: line.globals.limit, offset: line.globals.offset },
     cwd,
@@ -117,6 +124,12 @@ async function perform<C>(
     note: (text) => void reply.note(text).catch(() => undefined),
   });
   return reply.result(op, result, cwd);
+}
+
+/** The value that a person can be asked for: nothing else is wrong with the command line. */
+function missingPositional(parameters: readonly Parameter[], line: CommandLine): Parameter | undefined {
+  if (line.problems.length > 0 || line.inputJson !== undefined) return undefined;
+  return parameters.find((each) => each.isPositional && each.isRequired && !line.given.has(each.key));
 }
 
 async function answerWithoutCommand<C>(

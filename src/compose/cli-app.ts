@@ -1,3 +1,4 @@
+import type { ValuesOf } from './completion/complete-line.ts';
 import type { GlobalFlags } from './globals.ts';
 import type { Interrupts } from './interrupts.ts';
 import type { NextStep } from './next-step.ts';
@@ -42,6 +43,8 @@ export interface CliApp<C> {
   aliases?: Readonly<Record<string, string>>;
   /** The command that explains how the program is used; by default `tools`. */
   beginWith?: string;
+  /** The values of a parameter that is missing, for a person to choose from. */
+  values?(): Promise<ValuesOf<C>>;
   /** What the caller probably meant by words that are no command; looked up only then. */
   meant?(words: readonly string[], io: CliIo): Promise<NextStep | undefined>;
   errorInfo(code: string): AppErrorInfo | undefined;

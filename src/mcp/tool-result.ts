@@ -12,11 +12,12 @@ export function envelopeResult(envelope: Envelope<NextStep>): CallToolResult {
   const steps = envelope.meta.next ?? [];
   if (!envelope.ok) return errorResult(envelope.error, steps);
   const next = nextCalls(steps);
-  const { total, hasMore } = envelope.meta;
+  const { total, hasMore, warnings } = envelope.meta;
   const answer = {
     data: envelope.data,
     ...(total !== undefined && { total }),
     ...(hasMore !== undefined && { hasMore }),
+    ...(warnings !== undefined && warnings.length > 0 && { warnings }),
     ...(next.length > 0 && { next }),
   };
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };

@@ -70,6 +70,7 @@ export function acorCli({ surfaces, authorize }: AcorCliOptions = {}): CliApp<Ac
     aliases: ALIASES,
     start: START,
     beginWith: 'explain',
+    values: async () => (await import('./system/completion-values.ts')).completionValues,
     meant: async ([tool, ...args], { cwd, env }) => {
       const { toolCall } = await import('./tool/tool-call.ts');
       return toolCall(

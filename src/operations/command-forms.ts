@@ -6,6 +6,7 @@ const FORMS = {
   'agents.check': { command: 'agents check' },
   'agents.hook': { command: 'hook', positionals: ['event'] },
   'agents.plugin': { command: 'agents plugin' },
+  'agents.remove': { command: 'agents remove' },
   'config.show': { command: 'config show', positionals: ['key'] },
   'mcp.serve': { command: 'mcp' },
   'plugin.host': { command: 'plugin-host' },

@@ -6,6 +6,7 @@ import { formOf } from './command-forms.ts';
 export const ROUTES: readonly Route<AcorApp>[] = [
   { ...formOf('tool.adopt'), load: async () => (await import('./tool/tool-adopt.ts')).toolAdopt },
   { ...formOf('agents.check'), load: async () => (await import('./project/agents-check.ts')).agentsCheck },
+  { ...formOf('agents.remove'), load: async () => (await import('./project/agents-remove.ts')).agentsRemove },
   { ...formOf('agents.plugin'), load: async () => (await import('./project/agents-plugin.ts')).agentsPlugin },
   { ...formOf('run.answer'), load: async () => (await import('./run/run-answer.ts')).runAnswer },
   { ...formOf('tool.approve'), load: async () => (await import('./tool/tool-approve.ts')).toolApprove },

@@ -75,6 +75,7 @@ const ELSEWHERE = ['answer', 'mcp', 'task'];
 const WITHOUT_CONFIG: readonly string[] = [
   'agents check',
   'agents plugin',
+  'agents remove',
   'complete',
   'errors',
   'explain',

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { describeTool } from '../../protocol/next-steps.ts';
+import { createTool, describeTool } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { reportPlugins } from '../project/report-plugins.ts';
 import { usability } from './usability.ts';
@@ -72,7 +72,11 @@ export const toolList = acorOperation({
     return {
       kind: 'data',
       data: { tools },
-      next: [...broken.slice(0, 3).map(({ name }) => describeTool(name)), ...reportPlugins(project, ctx)],
+      next: [
+        ...(all.length === 0 ? [createTool('python', 'my_tool')] : []),
+        ...broken.slice(0, 3).map(({ name }) => describeTool(name)),
+        ...reportPlugins(project, ctx),
+      ],
     };
   },
 });
