@@ -409,6 +409,18 @@ artifact() {
   printf '{%s,"sha256":"%s","size":%d}\n' "${_acor_out#,}" "${sum:0:64}" "$size"
 }
 
+# args NAME: prints the value of an input that the manifest declares, checked; a list as JSON; 1 when it has no value.
+args() {
+  if [[ -z ${ACOR_INPUTS-} ]]; then
+    _acor_problem E_USAGE 'this run has no declared inputs' \
+      'Declare inputs in tool.yaml, and run the tool with: acor run <tool>'
+    return 1
+  fi
+  local value
+  value=$(json_get "$1" <<<"$ACOR_INPUTS") || return
+  printf '%s\n' "$value"
+}
+
 # secret NAME: prints a secret that the manifest lists under `secrets:`.
 secret() {
   _acor_check_name 'secret name' "$1" || return

@@ -13,7 +13,7 @@ const drivers = {
 const skip = missing('python3') || missing('bash');
 
 const VOCABULARY = [
-  'answer_to artifact ask cancelled check_cancel deadline_left_s emit emit_action emit_cancelled emit_error',
+  'answer_to args artifact ask cancelled check_cancel deadline_left_s emit emit_action emit_cancelled emit_error',
   'emit_heartbeat emit_log emit_progress emit_record emit_result emit_start load_checkpoint run_id save_checkpoint secret workspace',
 ]
   .join(' ')

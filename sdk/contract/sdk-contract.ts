@@ -107,6 +107,13 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
       assert.deepEqual(events.at(-1)?.['artifacts'], [{ path, sha256, size: 5 }]);
     });
 
+    it_('gets its inputs, checked and of their types', async (run) => {
+      const ACOR_INPUTS = JSON.stringify({ who: 'A "b" é', times: 3, loud: true, rate: 1.5 });
+      for (const [name, value] of Object.entries(JSON.parse(ACOR_INPUTS)))
+        assert.deepEqual(dataOf(await finish(run, ['args', name], { ACOR_INPUTS })), value);
+      assert.equal(errorOf(await finish(run, ['args', 'who'])), 'E_USAGE');
+    });
+
     it_('reads a secret and refuses a name that leads out of the folder', async (run) => {
       writeFileSync(join(run.secrets, 'token'), 's3cr:t\n');
       assert.equal(dataOf(await finish(run, ['secret', 'token'])), 's3cr:t');

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { agentOf } from '../compose/audience.ts';
 import type { Route } from '../compose/cli-app.ts';
 import type { Authorize, CalledOperation, Principal } from '../core/ports/principal.ts';
@@ -99,7 +100,8 @@ export class AcorApp {
   }
 
   /** The tool of the project that this request is about, looked up once. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
-  tool(name: string): Promise<ToolEntry> {
+  tool(given: string): Promise<ToolEntry> {
+    const name = given.includes('/') && !given.includes(':') ? resolve(this.cwd, given) : given;
     let tool = this.#tools.get(name);
     if (tool === undefined) {
       tool = this.project().then(({ registry }) => registry.find(name));

@@ -23,6 +23,7 @@ const FORMS = {
   'run.cancel': { command: 'cancel', positionals: ['run'] },
   'run.clean': { command: 'clean' },
   'run.decisions': { command: 'decisions', positionals: ['run'] },
+  'run.exec': { command: 'exec', positionals: ['program'], passthrough: 'args' },
   'run.list': { command: 'runs' },
   'run.logs': { command: 'logs', positionals: ['run'] },
   'run.remove': { command: 'runs rm', positionals: ['run'] },

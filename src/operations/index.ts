@@ -48,6 +48,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { ...formOf('run.resume'), load: async () => (await import('./run/run-again.ts')).runResume },
   { ...formOf('run.retry'), load: async () => (await import('./run/run-again.ts')).runRetry },
   { ...formOf('run.start'), load: async () => (await import('./run/run-start.ts')).runStart },
+  { ...formOf('run.exec'), load: async () => (await import('./run/run-exec.ts')).runExec },
   { ...formOf('run.list'), load: async () => (await import('./run/run-list.ts')).runList },
   { ...formOf('secret.delete'), load: async () => (await import('./system/secrets.ts')).secretDelete },
   { ...formOf('secret.list'), load: async () => (await import('./system/secrets.ts')).secretList },

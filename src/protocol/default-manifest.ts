@@ -7,8 +7,11 @@ export function defaultManifest(name: string): Manifest {
     version: '0.0.0',
     adapter: 'jsonl',
     output: 'text',
+    from: 'stdout',
     role: 'leaf',
     protocol_version: 1,
+    extra_args: false,
+    cwd: 'workspace',
     permissions: {
       level: 'minimal',
       filesystem: { read: [], write: [] },

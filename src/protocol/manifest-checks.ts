@@ -41,7 +41,7 @@ export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): G
   yield* mapMistakes(file['map'], file['adapter']);
   yield* inputMistakes(file['inputs']);
   yield* schemaMistakes(file['input_schema']);
-  yield* levelMistakes(file['permissions']);
+  yield* levelMistakes(file['permissions'], file['cwd']);
   yield* exitCodeMistakes(file['exit_codes']);
   yield* environmentMistakes(file['env']);
 }
@@ -107,10 +107,10 @@ function* goodInputs(value: unknown): Generator<[number, InputSpec]> {
   }
 }
 
-function* levelMistakes(value: unknown): Generator<Mistake> {
+function* levelMistakes(value: unknown, cwd: unknown): Generator<Mistake> {
   const checked = permissionsSpec.safeParse(value);
   if (!checked.success || checked.data.level === undefined) return;
-  const { level, ...asked } = settlePermissions(checked.data);
+  const { level, ...asked } = settlePermissions(checked.data, cwd === 'project' ? cwd : 'workspace');
   const least = leastLevel(asked);
   if (PERMISSION_LEVELS.indexOf(level) >= PERMISSION_LEVELS.indexOf(least)) return;
   yield at(

@@ -35,6 +35,12 @@ export const inputSpec = z
     positional: z.boolean().default(false).describe('Passed by position, not by a flag.'),
     multiple: z.boolean().default(false).describe('It may be repeated; the value is a list.'),
     access: z.enum(['read', 'write']).optional().describe('The access that a path argument grants.'),
+    in_place: z
+      .boolean()
+      .optional()
+      .describe(
+        'The tool changes an existing file where it is, instead of a copy that replaces it at the end.',
+      ),
   })
   .superRefine(reportMistakes);
 
@@ -43,9 +49,15 @@ export type InputSpec = z.output<typeof inputSpec>;
 /** The input of a workflow (contract §10): its name is its key, and callers pass it only by that name. */
 export const namedInput = z
   .strictObject(
-    z
-      .object(inputSpec.shape)
-      .omit({ name: true, flag: true, positional: true, multiple: true, joined: true, access: true }).shape,
+    z.object(inputSpec.shape).omit({
+      name: true,
+      flag: true,
+      positional: true,
+      multiple: true,
+      joined: true,
+      access: true,
+      in_place: true,
+    }).shape,
   )
   .superRefine(reportMistakes);
 
@@ -61,7 +73,7 @@ function reportMistakes(input: InputLimits, context: z.core.$RefinementCtx): voi
 }
 
 type InputLimits = Pick<InputSpec, 'type' | 'min' | 'max' | 'pattern' | 'default'> &
-  Partial<Pick<InputSpec, 'access' | 'flag' | 'positional' | 'multiple' | 'joined'>>;
+  Partial<Pick<InputSpec, 'access' | 'in_place' | 'flag' | 'positional' | 'multiple' | 'joined'>>;
 
 interface KeyMistake {
   key: string;
@@ -78,6 +90,14 @@ function* inputMistakes(input: InputLimits): Generator<KeyMistake> {
       'access-needs-path',
       `'access' requires the type path, got ${type}`,
       'Set type: path, or remove access.',
+    );
+  }
+  if (input.in_place && input.access !== 'write') {
+    yield mistake(
+      'in_place',
+      'in-place-needs-write',
+      "'in_place' requires access: write",
+      'Add access: write, or remove in_place.',
     );
   }
   if (input.flag !== undefined && input.positional) {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { LinearPattern } from './linear-pattern.ts';
 import { parseMapPath } from './map-path.ts';
 import { LOG_LEVELS } from './v1/wire.ts';
 
@@ -25,6 +26,11 @@ const NOT_TO_SET = ['type', 'v', 'seq', 'run_id'];
  * fields.
  */
 export const mapRule = z.strictObject({
+  match: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('For adapter text-map: the pattern of a line, such as (?<pct>[0-9.]+)%.'),
   when: z
     .record(z.string(), scalar)
     .default({})
@@ -42,26 +48,60 @@ type Found = { path: (string | number)[]; rule: string; message: string; fix: st
 
 /** The problems of the rules beyond their format. Rules that are invalid themselves are skipped. */
 export function* mapMistakes(map: unknown, adapter: unknown): Generator<Found> {
-  if (map === undefined && adapter === 'jsonl-map') {
+  const isMapping = adapter === 'jsonl-map' || adapter === 'text-map';
+  if (map === undefined && isMapping) {
+    const example =
+      adapter === 'jsonl-map'
+        ? '{ when: { event: done }, to: result }'
+        : "{ match: '(?<pct>[0-9.]+)%', to: progress, fields: { pct: $.pct } }";
     yield {
       path: ['adapter'],
       rule: 'adapter-needs-map',
-      message: "'adapter: jsonl-map' needs the rules in 'map'",
-      fix: 'Add map, such as: map: [{ when: { event: done }, to: result }].',
+      message: `'adapter: ${adapter}' needs the rules in 'map'`,
+      fix: `Add map, such as: map: [${example}].`,
     };
   }
   if (map === undefined) return;
-  if (adapter !== 'jsonl-map') {
+  if (!isMapping) {
     yield {
       path: ['map'],
       rule: 'map-needs-adapter',
-      message: "'map' goes with 'adapter: jsonl-map'",
-      fix: 'Add adapter: jsonl-map, or remove map.',
+      message: "'map' goes with 'adapter: jsonl-map' or 'adapter: text-map'",
+      fix: 'Add one of them, or remove map.',
     };
   }
   for (const [index, given] of (Array.isArray(map) ? map : []).entries()) {
     const { success, data } = mapRule.safeParse(given);
-    if (success) yield* ruleMistakes(data, ['map', index]);
+    if (!success) continue;
+    yield* ruleMistakes(data, ['map', index]);
+    if (isMapping) yield* matchMistakes(data, adapter, ['map', index]);
+  }
+}
+
+function* matchMistakes(
+  { match, when }: MapRule,
+  adapter: 'jsonl-map' | 'text-map',
+  at: (string | number)[],
+): Generator<Found> {
+  const isText = adapter === 'text-map';
+  if (isText !== (match !== undefined) || (isText && Object.keys(when).length > 0)) {
+    yield {
+      path: at,
+      rule: 'map-match',
+      message: isText ? "a rule of text-map has 'match' and no 'when'" : "'match' is for text-map",
+      fix: isText ? "Write the pattern of the line: match: '(?<pct>[0-9.]+)%'." : "Write 'when'.",
+    };
+  }
+  if (match === undefined || !isText) return;
+  try {
+    new LinearPattern(match);
+  } catch (error) {
+    yield {
+      path: [...at, 'match'],
+      rule: 'pattern',
+      message: `'${match}' is not a valid pattern: ${(error as Error).message}`,
+      fix: 'Fix the pattern; backreferences and look-around are not supported.',
+    };
   }
 }
 

@@ -39,6 +39,8 @@ export const permissionsSpec = z.strictObject({
   commands: z.array(z.string().min(1)).default([]).describe('Programs that it may start.'),
 });
 
+const PROJECT = '${PROJECT}/**';
+
 /** The validated permissions: the level is set, and the hosts are a list. */
 export interface Permissions {
   level: PermissionLevel;
@@ -47,10 +49,18 @@ export interface Permissions {
   commands: string[];
 }
 
-/** Applies the defaults. */
-export function settlePermissions(spec: z.output<typeof permissionsSpec>): Permissions {
+/** Applies the defaults. A tool that starts in the project may read it. */
+export function settlePermissions(
+  spec: z.output<typeof permissionsSpec>,
+  cwd: 'workspace' | 'project' = 'workspace',
+): Permissions {
   const egress = spec.network.egress_allow;
-  const asked = { ...spec, network: { egress_allow: egress === '*' ? ['*'] : egress } };
+  const { read, write } = spec.filesystem;
+  const asked = {
+    ...spec,
+    filesystem: { read: cwd === 'project' ? [...read, PROJECT] : read, write },
+    network: { egress_allow: egress === '*' ? ['*'] : egress },
+  };
   return { ...asked, level: spec.level ?? leastLevel(asked) };
 }
 

@@ -19,7 +19,16 @@ const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name 
 const jsonSchema = z.record(z.string(), z.unknown());
 const commandLine = z.array(z.string().min(1)).min(1);
 
-export const ADAPTERS = ['jsonl', 'plain', 'markers', 'codex', 'claude', 'gemini', 'jsonl-map'] as const;
+export const ADAPTERS = [
+  'jsonl',
+  'plain',
+  'markers',
+  'codex',
+  'claude',
+  'gemini',
+  'jsonl-map',
+  'text-map',
+] as const;
 
 /** The schema of `tool.yaml` (contract §5). Unknown keys are errors. */
 export const manifestFile = z
@@ -40,7 +49,13 @@ export const manifestFile = z
       .array(mapRule)
       .min(1)
       .optional()
-      .describe('For adapter jsonl-map: the rules that convert messages to events.'),
+      .describe(
+        'For the adapters jsonl-map and text-map: the rules that convert messages or lines to events.',
+      ),
+    from: z
+      .enum(['stdout', 'stderr', 'both'])
+      .default('stdout')
+      .describe('The stream that the rules of map read.'),
     stdin: z
       .enum(['records'])
       .optional()
@@ -57,6 +72,14 @@ export const manifestFile = z
       .describe('The arguments. Without it, ACOR passes arguments unchecked.'),
     input_schema: jsonSchema.optional().describe('A JSON Schema of an object, instead of inputs.'),
     output_schema: jsonSchema.optional().describe("A JSON Schema of the result's data."),
+    extra_args: z
+      .boolean()
+      .default(false)
+      .describe('Flags and words that inputs do not declare are passed on as they are.'),
+    cwd: z
+      .enum(['workspace', 'project'])
+      .default('workspace')
+      .describe('Where the tool starts. In the project it may read all of its files.'),
     permissions: permissionsSpec.prefault({}).describe('Permissions beyond its workspace.'),
     resources: resourceLimits.prefault({}).describe('Limits on all its processes together.'),
     env: z
@@ -162,5 +185,5 @@ export type Manifest = Omit<ManifestFile, 'name' | 'permissions'> & {
 
 /** Sets what depends on the surroundings: the name and the level. */
 export function completeManifest(file: ManifestFile, name: string): Manifest {
-  return { ...file, name: file.name ?? name, permissions: settlePermissions(file.permissions) };
+  return { ...file, name: file.name ?? name, permissions: settlePermissions(file.permissions, file.cwd) };
 }

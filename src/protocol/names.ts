@@ -78,3 +78,20 @@ const DENIED: readonly DeniedNames[] = [
 export function whyDenied(name: string): string | undefined {
   return DENIED.find(({ names }) => names.test(name))?.why;
 }
+
+const EXEC = 'exec:';
+
+/** The name of a run of `acor exec`. No tool can have it. */
+export function execName(program: string): string {
+  return `${EXEC}${program}`;
+}
+
+/** The program that `acor exec` runs; undefined for any other name. */
+export function execProgram(name: string): string | undefined {
+  return name.startsWith(EXEC) ? name.slice(EXEC.length) : undefined;
+}
+
+/** Whether a name is not that of a tool of the project: a file by its path, or a program. */
+export function isAdHoc(name: string): boolean {
+  return name.startsWith('/') || name.startsWith(EXEC);
+}

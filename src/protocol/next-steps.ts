@@ -40,6 +40,7 @@ export const SEE_VERSIONS = step('system.version', { detailed: true }, 'Compare 
 export const SEE_CONFIG = step('config.show', {}, 'See each setting and where it comes from.');
 export const LIST_RUNS = step('run.list', {}, 'List the runs.');
 export const LIST_TOOLS = step('tool.list', {}, 'List the tools of the project.');
+export const FIX_SAFELY = step('project.validate', { fix: true }, 'Fix what is safe to fix.');
 export const LIST_SECRETS = step('secret.list', {}, 'List the secrets of the project by name.');
 export const LIST_ERROR_CODES = step('system.errors', {}, 'List the error codes and their classes.');
 export const LIST_WORKFLOWS = step('workflow.list', {}, 'List the workflows of the project.');

@@ -1,6 +1,7 @@
 // The SDK for tool authors: `import { emitStart, emitResult } from 'acor/tool'`. The Python and bash SDKs offer the
 // same functions; a test compares the three lists.
 
+export { args } from './args.ts';
 export { type Artifact, artifact } from './artifact.ts';
 export { answerTo, ask, type Question } from './ask.ts';
 export { cancelled, checkCancel } from './cancel.ts';

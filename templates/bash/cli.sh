@@ -5,17 +5,7 @@ source "$ACOR_LIB/acor.sh"
 source "${BASH_SOURCE[0]%/*}/greeting.sh"
 
 main() {
-  local who=world times=1
-  while (($# > 0)); do
-    case $1 in
-      --who) who=$2 ;;
-      --times) times=$2 ;;
-      --selftest) selftest && return ;;
-      *) fail E_USAGE "unknown argument: $1" 'Use --who and --times.' ;;
-    esac
-    shift 2
-  done
-  greet "$who" "$times"
+  if [[ ${1-} == --selftest ]]; then selftest; else greet "$(args who)" "$(args times)"; fi
 }
 
 greet() {

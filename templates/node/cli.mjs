@@ -1,22 +1,14 @@
 #!/usr/bin/env node
 // Speaks the protocol: one JSON object a line on stdout. stderr is for people.
-import { parseArgs } from 'node:util';
-import { checkCancel, emitError, emitProgress, emitResult, emitStart } from 'acor/tool';
+import { args, checkCancel, emitError, emitProgress, emitResult, emitStart } from 'acor/tool';
 import { greeting } from './greeting.mjs';
 
 const EXIT_FATAL = 30;
 
-const { values } = parseArgs({
-  options: {
-    who: { type: 'string', default: 'world' },
-    times: { type: 'string', default: '1' },
-    selftest: { type: 'boolean' },
-  },
-});
-if (values.selftest) selftest();
-else greet(values.who, Number(values.times));
+if (process.argv.includes('--selftest')) selftest();
+else greet(args());
 
-function greet(who, times) {
+function greet({ who, times }) {
   emitStart('greet', { who, times });
   const greetings = [];
   for (let done = 1; done <= times; done++) {

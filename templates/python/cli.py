@@ -1,22 +1,16 @@
 #!/usr/bin/env python3
 """Speaks the protocol: one JSON object a line on stdout. stderr is for people."""
 
-import argparse
 import sys
 
-from acor.protocol import check_cancel, emit_error, emit_progress, emit_result, emit_start
+from acor.protocol import args, check_cancel, emit_error, emit_progress, emit_result, emit_start
 from greeting import greeting
 
 EXIT_FATAL = 30
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--who", default="world")
-    parser.add_argument("--times", type=int, default=1)
-    parser.add_argument("--selftest", action="store_true")
-    args = parser.parse_args()
-    return selftest() if args.selftest else greet(args.who, args.times)
+    return selftest() if "--selftest" in sys.argv else greet(**args())
 
 
 def greet(who, times):

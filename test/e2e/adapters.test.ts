@@ -623,3 +623,84 @@ describe('JSONL of another program', () => {
     );
   });
 });
+
+describe('a program whose lines are mapped by patterns', () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject();
+  });
+  after(() => project[Symbol.dispose]());
+
+  const tool = (name: string, script: string, manifest: string) => {
+    project.write(`tools/${name}/main`, `#!/bin/bash\n${script}\n`, 0o755);
+    project.write(`tools/${name}/tool.yaml`, `name: ${name}\nversion: 1.0.0\n${manifest}`);
+  };
+
+  it('reports progress from stderr, line by line and where a line is overwritten', async () => {
+    tool(
+      'transfers',
+      `printf ' 10%%, ETA 9s\\r 42.5%%, ETA 5s\\r' >&2; echo 'kept for people' >&2; echo 'Checked 3 files'; echo result`,
+      [
+        'adapter: text-map',
+        'from: both',
+        'map:',
+        "  - { match: '(?<pct>[0-9.]+)%, ETA (?<eta>\\S+)', to: progress, fields: { pct: $.pct, msg: $.line, eta: $.eta } }",
+        "  - { match: 'Checked (?<n>\\d+) files', to: log, fields: { msg: $.n, files: $.n } }",
+        '',
+      ].join('\n'),
+    );
+    const { of, end, stdout } = await project.run(['transfers']);
+    assert.equal(end.state, 'completed', stdout);
+    assert.deepEqual(
+      of('progress').map(({ pct, eta }) => [pct, eta]),
+      [
+        [10, '9s'],
+        [42.5, '5s'],
+      ],
+    );
+    assert.deepEqual([of('log')[0]!.msg, of('log')[0]!.files], ['3', 3]);
+    assert.deepEqual(of('result')[0]!.data, { output: 'result' });
+    assert.equal(of('diagnostic').length, 1);
+    assert.deepEqual(of('runner_warning'), []);
+  });
+
+  it('maps the JSON lines of stderr, and keeps the other lines for people', async () => {
+    tool(
+      'copies',
+      `echo '{"level":"info","stats":{"pct":50}}' >&2; echo 'no json' >&2; echo 'on stdout'`,
+      'adapter: jsonl-map\nfrom: stderr\nmap:\n  - { when: { level: info }, to: progress, fields: { pct: $.stats.pct } }\n',
+    );
+    const { of, end } = await project.run(['copies']);
+    assert.equal(end.state, 'completed');
+    assert.deepEqual([of('progress')[0]!.pct, of('diagnostic')[0]!.line], [50, 'no json']);
+    assert.equal(of('log')[0]!.msg, 'on stdout');
+  });
+
+  it('is not held up by a line that makes other engines search for ever', async () => {
+    tool(
+      'hostile',
+      `head -c 100000 /dev/zero | tr '\\0' a; echo; echo '5%'`,
+      "adapter: text-map\nmap:\n  - { match: '(?<x>(a+)+)b', to: log, fields: { msg: $.x } }\n  - { match: '(?<pct>\\d+)%', to: progress, fields: { pct: $.pct } }\n",
+    );
+    const { of, end } = await project.run(['hostile']);
+    assert.equal(end.state, 'completed');
+    assert.equal(of('progress')[0]!.pct, 5);
+  });
+
+  it('has its mistakes reported with their place', async () => {
+    tool(
+      'wrong',
+      'true',
+      "adapter: text-map\nmap:\n  - { match: '(?=x)', to: heartbeat }\n  - { when: { a: 1 }, to: heartbeat }\n",
+    );
+    const { error } = await project.envelope(['run', 'wrong']);
+    const rules = error.details.problems.map(({ rule, line }: { rule: string; line: number }) => [
+      rule,
+      line,
+    ]);
+    assert.deepEqual(rules, [
+      ['pattern', 5],
+      ['map-match', 6],
+    ]);
+  });
+});

@@ -59,6 +59,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   template: () => ['bash'],
   retry: ({ failedToo }) => [failedToo, '--no-stream'],
   resume: ({ failed }) => [failed, '--no-stream'],
+  exec: () => ['--no-stream', 'true'],
   run: ({ tool }) => ['--no-stream', tool],
   'runs rm': ({ run }) => [run, '--dry-run'],
   'secret delete': () => ['API_TOKEN'],

@@ -121,7 +121,7 @@ describe('a project of the earlier layout, converted', { skip: noPython }, () =>
       ['tools/pipeline/cli.py'],
     );
     assert.match(left[0]!.why!, /starts other tools through \.\/tool/);
-    assert.match(left[0]!.by_hand!, /workflow/);
+    assert.match(left[0]!.by_hand!, /commands: \[acor\].*workflow/);
   });
 
   it('keeps its old runner, shortcut and misnamed manifest in another folder, unchanged', () => {

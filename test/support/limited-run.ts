@@ -49,6 +49,7 @@ export async function runLimited(
     sandboxProcessDepth: running.sandboxProcessDepth,
     strays: () => running.tree.orphans(),
     folders: [rig.work],
+    copiedBytes: 0,
     diskEveryMs: 100,
   });
   const ended = running.ended.then(({ exit }) => race.end({ kind: 'exited', exit }));

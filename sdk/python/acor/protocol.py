@@ -18,6 +18,7 @@ from acor.emitter import (
     emit_start,
 )
 from acor.errors import ToolError
+from acor.inputs import args
 from acor.liveness import heartbeat
 from acor.run_context import deadline_left_s, run_id, workspace
 from acor.secret_files import secret
@@ -26,6 +27,7 @@ __all__ = [
     "ProtocolEmitter",
     "ToolError",
     "answer_to",
+    "args",
     "artifact",
     "ask",
     "cancelled",

@@ -8,6 +8,7 @@ const OTHERS: Readonly<Record<string, () => Promise<AdapterKind>>> = {
   codex: async () => (await import('./codex.ts')).CODEX,
   claude: async () => (await import('./claude.ts')).CLAUDE,
   gemini: async () => (await import('./gemini.ts')).GEMINI,
+  'text-map': async () => (await import('./text-map.ts')).TEXT_MAP,
   'jsonl-map': async () => (await import('./jsonl-map.ts')).JSONL_MAP,
 };
 

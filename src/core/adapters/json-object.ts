@@ -52,6 +52,13 @@ function parsedObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
+/** The object in a line of another stream, which may hold anything. */
+export function objectIn(bytes: Uint8Array, start: number, end: number): Record<string, unknown> | undefined {
+  const view = bytes.subarray(start, end);
+  if (!startsLikeObject(view) || isTooDeep(view)) return undefined;
+  return parsedObject(Buffer.from(view.buffer, view.byteOffset, view.length).toString('utf8'));
+}
+
 /** Like `jsonObject`, for streams in which each object has a `type`. */
 export function readTypedObject(
   intake: Intake,

@@ -3,16 +3,16 @@ import { parseMapPath, valueAt } from '../../protocol/map-path.ts';
 import type { FileChange } from '../../protocol/markers/marker.ts';
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
 import { FileClaims } from './file-claims.ts';
-import { readJsonObject, textOf } from './json-object.ts';
+import { objectIn, readJsonObject, textOf } from './json-object.ts';
 
 export const JSONL_MAP: AdapterKind = { make: (context) => new JsonlMapAdapter(context) };
 
 const CHANGES: readonly FileChange[] = ['created', 'modified', 'deleted'];
 
-type Message = Record<string, unknown>;
+export type Message = Record<string, unknown>;
 /** The value of a rule's field for a message; undefined is omitted. */
 type Value = (message: Message) => unknown;
-type Rule = { isFor: (message: Message) => boolean; to: MapTarget; fields: Value };
+export type Rule = { isFor: (message: Message) => boolean; to: MapTarget; fields: Value };
 
 /** Maps another program's JSONL by the rules of the manifest (contract §1): the first matching rule applies. */
 class JsonlMapAdapter implements Adapter {
@@ -23,7 +23,7 @@ class JsonlMapAdapter implements Adapter {
   constructor(context: AdapterContext) {
     this.#context = context;
     this.#claims = new FileClaims(context);
-    this.#rules = (context.plan.tool.manifest.map ?? []).map(compiled);
+    this.#rules = (context.plan.tool.manifest.map ?? []).map(compiledRule);
   }
 
   get files() {
@@ -31,8 +31,21 @@ class JsonlMapAdapter implements Adapter {
   }
 
   line(bytes: Uint8Array, start: number, end: number, cut: boolean): void {
+    const { intake, plan } = this.#context;
+    if (plan.tool.manifest.from === 'stderr')
+      intake.plainLine(Buffer.from(bytes.subarray(start, end)).toString('utf8'));
+    else this.#take(readJsonObject(intake, bytes, start, end, cut));
+  }
+
+  errorLine(bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.#context.plan.tool.manifest.from === 'stdout') return false;
+    const message = objectIn(bytes, start, end);
+    this.#take(message);
+    return message !== undefined;
+  }
+
+  #take(message: Message | undefined): void {
     const { intake } = this.#context;
-    const message = readJsonObject(intake, bytes, start, end, cut);
     if (message === undefined) return;
     const rule = this.#rules.find(({ isFor }) => isFor(message));
     if (rule === undefined) {
@@ -41,7 +54,7 @@ class JsonlMapAdapter implements Adapter {
     }
     const fields = rule.fields(message) as Message;
     if (rule.to === 'artifact') this.#claim(fields);
-    else intake.accept({ ...DEFAULTS[rule.to], ...fields, type: rule.to });
+    else intake.accept({ ...EVENT_DEFAULTS[rule.to], ...fields, type: rule.to });
   }
 
   settle(): Promise<void> {
@@ -62,13 +75,14 @@ class JsonlMapAdapter implements Adapter {
   }
 }
 
-const DEFAULTS: Readonly<Partial<Record<MapTarget, Message>>> = {
+/** The fields of an event that a rule does not set. */
+export const EVENT_DEFAULTS: Readonly<Partial<Record<MapTarget, Message>>> = {
   log: { level: 'info' },
   result: { status: 'ok' },
   error: { code: 'E_TOOL_FAILED' },
 };
 
-function compiled({ when, to, fields }: MapRule): Rule {
+export function compiledRule({ when, to, fields }: Pick<MapRule, 'when' | 'to' | 'fields'>): Rule {
   const tests = Object.entries(when).map(([name, wanted]) => {
     const read = name.startsWith('$') ? compiledValue(name) : ownField(name);
     return (message: Message) => read(message) === wanted;

@@ -36,6 +36,17 @@ export function explainDenial(denial: Denial, project?: string): Remedy {
   }
 }
 
+/** The line that makes an input an output, or that declares such an input when the manifest has none for the path. */
+export function outputRemedy(input?: string): Remedy {
+  return input === undefined
+    ? {
+        file: 'tool.yaml',
+        path: 'inputs',
+        line: '- { name: output, type: path, access: write }, and let the tool write to the path that it gets',
+      }
+    : { file: 'tool.yaml', path: `inputs.${input}`, line: 'access: write' };
+}
+
 /** A list entry in YAML, quoted where YAML would read it differently. */
 export function listEntry(value: string): string {
   const isPlain =

@@ -31,6 +31,9 @@ export function permissionWords(manifest: Manifest, runtime: string, defaults: D
       : permissions.commands.length === 0
         ? `It may start no other program than ${runtime}.`
         : `It may start, beside ${runtime}: ${list(permissions.commands)}.`,
+    ...(permissions.commands.includes('acor')
+      ? ['It may run every tool of the project that needs no approval, with any path in the project.']
+      : []),
     secrets.length === 0 ? 'It gets no secrets.' : `It gets these secrets: ${list(secrets)}.`,
     named.length === 0
       ? 'Of your environment it sees nothing but the basics, such as PATH and HOME.'

@@ -19,13 +19,13 @@ export async function runnerServices(
   const { config, registry, store, workspaces } = project;
   const { env, adoptOrphans } = options;
   const runtime = await loadRuntime();
-  return {
+  const services: ProjectServices = {
     ...project,
     registry: {
-      find: async (name) =>
+      find: async (name, call) =>
         kindOfName(name) === 'task'
           ? (await import('../task/executor-tool.ts')).executorTool(name, config, env)
-          : registry.find(name),
+          : registry.find(name, call),
       list: () => registry.list(),
       errorCodes: () => registry.errorCodes(),
       languages: () => registry.languages(),
@@ -45,5 +45,13 @@ export async function runnerServices(
       return (work, writer) =>
         new TaskExecutor({ config, store, runsDir: workspaces.root, plan, work, writer });
     },
+    startChild: async (request) => {
+      const [{ launchRequestOf }, { startSupervisor }] = await Promise.all([
+        import('../workflow/launch-request.ts'),
+        import('../supervision/start-supervisor.ts'),
+      ]);
+      return startSupervisor(await launchRequestOf(services, request));
+    },
   };
+  return services;
 }

@@ -19,6 +19,8 @@ export interface ResolvedArguments {
   secretInputs: { name: string; text: string }[];
   /** Values by input. A secret one is `[secret]`; a path is a real path. */
   values: Record<string, unknown>;
+  /** Values by input as the tool uses them: secrets in clear, paths as in its arguments. Null for a tool without declared inputs. */
+  inputs: Record<string, unknown> | null;
   grants: Grant[];
   staged: StagedOutput[];
 }
@@ -38,13 +40,21 @@ export function resolveArguments(
 ): ResolvedArguments {
   const specs = inputsOf(tool.manifest);
   if (specs === undefined)
-    return { ...passThrough(tool, given, options), secretArgs: [], secretInputs: [], values: {}, staged: [] };
+    return {
+      ...passThrough(tool, given, options),
+      secretArgs: [],
+      secretInputs: [],
+      values: {},
+      inputs: null,
+      staged: [],
+    };
   const usage = usageLine(tool.name, specs);
-  const values = readInputs(specs, given, options);
+  const values = readInputs(specs, given, { ...options, takesExtra: tool.manifest.extra_args });
   refuseArguments(tool.name, values.problems, usage);
   const granted = grantInputs(values.read, options);
   refuseArguments(tool.name, granted.problems, usage);
-  const { args, secretArgs } = commandWords(granted.read);
+  const extra = passThrough(tool, values.extra, options);
+  const { args, secretArgs } = commandWords(granted.read, extra.args);
   return {
     args,
     secretArgs,
@@ -52,7 +62,8 @@ export function resolveArguments(
       isHidden(spec) ? all.map(({ text }) => ({ name: spec.name, text })) : [],
     ),
     values: Object.fromEntries(granted.read.map((input) => [input.spec.name, shownValue(input)])),
-    grants: granted.grants,
+    inputs: Object.fromEntries(granted.read.map((input) => [input.spec.name, usedValue(input)])),
+    grants: [...granted.grants, ...extra.grants],
     staged: granted.staged,
   };
 }
@@ -60,6 +71,11 @@ export function resolveArguments(
 /** A path or a boolean cannot be recognised in output as a secret. */
 function isHidden({ secret, type }: ReadInput['spec']): boolean {
   return secret && type !== 'path' && type !== 'bool';
+}
+
+function usedValue({ spec, values }: ReadInput): unknown {
+  const used = values.map(({ value, text }) => (spec.type === 'path' ? text : value));
+  return spec.multiple ? used : used[0];
 }
 
 function shownValue(input: ReadInput): unknown {
@@ -97,9 +113,13 @@ function passThrough(
 }
 
 /**
- * The tool's arguments: `--name value` pairs in the order of the manifest, then positionals. `secretArgs` are indexes.
+ * The tool's arguments: `--name value` pairs in the order of the manifest, then undeclared words, then positionals. `secretArgs` are
+ * indexes.
  */
-function commandWords(inputs: readonly ReadInput[]): { args: string[]; secretArgs: number[] } {
+function commandWords(
+  inputs: readonly ReadInput[],
+  extra: readonly string[],
+): { args: string[]; secretArgs: number[] } {
   const args: string[] = [];
   const secretArgs: number[] = [];
   const push = (spec: InputSpec, text: string) => {
@@ -120,6 +140,7 @@ function commandWords(inputs: readonly ReadInput[]): { args: string[]; secretArg
       }
     }
   }
+  args.push(...extra);
   // After `--`, the tool does not read a value such as -x as a flag.
   if (positionals.some(({ values }) => values.some(({ text }) => text.startsWith('-')))) args.push('--');
   for (const { spec, values } of positionals) for (const { text } of values) push(spec, text);

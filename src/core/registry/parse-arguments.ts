@@ -8,15 +8,21 @@ import type { GivenValue } from './input-values.ts';
 export interface ParsedArguments {
   given: Map<string, GivenValue[]>;
   inputJson: string[];
+  /** Words that no input declares, when the tool takes them. */
+  extra: string[];
   problems: ArgumentProblem[];
 }
 
 const INPUT_JSON = '--input-json';
 
-/** Parses the words of a command line for a tool's inputs: flags in all spellings, positionals, `--`. */
-export function parseArguments(specs: readonly InputSpec[], words: readonly string[]): ParsedArguments {
+/** Parses the words of a command line for a tool's inputs: flags in all spellings, positionals, `--`. `takesExtra`: it takes any other word, too. */
+export function parseArguments(
+  specs: readonly InputSpec[],
+  words: readonly string[],
+  { takesExtra = false }: { takesExtra?: boolean } = {},
+): ParsedArguments {
   const flags = flagTable(specs);
-  const parsed: ParsedArguments = { given: new Map(), inputJson: [], problems: [] };
+  const parsed: ParsedArguments = { given: new Map(), inputJson: [], extra: [], problems: [] };
   const positionals: string[] = [];
   const rest = [...words];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
@@ -25,10 +31,10 @@ export function parseArguments(specs: readonly InputSpec[], words: readonly stri
     } else if (isPositional(word, specs, flags)) {
       positionals.push(word);
     } else {
-      takeFlag(word, rest, { specs, flags, parsed });
+      takeFlag(word, rest, { specs, flags, parsed, takesExtra });
     }
   }
-  placePositionals(specs, positionals, parsed);
+  placePositionals(specs, positionals, parsed, takesExtra);
   return parsed;
 }
 
@@ -64,12 +70,20 @@ interface Reading {
   specs: readonly InputSpec[];
   flags: FlagTable;
   parsed: ParsedArguments;
+  takesExtra: boolean;
 }
 
 function takeFlag(word: string, rest: string[], reading: Reading): void {
   const { flags, parsed } = reading;
   const { spelling, attached } = splitFlag(word, flags);
   const flag = flags.get(spelling);
+  if (flag === undefined && reading.takesExtra) {
+    parsed.extra.push(word);
+    // The next word is most likely the flag's value, unless it may be a positional input.
+    const takesNext = attached === undefined && !reading.specs.some((spec) => spec.positional);
+    if (takesNext && rest[0]?.startsWith('-') === false) parsed.extra.push(rest.shift()!);
+    return;
+  }
   if (flag === undefined) {
     parsed.problems.push(unknownFlag(spelling, flags));
     // The next word is most likely the unknown flag's value: report one problem, not two.
@@ -140,10 +154,19 @@ function give(spec: InputSpec, value: GivenValue, { given, problems }: ParsedArg
     );
 }
 
-function placePositionals(specs: readonly InputSpec[], words: string[], parsed: ParsedArguments): void {
+function placePositionals(
+  specs: readonly InputSpec[],
+  words: string[],
+  parsed: ParsedArguments,
+  takesExtra: boolean,
+): void {
   const open = specs.filter((spec) => spec.positional && !parsed.given.has(spec.name));
   for (const word of words) {
     const spec = open[0];
+    if (spec === undefined && takesExtra) {
+      parsed.extra.push(word);
+      continue;
+    }
     if (spec === undefined) {
       const hasFlags = specs.some((each) => !each.positional);
       parsed.problems.push(

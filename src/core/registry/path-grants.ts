@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { InputSpec } from '../../protocol/manifest.ts';
@@ -21,8 +22,17 @@ export interface StagedOutput {
   target: string;
   /** The path that the tool gets. */
   staged: string;
+  /** The file at the target when the run was planned. The tool gets a copy of it, which replaces it when the run completes. */
+  replaces?: ReplacedFile;
   /** The output stays in the workspace and is not moved. */
   stays?: true;
+}
+
+/** Identifies the content of a file, so that a change by anybody else is noticed. */
+export interface ReplacedFile {
+  ino: number;
+  size: number;
+  mtimeMs: number;
 }
 
 /** Where path arguments may be, and where outputs are staged. */
@@ -81,7 +91,8 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
     );
   }
   const place = join(input, basename(real.path));
-  const isNew = !real.stats || rules.stayingOutputs?.includes(place) === true;
+  const stays = rules.stayingOutputs?.includes(place) === true;
+  const isNew = !real.stats || stays;
   const access = spec.access ?? (isNew ? 'write' : 'read');
   if (access === 'read') {
     if (real.stats) return { text: real.path, target: real.path, grant: { path: real.path, access, input } };
@@ -101,10 +112,22 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
       'Use a path that is neither inside that folder nor above it.',
     );
   }
-  if (!isNew) return { text: real.path, target: real.path, grant: { path: real.path, access, input } };
+  // A folder may be a repository or a database: the tool changes it where it is.
+  if (real.stats && !stays && (spec.in_place || !real.stats.isFile()))
+    return { text: real.path, target: real.path, grant: { path: real.path, access, input } };
   const staged = join(rules.stagingDir, place);
-  const stays = rules.stayingOutputs === undefined ? {} : { stays: true as const };
-  return { text: staged, target: real.path, staged: { input, target: real.path, staged, ...stays } };
+  const output: StagedOutput = {
+    input,
+    target: real.path,
+    staged,
+    ...(real.stats?.isFile() && { replaces: replacedFile(real.stats) }),
+    ...(rules.stayingOutputs !== undefined && { stays: true }),
+  };
+  return { text: staged, target: real.path, staged: output };
+}
+
+export function replacedFile({ ino, size, mtimeMs }: Stats): ReplacedFile {
+  return { ino, size, mtimeMs };
 }
 
 /** Resolves an argument of a tool without declared inputs, when it is the path of a grantable file. */

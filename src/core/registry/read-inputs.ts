@@ -27,9 +27,14 @@ export function givenValue({ spec, values }: ReadInput): unknown {
 export function readInputs(
   specs: readonly InputSpec[],
   words: readonly string[],
-  options: { cwd: string; readStdin?: () => string; open?: (value: GivenValue) => boolean },
-): { read: ReadInput[]; problems: ArgumentProblem[] } {
-  const { given, inputJson, problems } = parseArguments(specs, words);
+  options: {
+    cwd: string;
+    readStdin?: () => string;
+    open?: (value: GivenValue) => boolean;
+    takesExtra?: boolean;
+  },
+): { read: ReadInput[]; extra: string[]; problems: ArgumentProblem[] } {
+  const { given, inputJson, extra, problems } = parseArguments(specs, words, options);
   // Flags win over --input-json, and a later --input-json wins over an earlier one.
   const all = new Map<string, GivenValue[]>();
   for (const source of inputJson) {
@@ -62,7 +67,7 @@ export function readInputs(
     });
     read.push({ spec, values: good });
   }
-  return { read, problems };
+  return { read, extra, problems };
 }
 
 function defaultOf(spec: InputSpec): GivenValue[] | undefined {

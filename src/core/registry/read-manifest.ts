@@ -5,6 +5,7 @@ import { checkFile } from '../config/check-file.ts';
 import { type Problem, problemOf } from '../config/problem.ts';
 import { readYamlFile, type YamlFile } from '../config/yaml-file.ts';
 import { LANGUAGES } from './languages/index.ts';
+import type { Language } from './languages/language.ts';
 import { isInside } from './real-path.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
@@ -41,6 +42,16 @@ export async function readManifest(
     );
   }
   const yaml = { ...(await readYamlFile(real.path, { aliases: false })), file: path };
+  return manifestOf(yaml, name, languages);
+}
+
+/** Validates the content of a manifest. */
+export async function manifestOf(
+  yaml: YamlFile,
+  name: string,
+  languages: readonly Language[],
+): Promise<ReadManifest> {
+  const { file: path } = yaml;
   // Loaded late: a start with a valid cache reads no manifest.
   const { manifestFile, completeManifest } = await import('../../protocol/manifest.ts');
   const { data, problems } = checkFile(manifestFile, {

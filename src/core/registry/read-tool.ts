@@ -5,7 +5,8 @@ import { errorCode } from '../../util/error-code.ts';
 import { type Problem, problemOf } from '../config/problem.ts';
 import { type Candidate, findManifests, misnamedManifest, rivalManifests } from './candidate.ts';
 import { entryOf, noEntry, setLanguage } from './entry-of.ts';
-import { readManifest } from './read-manifest.ts';
+import { readHeaderManifest } from './header-manifest.ts';
+import { manifestOf, type ReadManifest, readManifest } from './read-manifest.ts';
 import { isInside } from './real-path.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { WatchedFiles } from './watched-files.ts';
@@ -72,7 +73,7 @@ async function readPlain(candidate: Candidate, files: WatchedFiles): Promise<Too
       : candidate.root;
   const read =
     manifestPath === null
-      ? undefined
+      ? await readHeader(candidate, dir, files)
       : await readManifest(manifestPath, name, manifestRoot, files, candidate.languages);
   const problems = [
     ...rivalManifests(manifestPaths),
@@ -90,6 +91,7 @@ async function readPlain(candidate: Candidate, files: WatchedFiles): Promise<Too
     manifest,
     manifestPath,
     problems,
+    ...(manifestPath === null && read !== undefined && { hasHeader: true }),
   };
   if (!TOOL_NAME.test(tool.name)) {
     problems.push(
@@ -113,6 +115,18 @@ async function readPlain(candidate: Candidate, files: WatchedFiles): Promise<Too
     problems.push(entry);
   }
   return tool;
+}
+
+/** The manifest in the entry itself, for a tool without a tool.yaml. */
+async function readHeader(
+  candidate: Candidate,
+  dir: string,
+  files: WatchedFiles,
+): Promise<ReadManifest | undefined> {
+  const entry = entryOf(candidate, dir, undefined, files);
+  if (typeof entry !== 'string' || !files.realPath(entry, dir)?.stats?.isFile()) return undefined;
+  const yaml = await readHeaderManifest(entry);
+  return yaml && manifestOf(yaml, candidate.name, candidate.languages);
 }
 
 function broken({ name, path, root }: Candidate, problem: Problem): ToolEntry {

@@ -2,12 +2,13 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../protocol/error-codes.ts';
-import { TOOL_NAME } from '../../protocol/names.ts';
+import { isAdHoc, TOOL_NAME } from '../../protocol/names.ts';
 import { describeTool, LIST_TOOLS, type NextStep, validateTool } from '../../protocol/next-steps.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { type LoadedConfig, registryDirsOf, runsDirOf, toolsDirsOf } from '../config/load.ts';
 import { problemText } from '../config/problem.ts';
+import type { AdHocCall } from './ad-hoc.ts';
 import { stemOf } from './candidate.ts';
 import { discover } from './discover.ts';
 import { DiscoveryCache } from './discovery-cache.ts';
@@ -82,8 +83,12 @@ export class Registry {
     });
   }
 
-  /** A usable tool. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
-  async find(name: string): Promise<ToolEntry> {
+  /** A usable tool, or a file or program outside of the tools folders, called as `call` says. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
+  async find(name: string, call?: AdHocCall): Promise<ToolEntry> {
+    if (isAdHoc(name)) {
+      const { adHocTool } = await import('./ad-hoc.ts');
+      return adHocTool(name, { config: this.#config, languages: await this.languages() }, call);
+    }
     const tools = await this.list();
     const tool = tools.find((each) => each.name === name);
     if (tool === undefined) throw this.#notFound(name, tools);

@@ -14,6 +14,12 @@ export interface ToolEntry {
   manifest: Manifest;
   manifestPath: string | null;
   problems: Problem[];
+  /** The manifest is in the comments at the top of the entry. */
+  hasHeader?: true;
+  /** How many of the first arguments are for ACOR: the grants of `acor exec`. */
+  ownWords?: number;
+  /** Where `acor exec` starts the program, when that is not the workspace. */
+  startsIn?: string;
   /** The working directory, when it is not the workspace. Relative paths in the tool's events start there. */
   worksIn?: string;
   /** A persistent folder for this tool alone. No other program executes or reads its content. */

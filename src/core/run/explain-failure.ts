@@ -1,10 +1,18 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
 import { errorInfo } from '../../protocol/error-codes.ts';
-import { type Denial, explainDenial, type Remedy, remedySentence } from '../policy/explain-denial.ts';
+import { execProgram } from '../../protocol/names.ts';
+import {
+  type Denial,
+  explainDenial,
+  outputRemedy,
+  type Remedy,
+  remedySentence,
+} from '../policy/explain-denial.ts';
 import { type SaidDenial, saidDenials } from '../policy/said-denials.ts';
 import type { RunWriter } from '../ports/run-store.ts';
 import { isProgram } from '../registry/find-program.ts';
+import { inputsOf } from '../registry/input-schema.ts';
 import { isInside } from '../registry/real-path.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
@@ -46,13 +54,15 @@ export function explainFailure(
   const own = [...ownFolders(services, plan.callerEnv), plan.workspace.dir];
   const reports: Reported[] = [];
   for (const said of saidDenials(words, calls)) {
-    const one = reportOf(said, plan, { own, project: services.config.root });
+    const one = forCaller(reportOf(said, plan, { own, project: services.config.root }), plan);
     if (one !== undefined && reports.every(({ fix }) => fix !== one.fix)) reports.push(one);
   }
   if (reports.length === 0) return;
   const shown = reports.slice(0, MAX_SHOWN);
   const needsStandard =
-    plan.tool.manifest.permissions.level === 'minimal' && shown.some(({ allow }) => allow);
+    !isExec(plan) &&
+    plan.tool.manifest.permissions.level === 'minimal' &&
+    shown.some(({ allow }) => allow?.path.startsWith('permissions.'));
   const fixes = shown.map(({ fix }) => fix).join('; ');
   const hint = `To allow it: ${fixes}${needsStandard ? '; and set permissions.level: standard' : ''}`;
   log.append({
@@ -72,6 +82,26 @@ export function nameException(plan: ToolPlan, outcome: Outcome): void {
   if (outcome.code !== 'E_TOOL_FAILED' || isOwnError) return;
   const line = exceptionLine(tailIn(plan.workspace.stderrLog));
   if (line !== undefined) outcome.message = `${outcome.message}: ${line}`;
+}
+
+/** A program without a manifest gets what it needs by flags of `acor exec`. */
+function forCaller(reported: Reported | undefined, plan: ToolPlan): Reported | undefined {
+  if (reported?.allow === undefined || !isExec(plan)) return reported;
+  const flag = EXEC_FLAGS[reported.allow.path];
+  const value = reported.allow.line.replace(/^- /, '').replace(/\/\*\*$/, '');
+  const { allow, ...rest } = reported;
+  return flag === undefined ? rest : { ...rest, fix: `pass the flag ${flag} ${value}` };
+}
+
+const EXEC_FLAGS: Readonly<Record<string, string>> = {
+  'permissions.filesystem.read': '--read',
+  'permissions.filesystem.write': '--write',
+  'permissions.network.egress_allow': '--net',
+  'permissions.commands': '--cmd',
+};
+
+function isExec({ tool }: ToolPlan): boolean {
+  return execProgram(tool.name) !== undefined;
 }
 
 function reportOf(
@@ -112,12 +142,23 @@ function ofPath(
   const holds = (folders: readonly string[]) => folders.some((each) => isInside(real, each));
   const kind = isWrite || !exists || holds(grantsOf(plan, 'read')) ? 'write' : 'read';
   if (holds([...fixed, ...own, ...grantsOf(plan, kind)])) return undefined;
+  const what = `${kind === 'read' ? 'reading' : 'writing'} ${path}`;
+  const input = kind === 'write' ? inputOf(real, plan) : undefined;
+  if (input !== undefined) return allowed(what, said, outputRemedy(input));
   const isFolder = exists && statSync(real).isDirectory();
   const opened = kind === 'write' && !isFolder ? dirname(real) : real;
-  // ACOR refuses grants that include its own folders, so such a line would not help.
-  if (own.some((each) => isInside(each, opened)) || opened === '/') return undefined;
+  if (opened === '/') return undefined;
+  // ACOR refuses grants that include its own folders. A single file beside them may be an output that the caller names.
+  if (own.some((each) => isInside(each, opened)))
+    return kind === 'write' && !isFolder ? allowed(what, said, outputRemedy()) : undefined;
   const denial = { kind, path: real, isFolder } as const;
-  return granted(`${kind === 'read' ? 'reading' : 'writing'} ${path}`, said, denial, project);
+  return granted(what, said, denial, isExec(plan) ? undefined : project);
+}
+
+/** The name of the input by which the caller named the path, which the tool may therefore read. */
+function inputOf(path: string, { grants, tool }: ToolPlan): string | undefined {
+  const names = new Set(inputsOf(tool.manifest)?.map(({ name }) => name));
+  return grants.find((grant) => names.has(grant.input) && isInside(path, grant.path))?.input;
 }
 
 /** The report of a program file that the tool could read but not execute, as every program in /usr. */
@@ -130,7 +171,7 @@ function ofCommand(command: string, said: string, plan: ToolPlan): Reported | un
   const { commands, level } = plan.tool.manifest.permissions;
   const name = basename(command);
   const isFree = level === 'privileged' || plan.sandboxed.isolation.not_enforced.includes('commands');
-  if (isFree || commands.includes(name)) return undefined;
+  if (isFree || commands.includes(name) || name === basename(plan.command.runtime)) return undefined;
   if (!pathOf(plan).some((folder) => isProgram(join(folder, name)))) return undefined;
   return granted(`starting the program ${name}`, said, { kind: 'command', command: name });
 }
@@ -164,7 +205,10 @@ function ofCall(call: string, said: string, plan: ToolPlan): Reported | undefine
 }
 
 function granted(what: string, said: string, denial: Denial, project?: string): Reported {
-  const allow = explainDenial(denial, project);
+  return allowed(what, said, explainDenial(denial, project));
+}
+
+function allowed(what: string, said: string, allow: Remedy): Reported {
   return { what, said, allow, fix: remedySentence(allow) };
 }
 

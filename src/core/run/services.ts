@@ -21,6 +21,8 @@ export interface RunnerServices extends PlanServices {
   loadAdapter: (name: string) => Promise<AdapterKind>;
   /** Prepares workflows and pipes. Absent in a process that cannot start supervisors for their child runs. */
   prepareOrchestration?: (services: RunnerServices, request: RunRequest) => Promise<PreparedRun>;
+  /** Starts a run for a tool, under a supervisor of its own, and returns its id. Absent in a process that cannot start supervisors. */
+  startChild?: (request: RunRequest) => Promise<string>;
   /** Creates the executor of a task, a conversation with a program in turns. Absent in a process that runs no tasks. */
   conversationalExecutor?: (plan: ToolPlan) => Promise<(work: RunExecutor, writer: RunWriter) => RunExecutor>;
 }

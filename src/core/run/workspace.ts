@@ -1,5 +1,6 @@
 import { mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Manifest } from '../../protocol/manifest.ts';
 import { writeEvenOnFullDisk } from '../../util/atomic-write.ts';
 import { removeIfPossible } from '../../util/files.ts';
 import type { RunStore } from '../ports/run-store.ts';
@@ -69,6 +70,21 @@ export class Workspaces {
       ownershipRecord: join(control, 'ownership.json'),
     };
   }
+}
+
+/** Whether a tool may start other tools of the project. */
+export function mayCallTools({ permissions }: Pick<Manifest, 'permissions'>): boolean {
+  return permissions.commands.includes('acor');
+}
+
+/** Where a tool that starts other tools writes its calls and reads the replies, and the programs that it calls. */
+export function callFolders({ work, toolControl }: RunWorkspace) {
+  return {
+    requests: join(work, '.calls'),
+    replies: join(toolControl, 'calls'),
+    programs: join(toolControl, 'bin'),
+    shortcut: join(work, 'tool'),
+  };
 }
 
 /** The store of a project's runs, and their workspaces on this machine. */

@@ -31,6 +31,8 @@ export interface SandboxRequest {
   language: string;
   toolDir: string;
   folders: RunFolders;
+  /** Where the tool starts, when that is not its workspace. */
+  cwd?: string;
   /** Other readable paths, such as the SDKs. */
   libraries: readonly string[];
   /** Paths from the arguments and from the manifest. */

@@ -4,6 +4,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { type NextStep, SEE_HEALTH } from '../../protocol/next-steps.ts';
 import { readLines } from '../../util/streams.ts';
 import type { LaunchRequest } from '../ports/run-launcher.ts';
+import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
 import { ownCommand } from './own-command.ts';
 
 /**
@@ -66,6 +67,12 @@ export class Supervisor {
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
     });
+    // A process that adopts the orphans of its tools must not take it for one of them.
+    const { pid } = this.#child;
+    if (pid !== undefined) {
+      registerCompanion(pid);
+      this.#child.once('exit', () => forgetCompanion(pid));
+    }
     this.#failed = new Promise((_, reject) => {
       this.#child.once('error', (error) => reject(lost(error.message)));
     });

@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
-import type { OperationContext, OperationDescription } from '../../compose/operation.ts';
+import type { OperationContext, OperationDescription, OperationResult } from '../../compose/operation.ts';
+import type { ToolEntry } from '../../core/registry/registry.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
+import { execProgram, isAdHoc } from '../../protocol/names.ts';
 import { kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -10,14 +12,7 @@ import { answers, runSummary, startedRun, stream } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
 
-const input = z.object({
-  tool: z.string().describe('The tool to run.'),
-  args: z
-    .array(z.string())
-    .default([])
-    .describe(
-      "The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool.",
-    ),
+export const runFlags = {
   timeout: z
     .number()
     .positive()
@@ -50,12 +45,23 @@ const input = z.object({
     .enum(['acor', 'tool'])
     .default('acor')
     .describe("Which exit code to end with: ACOR's, or the tool's own (124 deadline, 130 cancelled)."),
+};
+
+const input = z.object({
+  tool: z.string().describe('The tool to run, or the path of a script or program: ./report.sh.'),
+  args: z
+    .array(z.string())
+    .default([])
+    .describe(
+      "The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool.",
+    ),
+  ...runFlags,
 });
 
 /** The flags of `acor run`, without those of the tool. */
 export type RunFlags = z.output<typeof input>;
 
-const output = z.lazy(() => z.union([runSummary, shownPlan, startedRun]));
+export const output = z.lazy(() => z.union([runSummary, shownPlan, startedRun]));
 
 const description = {
   name: 'run.start',
@@ -79,28 +85,46 @@ export const runStart = acorOperation({
   ...description,
   callee: async (name, app) => (await import('./callee-of-tool.ts')).calleeOfTool(name, app),
   async run(given, ctx) {
-    const services = await ctx.app.services();
+    const { registry } = await ctx.app.project();
+    // The arguments of a repeated `acor exec` begin with its grants.
+    if (execProgram(given.tool) !== undefined) {
+      const call = { args: given.args, cwd: ctx.cwd, env: ctx.env };
+      return startTool(given, await registry.find(given.tool, call), ctx);
+    }
     const isTask = kindOfName(given.tool) === 'task';
-    const found = await (isTask ? services.registry.find(given.tool) : ctx.app.tool(given.tool));
+    const found = await (isTask
+      ? (await ctx.app.services()).registry.find(given.tool)
+      : ctx.app.tool(given.tool));
     const { options, args } = splitFlags(given, found.manifest);
-    const request = await requestOf(options, args, ctx);
-    if (options.dry_run) {
-      const planned = await showPlan(services, { ...request, found });
-      if (services.plugins !== undefined) {
-        const { reportPlugins } = await import('../project/report-plugins.ts');
-        reportPlugins(await ctx.app.project(), ctx);
-      }
-      return planned;
-    }
-    // A tool that may ask gets a supervisor process, so that the run continues when its caller exits to answer (contract §3).
-    if (options.detach || found.manifest.actions.length > 0) {
-      const { runApart } = await import('./run-detached.ts');
-      return runApart({ ...request, found }, options, ctx);
-    }
-    const { runHere } = await import('./run-inline.ts');
-    return runHere(services, { ...request, found }, options, ctx);
+    const tool = isAdHoc(found.name) ? found.name : given.tool;
+    return startTool({ ...options, tool, args }, found, ctx);
   },
 });
+
+/** Starts a tool, file or program with arguments that are all its own. */
+export async function startTool(
+  options: RunFlags,
+  found: ToolEntry,
+  ctx: OperationContext<AcorApp>,
+): Promise<OperationResult<z.output<typeof output>>> {
+  const services = await ctx.app.services();
+  const request = await requestOf(options, options.args, ctx);
+  if (options.dry_run) {
+    const planned = await showPlan(services, { ...request, found });
+    if (services.plugins !== undefined) {
+      const { reportPlugins } = await import('../project/report-plugins.ts');
+      reportPlugins(await ctx.app.project(), ctx);
+    }
+    return planned;
+  }
+  // A tool that may ask gets a supervisor process, so that the run continues when its caller exits to answer (contract §3).
+  if (options.detach || found.manifest.actions.length > 0) {
+    const { runApart } = await import('./run-detached.ts');
+    return runApart({ ...request, found }, options, ctx);
+  }
+  const { runHere } = await import('./run-inline.ts');
+  return runHere(services, { ...request, found }, options, ctx);
+}
 
 /**
  * Takes ACOR's own flags out of the tool's arguments, up to the first `--`, except flags that the tool declares itself. For a tool that

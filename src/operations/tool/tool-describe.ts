@@ -22,7 +22,7 @@ export const toolDescribe = acorOperation({
   moreExamples: ['acor describe example_processor --permissions'],
   async run(input, ctx) {
     const project = await ctx.app.project();
-    const tool = await project.registry.find(input.tool);
+    const tool = await ctx.app.tool(input.tool);
     const { manifest } = tool;
     if (input.permissions) {
       const { describePermissions } = await import('./describe-permissions.ts');

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { FIX_SAFELY } from '../../../protocol/next-steps.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { placeText } from '../../config/problem.ts';
 import { errorCodeFiles, readErrorCodes } from '../../registry/error-codes.ts';
+import { lacksAccess } from '../../registry/output-names.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
 import { WatchedFiles } from '../../registry/watched-files.ts';
 import { OLD_SHORTCUT, planMove } from './existing/plan-move.ts';
@@ -58,7 +60,15 @@ async function openProblems(config: LoadedConfig, tools: readonly ToolEntry[]): 
       }),
     ),
   );
-  return [...ofTools, ...(await ofErrorCodes(config))];
+  return [...ofTools, ...tools.flatMap(withoutAccess), ...(await ofErrorCodes(config))];
+}
+
+/** The old runner let a tool write to any path; ACOR writes to a path that exists only with `access: write`. */
+function withoutAccess({ manifest, manifestPath }: ToolEntry): PlannedFile[] {
+  const outputs = (manifest.inputs ?? []).filter(lacksAccess).map(({ name }) => `'${name}'`);
+  if (manifestPath === null || outputs.length === 0) return [];
+  const why = `${outputs.join(', ')} without access: a path that exists is read-only for the tool, so a second run cannot write to it`;
+  return [{ path: manifestPath, action: 'keep', why, by_hand: 'Add access: write.', next: [FIX_SAFELY] }];
 }
 
 async function ofErrorCodes(config: LoadedConfig): Promise<PlannedFile[]> {

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { FIX_SAFELY } from '../../../protocol/next-steps.ts';
 import { isInside } from '../../registry/real-path.ts';
 import { type Finding, findingOf } from './finding.ts';
 
@@ -30,6 +31,6 @@ export function noModeline(file: string): Finding {
     rule: 'no-modeline',
     message: 'the file does not name its schema for editors',
     fix: 'Let ACOR add the line.',
-    next: [{ operation: 'project.validate', input: { fix: true }, why: 'Fix what is safe to fix.' }],
+    next: [FIX_SAFELY],
   });
 }

@@ -7,6 +7,8 @@ import type { Intake } from './intake.ts';
 export interface Adapter {
   /** One line, `bytes[start..end)`; `cut` when it was longer than the limit. The bytes are only valid during the call. */
   line(bytes: Uint8Array, start: number, end: number, cut: boolean): void;
+  /** One line of stderr. True when it became an event; any other line is stored for people. */
+  errorLine?(bytes: Uint8Array, start: number, end: number): boolean;
   /** The program has ended: measures the files that it reported. Called before `end`. */
   settle?(): Promise<void>;
   /** The program has ended: with this exit code, or null after a signal or when it did not exit after its last message. */
@@ -43,6 +45,8 @@ export interface AdapterKind {
   make(context: AdapterContext): Adapter;
   /** Whether stdout is text and not JSON, so that secrets in it are not JSON-escaped. */
   isText?: boolean;
+  /** Whether a carriage return ends a line, as in the output of programs that overwrite their progress. */
+  splitsAtReturn?: boolean;
   /** Whether empty lines are significant. */
   keepsEmptyLines?: boolean;
   /** Whether the program would read its standard input as data, so that the input must be empty. */

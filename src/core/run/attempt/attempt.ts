@@ -6,6 +6,7 @@ import type { ObservedAttempt } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
+import { mayCallTools } from '../workspace.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { EndingRace } from './ending.ts';
 import { Intake } from './intake.ts';
@@ -50,6 +51,7 @@ export async function runAttempt(
     folder: plan.workspace.dir,
     removedFolder: plan.workspace.secrets,
   });
+  await using _calls = await openCalls(attempt);
   await using ownership = await assignRunUser(attempt);
   using input = await openInput(attempt);
   using output = await openOutput(attempt, input);
@@ -73,6 +75,13 @@ async function assignRunUser({ services, plan }: AttemptContext): Promise<RunOwn
   });
 }
 
+/** Takes the calls of a tool that may start others; undefined for any other tool. */
+async function openCalls(attempt: AttemptContext): Promise<AsyncDisposable | undefined> {
+  if (!mayCallTools(attempt.plan.tool.manifest)) return undefined;
+  const { ToolCalls } = await import('./tool-calls.ts');
+  return new ToolCalls(attempt);
+}
+
 /** Opens the standard input of a tool that reads records or answers; undefined for any other tool, whose input is empty. */
 async function openInput({ services, plan, race, adapter }: AttemptContext): Promise<ToolInput | undefined> {
   const { manifest } = plan.tool;
@@ -89,9 +98,16 @@ async function openInput({ services, plan, race, adapter }: AttemptContext): Pro
 
 async function openOutput(attempt: AttemptContext, input: ToolInput | undefined): Promise<ToolOutput> {
   const { plan, writer, options } = attempt;
-  if (!plan.isRead) return new ToolOutput(attempt, input, undefined);
+  const finalPaths = await finalPathsOf(plan);
+  if (!plan.isRead) return new ToolOutput(attempt, input, undefined, finalPaths);
   const { BackpressureWindow } = await import('../records/backpressure.ts');
-  return new ToolOutput(attempt, input, new BackpressureWindow(writer.log, options.control));
+  return new ToolOutput(attempt, input, new BackpressureWindow(writer.log, options.control), finalPaths);
+}
+
+async function finalPathsOf({ staged, workspace }: ToolPlan) {
+  if (staged.every(({ stays }) => stays)) return undefined;
+  const { FinalPaths } = await import('./final-paths.ts');
+  return (options: { json: boolean }) => new FinalPaths(staged, workspace, options);
 }
 
 function prepareResources({ services, plan }: AttemptContext): Promise<ResourceWatch> {

@@ -1,11 +1,12 @@
 import { realpathSync } from 'node:fs';
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 import { type ArtifactMeter, filesUnder, type MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import type { LastMessage } from './intake.ts';
+import { finalPath, stagedPath } from './outputs.ts';
 
 /**
  * Measures all artifacts of a run: the files that the result names, those that the adapter found (`measured`), those in ARTIFACTS_DIR,
@@ -25,7 +26,8 @@ export async function collectArtifacts(
     if (claimed !== undefined && claimed !== known.sha256) throw wrongHash(path, claimed, known.sha256);
     found.set(path, known);
   };
-  for (const { path, sha256 } of declaredBy(result)) await add(resolve(layout.work, path), sha256);
+  for (const { path, sha256 } of declaredBy(result))
+    await add(stagedPath(resolve(layout.work, path), outputs), sha256);
   for (const name of filesUnder(layout.artifacts)) await add(join(layout.artifacts, name));
   for (const output of outputs) await add(output.staged);
   return [...found.values()].map((artifact) => ({ ...artifact, path: finalPath(artifact.path, outputs) }));
@@ -45,17 +47,6 @@ function declaredBy(result: LastMessage | undefined): { path: string; sha256?: s
   return result.artifacts.filter(
     (item): item is { path: string; sha256?: string } => typeof item?.path === 'string',
   );
-}
-
-/** The path of a staged file after its output is moved to the target. */
-function finalPath(path: string, outputs: readonly StagedOutput[]): string {
-  for (const { staged, target, stays } of outputs) {
-    if (stays) continue;
-    const inside = relative(staged, path);
-    if (inside === '') return target;
-    if (!inside.startsWith('..') && !isAbsolute(inside)) return join(target, inside);
-  }
-  return path;
 }
 
 function wrongHash(path: string, claimed: string, found: string): AcorError {

@@ -12,6 +12,7 @@ import {
   stopMs,
 } from './guards/clocks.ts';
 import type { StopGuard } from './guards/guard.ts';
+import { copiedBytes } from './outputs.ts';
 import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
 
 /** The guards and the question handling of a running tool. */
@@ -42,6 +43,7 @@ export function supervise(
     sandboxProcessDepth: launch.sandboxProcessDepth,
     strays: () => tree.orphans(),
     folders: [work, artifacts, toolLogs],
+    copiedBytes: copiedBytes(plan.staged),
   });
   const deadline = deadlineOf(attempt, prepared);
   const guards = [deadline.stop, ...silenceGuards(attempt, prepared)];

@@ -3,6 +3,7 @@ import type { ErrorInfo } from '../../../protocol/error-codes.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { Exit } from '../../process/runtime.ts';
+import type { StagedOutput } from '../../registry/arguments.ts';
 import { ArtifactMeter, type MeasuredArtifact } from '../../store-files/artifacts.ts';
 import {
   cancelledFor,
@@ -18,6 +19,7 @@ import type { RunnerServices } from '../services.ts';
 import { runAttempt } from './attempt.ts';
 import { artifactRoots, collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
+import { isEmptied, leftoversIn } from './leftovers.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
 
@@ -42,11 +44,13 @@ class ToolExecutor implements RunExecutor {
   readonly #plan: ToolPlan;
   readonly #writer: RunWriter;
   #reportProtected: ReportProtected | undefined;
+  #staged: readonly StagedOutput[];
 
   constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter) {
     this.#services = services;
     this.#plan = plan;
     this.#writer = writer;
+    this.#staged = plan.staged;
   }
 
   async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
@@ -57,7 +61,7 @@ class ToolExecutor implements RunExecutor {
       await this.#plan.guard.approved();
       await this.#reportFallbackSandbox();
       this.#reportProtected ??= await this.#watchProtected();
-      prepareStaging(this.#plan.staged, workspace);
+      this.#staged = prepareStaging(this.#plan.staged, workspace);
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(workspace);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, meter);
       if (attempt.ending.kind !== 'cancelled' && attempt.message?.type !== 'cancelled')
@@ -77,7 +81,7 @@ class ToolExecutor implements RunExecutor {
         result: attempt.message?.type === 'result' ? attempt.message : null,
       };
     } catch (error) {
-      return notStarted(this.#failureOf(error));
+      return notStarted(await this.#failureOf(error));
     } finally {
       this.#plan.secrets?.withdraw(this.#writer.log, workspace);
     }
@@ -133,9 +137,10 @@ class ToolExecutor implements RunExecutor {
       );
     }
     try {
-      const outputs = writtenOutputs(this.#plan.staged, workspace);
-      for (const { input, target } of this.#plan.staged) {
-        if (!outputs.some((output) => output.target === target)) {
+      const outputs = writtenOutputs(this.#staged, workspace);
+      for (const { input, target, replaces } of this.#staged) {
+        // A tool may leave a file as it is: only a new one is missed.
+        if (replaces === undefined && !outputs.some((output) => output.target === target)) {
           this.#warn(undefined, `the tool did not write its output '${input}': ${target}`);
         }
       }
@@ -146,9 +151,10 @@ class ToolExecutor implements RunExecutor {
         if (artifact.kind === 'file') await store.blobs.keep(this.#plan.runId, artifact);
       for (const artifact of artifacts) this.#writer.log.append({ type: 'artifact', ...artifact });
       this.#plan.secrets?.warnOfArtifacts(this.#writer, artifacts);
+      await this.#reportLeftovers(artifacts);
       return { outcome, artifacts };
     } catch (error) {
-      return { outcome: this.#failureOf(error), artifacts: [] };
+      return { outcome: await this.#failureOf(error), artifacts: [] };
     }
   }
 
@@ -172,10 +178,24 @@ class ToolExecutor implements RunExecutor {
     });
   }
 
-  #failureOf(error: unknown): Outcome {
-    return error instanceof Cancelled
-      ? cancelledFor(error.message)
-      : failureOf(error, this.#plan.workspace.dir);
+  async #reportLeftovers(artifacts: readonly MeasuredArtifact[]): Promise<void> {
+    const { work } = this.#plan.workspace;
+    if (isEmptied(work)) return;
+    const left = leftoversIn(
+      work,
+      artifacts.map(({ path }) => path),
+    );
+    if (left === undefined) return;
+    const { msg, ...extra } = left;
+    this.#warn(undefined, msg, extra);
+  }
+
+  async #failureOf(error: unknown): Promise<Outcome> {
+    if (error instanceof Cancelled) return cancelledFor(error.message);
+    const outcome = failureOf(error, this.#plan.workspace.dir);
+    if (this.#staged.length === 0 || outcome.message === null) return outcome;
+    const { finalPathsIn } = await import('./final-paths.ts');
+    return { ...outcome, message: finalPathsIn(outcome.message, this.#staged, this.#plan.workspace) };
   }
 
   /** An invalid file of error codes must not replace the tool's own error. */

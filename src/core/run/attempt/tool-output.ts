@@ -13,6 +13,7 @@ import type { RunWorkspace } from '../workspace.ts';
 import type { Adapter } from './adapter.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { type EndingRace, hasEndedItself } from './ending.ts';
+import type { FinalPaths } from './final-paths.ts';
 import { after, type StopGuard } from './guards/guard.ts';
 import type { Intake } from './intake.ts';
 
@@ -28,18 +29,26 @@ export class ToolOutput implements Disposable {
   readonly #intake: Intake;
   readonly #limit: OutputLimit;
   readonly #adapter: Adapter;
+  readonly #splitsAtReturn: boolean;
   readonly #stdoutLines: LineReader;
   readonly #stderrLines: LineReader;
+  readonly #finalPaths: ((options: { json: boolean }) => FinalPaths) | undefined;
   readonly #rawFds: number[] = [];
   readonly #redacted: RedactedStream[] = [];
+  /** Pass on what the streams held back. */
+  readonly #atEnd: (() => void)[] = [];
   #failure: AcorError | undefined;
   #stopTimer: StopGuard | undefined;
 
-  /** `window` limits how far the tool may run ahead of the next one in its pipe; undefined when no run reads its records. */
+  /**
+   * `window` limits how far the tool may run ahead of the next one in its pipe; undefined when no run reads its records. `finalPaths` makes
+   * streams name outputs by their final paths; undefined when none is staged.
+   */
   constructor(
     attempt: AttemptContext,
     input: Pick<InputPipe, 'write' | 'end'> | undefined,
     window: { readonly isFull: boolean } | undefined,
+    finalPaths: ((options: { json: boolean }) => FinalPaths) | undefined,
   ) {
     const { services, plan, writer, intake, race, adapter: kind } = attempt;
     this.#writer = writer;
@@ -49,15 +58,18 @@ export class ToolOutput implements Disposable {
     this.#limit = new OutputLimit(race, plan.limits.maxOutputBytes);
     const adapter = this.#makeAdapter(attempt, input);
     this.#adapter = adapter;
+    this.#splitsAtReturn = kind.splitsAtReturn ?? false;
     this.#stdoutLines = new LineReader(
       (bytes, start, end, cut) => adapter.line(bytes, start, end, cut),
       MAX_LINE_BYTES,
       { keepsEmpty: kind.keepsEmptyLines ?? false },
     );
     this.#stderrLines = new LineReader((bytes, start, end) => {
+      if (adapter.errorLine?.(bytes, start, end)) return;
       intake.diagnostic(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
     });
     this.#openRawLogs();
+    this.#finalPaths = finalPaths;
     this.pump = new OutputPump(services.runtime, plan.workspace.control, {
       stdout: this.#sink(0, this.#stdoutLines, plan, !kind.isText),
       stderr: this.#sink(1, this.#stderrLines, plan, false),
@@ -89,6 +101,7 @@ export class ToolOutput implements Disposable {
   async finish(rc: number | null): Promise<void> {
     await this.pump.drain();
     this.#guarded(() => {
+      for (const end of this.#atEnd) end();
       for (const stream of this.#redacted) stream.end();
       this.#stdoutLines.end();
       this.#stderrLines.end();
@@ -157,13 +170,16 @@ export class ToolOutput implements Disposable {
     }
   }
 
-  /** Passes the bytes of a stream to the output limit, the redaction of secrets, the raw log and the line reader, in this order. */
+  /** Passes the bytes of a stream to the output limit, the final paths, the redaction of secrets, the raw log and the line reader, in this order. */
   #sink(stream: 0 | 1, lines: LineReader, plan: ToolPlan, json: boolean): (bytes: Uint8Array) => void {
-    const pass = this.#redacting(plan, json, (bytes) => {
-      this.#keepRaw(stream, bytes);
-      this.#intake.beginBurst();
-      lines.push(bytes);
-    });
+    const pass = this.#namingFinalPaths(
+      json,
+      this.#redacting(plan, json, (bytes) => {
+        this.#keepRaw(stream, bytes);
+        this.#intake.beginBurst();
+        lines.push(this.#splitsAtReturn ? withNewlines(bytes) : bytes);
+      }),
+    );
     return (bytes) =>
       this.#guarded(() => {
         const admitted = bytes.subarray(0, this.#limit.count(bytes.length));
@@ -184,6 +200,16 @@ export class ToolOutput implements Disposable {
     const stream = plan.secrets.redaction.pipe({ json }, { pass, later: (work) => this.#later(work) });
     this.#redacted.push(stream);
     return (bytes) => stream.push(bytes);
+  }
+
+  #namingFinalPaths(json: boolean, pass: (bytes: Uint8Array) => void): (bytes: Uint8Array) => void {
+    const paths = this.#finalPaths?.({ json });
+    if (paths === undefined) return pass;
+    this.#atEnd.push(() => pass(paths.end()));
+    return (bytes) => {
+      const out = paths.push(bytes);
+      if (out.length > 0) pass(out);
+    };
   }
 
   #endLingering(intake: Intake): void {
@@ -226,6 +252,11 @@ export class ToolOutput implements Disposable {
     this.#failure = storageError(error, 'store the output of the tool', this.#workspace.dir);
     this.#race.end({ kind: 'store-failed', error: this.#failure });
   }
+}
+
+/** The bytes with a line end in place of each carriage return. */
+function withNewlines(bytes: Uint8Array): Uint8Array {
+  return bytes.includes(13) ? bytes.map((byte) => (byte === 13 ? 10 : byte)) : bytes;
 }
 
 /** Counts what the tool writes on both streams and ends the attempt at the limit (E_OUTPUT_LIMIT). */

@@ -21,7 +21,7 @@ export async function checkTool(
   { registry, config, workspaces }: PlanServices,
   request: RunRequest,
 ): Promise<CheckedTool> {
-  const found = request.found ?? (await registry.find(request.tool));
+  const found = request.found ?? (await registry.find(request.tool, request));
   assertCompatible(found.manifest);
   const guard = await RunGuard.open(found, { ...request, config, runsDir: workspaces.root });
   const { tool, approval } = await guard.authorizeTool();

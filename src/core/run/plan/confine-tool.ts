@@ -8,7 +8,7 @@ import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../../s
 import { type GroupPlace, usefulGroups } from '../../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
 import type { RunRequest } from '../run-request.ts';
-import type { RunWorkspace } from '../workspace.ts';
+import { mayCallTools, type RunWorkspace } from '../workspace.ts';
 import type { PlanServices } from './check-tool.ts';
 import { limitEnforcers } from './limit-enforcers.ts';
 import { ownFolders, type ResolvedCall } from './resolve-call.ts';
@@ -30,9 +30,10 @@ export async function confineTool(
   const { config, workspaces } = services;
   const { runId, tool, call, resources } = of;
   const { command, args, grants } = call;
-  const { level, commands } = tool.manifest.permissions;
+  const { level } = tool.manifest.permissions;
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...args];
   const hidden = ownFolders(services, env);
+  const cwd = tool.manifest.cwd === 'project' ? config.root : tool.startsIn;
   const confinement = await confine(services, tool, {
     runId,
     argv,
@@ -41,15 +42,22 @@ export async function confineTool(
     language: tool.language,
     toolDir: tool.dir,
     folders: foldersOf(workspaces.of(runId)),
+    ...(cwd !== undefined && { cwd }),
     libraries: [...librariesOf(sdkPaths(), tool), ...sharedLibraryOf(tool, config)],
     grants,
     // The runs folder of a new project does not exist yet; the runner creates it before the tool starts.
     hidden: hidden.filter((path) => path === workspaces.root || existsSync(path)),
-    commands,
+    commands: await commandsOf(tool, workspaces.of(runId)),
     path: env['PATH'] ?? '',
     limits: resources,
   });
   return { ...confinement, argv };
+}
+
+async function commandsOf({ manifest }: ToolEntry, workspace: RunWorkspace): Promise<string[]> {
+  if (!mayCallTools(manifest)) return manifest.permissions.commands;
+  const { commandsOfCaller } = await import('./calling-tools.ts');
+  return commandsOfCaller(manifest, workspace);
 }
 
 async function confine(

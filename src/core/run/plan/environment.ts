@@ -1,7 +1,10 @@
 import { whyDenied } from '../../../protocol/names.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
-import type { RunWorkspace } from '../workspace.ts';
+import { callFolders, mayCallTools, type RunWorkspace } from '../workspace.ts';
 import type { ToolPlan } from './tool-plan.ts';
+
+/** Below the 128 KiB of Linux for one variable. */
+const MAX_INPUTS_BYTES = 120_000;
 
 /** The complete environment of a tool (contract §2). Of the caller's variables, only the listed ones are passed on. */
 export function environmentOf(
@@ -29,10 +32,23 @@ export function environmentOf(
     ACOR_ATTEMPT: String(attempt.number),
     ACOR_RESUME: attempt.isResumed ? '1' : '0',
     ACOR_LIB: plan.libraryDir,
+    ...(mayCallTools(plan.tool.manifest) && { PATH: callPath(plan, layout) }),
+    ...inputsOf(plan),
     ...(plan.tool.manifest.stdin === 'records' && { ACOR_STDIN: 'records' }),
     ...plan.sandboxed.env,
     ...(plan.limits.waitingStopsDeadline && { ACOR_WAITING_STOPS_DEADLINE: '1' }),
   };
+}
+
+/** The PATH of a tool that may start others. */
+function callPath({ callerEnv }: ToolPlan, layout: RunWorkspace): string {
+  return `${callFolders(layout).programs}:${callerEnv['PATH'] ?? '/usr/bin:/bin'}`;
+}
+
+/** The inputs for `args()` of the SDKs. The kernel refuses a program with a longer variable; the arguments have the values as well. */
+function inputsOf({ inputs }: ToolPlan): Record<string, string> {
+  const json = inputs === null ? '' : JSON.stringify(inputs);
+  return json === '' || Buffer.byteLength(json) > MAX_INPUTS_BYTES ? {} : { ACOR_INPUTS: json };
 }
 
 /** The caller's variables that a plan passes on. */

@@ -3,6 +3,7 @@ import { sdkPaths } from '../../registry/own-files.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RunnerServices } from '../services.ts';
+import { mayCallTools } from '../workspace.ts';
 import { checkTool } from './check-tool.ts';
 import { confineTool } from './confine-tool.ts';
 import { fromRequest, preparedAnswers } from './from-request.ts';
@@ -37,12 +38,13 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     ...call,
     ...limits,
     name: tool.name,
-    version: tool.manifestPath === null ? null : tool.manifest.version,
+    version: tool.manifestPath === null && !tool.hasHeader ? null : tool.manifest.version,
     digest: digestIfReadable(tool),
     sandboxed,
     isolation: sandboxed.isolation,
     idempotent: tool.manifest.idempotent || tool.manifest.effects === 'reads',
-    needsSlot: tool.manifest.role === 'leaf',
+    // A tool that waits for its child runs must not keep their slot.
+    needsSlot: tool.manifest.role === 'leaf' && !mayCallTools(tool.manifest),
     answers: preparedAnswers(services.config, request, tool.name),
     answerTimeoutS: environment.answer_timeout_s,
     replays: request.replays?.runId ?? null,

@@ -24,6 +24,8 @@ export interface ResolvedCall {
   shownArgs: string[];
   /** The arguments as the caller gave them, for repeating the run; null when one of them is a secret. */
   givenArgs: string[] | null;
+  /** The values of its inputs as the tool uses them, secrets included; null for a tool without declared inputs. */
+  inputs: Record<string, unknown> | null;
   /** The grants of the arguments and of the manifest. */
   grants: Grant[];
   /** The grants of the arguments only. The policy of the run decides on them; the policy of the tool decides on the others. */
@@ -41,7 +43,8 @@ export async function resolveCall(
 ): Promise<ResolvedCall> {
   const { config, registry, workspaces } = services;
   const hidden = ownFolders(services, request.env);
-  const resolved = resolveArguments(tool, request.args, {
+  const given = request.args.slice(tool.ownWords ?? 0);
+  const resolved = resolveArguments(tool, given, {
     cwd: request.cwd,
     roots: grantRoots(config, request.cwd),
     protectedRoots: [...hidden, tool.dir],
@@ -60,8 +63,9 @@ export async function resolveCall(
   return {
     command,
     args: resolved.args,
+    inputs: resolved.inputs,
     shownArgs: shownArguments(resolved, secrets),
-    givenArgs: hasSecretAmong(request.args, resolved, secrets) ? null : request.args,
+    givenArgs: hasSecretAmong(given, resolved, secrets) ? null : request.args,
     grants: [...resolved.grants, ...declared],
     argumentGrants: resolved.grants,
     staged: resolved.staged,

@@ -79,7 +79,7 @@ function launchInBubblewrap(
   const steps: LaunchSteps = {
     argv: request.argv,
     env: withOwnTemp(options.env),
-    cwd: request.folders.work,
+    cwd: request.cwd ?? request.folders.work,
     user: options.user ?? (canGiveUsers() ? ROOT : null),
     limits: processLimits(request.limits, {
       countsByRun: asRoot ? isRunUser(ids.uid) : countsProcessesByNamespace(),

@@ -120,7 +120,7 @@ function launchInContainer(
       {
         argv,
         env: withOwnTemp(options.env),
-        cwd: request.folders.work,
+        cwd: request.cwd ?? request.folders.work,
         user: options.user,
         limits: processLimits(limits, {
           countsByRun: asRoot

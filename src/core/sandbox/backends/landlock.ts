@@ -76,7 +76,7 @@ function launchUnderLandlock(
     {
       argv: request.argv,
       env: { ...options.env, TMPDIR: temp },
-      cwd: request.folders.work,
+      cwd: request.cwd ?? request.folders.work,
       user: options.user ?? (canGiveUsers() ? ROOT : null),
       // Without a user namespace the kernel counts all processes of the user.
       limits: processLimits(request.limits, {

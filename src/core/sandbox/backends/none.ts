@@ -42,12 +42,12 @@ function launchThroughLauncher(request: SandboxRequest, options: LaunchOptions):
   const known = architecture();
   const perl = trustedProgram('perl');
   if (process.platform !== 'linux' || known === undefined || typeof perl === 'string') return undefined;
-  const { argv, folders } = request;
+  const { argv } = request;
   const launcher = new Launcher(
     {
       argv,
       env: options.env,
-      cwd: folders.work,
+      cwd: request.cwd ?? request.folders.work,
       user: null,
       // The kernel counts all processes of the user.
       limits: processLimits(request.limits, { countsByRun: false }),
@@ -71,10 +71,13 @@ function launchThroughLauncher(request: SandboxRequest, options: LaunchOptions):
   };
 }
 
-function launchDirectly({ argv, folders }: SandboxRequest, options: LaunchOptions): SandboxLaunch {
+function launchDirectly(
+  { argv, folders, cwd = folders.work }: SandboxRequest,
+  options: LaunchOptions,
+): SandboxLaunch {
   const { env, stdin, stdout, stderr } = options;
   return {
-    spawn: { argv, cwd: folders.work, env, stdout, stderr, ...(stdin !== undefined && { stdin }) },
+    spawn: { argv, cwd, env, stdout, stderr, ...(stdin !== undefined && { stdin }) },
     sandboxProcessDepth: 0,
     hasEnded: () => false,
     settle: (exit) => ({ exit, left: 0 }),

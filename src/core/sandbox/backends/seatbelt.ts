@@ -59,7 +59,7 @@ export const seatbelt: SandboxBackend = {
       launch: ({ env, stdin, stdout, stderr }): SandboxLaunch => ({
         spawn: {
           argv,
-          cwd: request.folders.work,
+          cwd: request.cwd ?? request.folders.work,
           env: { ...harmless(env), PATH: '/usr/bin:/bin' },
           ...(stdin !== undefined && { stdin }),
           stdout,

@@ -67,7 +67,11 @@ async function argumentMistakes(
 ): Promise<Problem[]> {
   const specs = inputsOf(tool.manifest);
   if (specs === undefined) return namesWithoutInputs(file, call);
-  const { read, problems } = readInputs(specs, openWords(call.args), { cwd: surroundings.cwd, open: isOpen });
+  const { read, problems } = readInputs(specs, openWords(call.args), {
+    cwd: surroundings.cwd,
+    open: isOpen,
+    takesExtra: tool.manifest.extra_args,
+  });
   const { problems: ofPaths } = grantInputs(read, {
     cwd: surroundings.cwd,
     roots: surroundings.roots,

@@ -86,7 +86,7 @@ function planFlatManifests(registry: string, tools: readonly string[]): PlannedF
 /** Folders without sources of the tool itself. `_lib` is imported from, and stays as it is. */
 const NOT_THEIRS = new Set(['_lib', 'venv', '.venv', 'node_modules', '__pycache__']);
 
-/** A tool that starts other tools cannot run in a sandbox, which contains no project. */
+/** A tool that starts other tools needs the permission for it. */
 const STARTS_TOOLS = /["'](?:f?["'])?\.\/tool\b/;
 
 /** Plans the changes in a tool's Python sources: imports of the old helper that the SDK can replace. */
@@ -133,8 +133,8 @@ function plannedStarts(path: string, source: string): PlannedFile[] {
     {
       path,
       action: 'could_not',
-      why: 'it starts other tools through ./tool, which does not exist in the sandbox',
-      by_hand: 'Let a workflow run these tools one after the other, and leave this tool out.',
+      why: 'it starts other tools through ./tool, which its manifest must allow',
+      by_hand: 'Add to its tool.yaml: permissions: { commands: [acor] }. Or let a workflow run these tools.',
     },
   ];
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { deprecatedIn, deprecationFix } from '../../../../protocol/deprecations.ts';
 import { leastLevel, PERMISSION_LEVELS } from '../../../../protocol/manifest-permissions.ts';
+import { FIX_SAFELY } from '../../../../protocol/next-steps.ts';
 import type { KeyPath } from '../../../config/yaml-file.ts';
+import { lacksAccess } from '../../../registry/output-names.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf, placesIn } from '../finding.ts';
@@ -56,14 +58,14 @@ const WANTED: readonly { path: string[]; rule: string; message: string; fix: str
 ];
 
 async function adviceOn(
-  { manifest, manifestPath, entry, dir, name, problems }: ToolEntry,
+  { manifest, manifestPath, hasHeader, entry, dir, name, problems }: ToolEntry,
   root: string,
 ): Promise<Finding[]> {
   if (manifestPath === null) {
     const file = entry ?? dir;
     const message = `the tool '${name}' has no manifest: its arguments are not checked`;
     const fix = 'Write a tool.yaml beside it.';
-    return problems.length > 0
+    return problems.length > 0 || hasHeader
       ? []
       : [findingOf({ file, line: 0, column: 0, rule: 'no-manifest', message, fix })];
   }
@@ -87,6 +89,18 @@ async function adviceOn(
   if (problems.length > 0) return findings;
 
   for (const [index, input] of (manifest.inputs ?? []).entries()) {
+    if (lacksAccess(input)) {
+      findings.push(
+        findingOf({
+          file: manifestPath,
+          ...yaml.placeOf(['inputs', index]),
+          rule: 'no-access',
+          message: `the input '${input.name}' has no access: a path that exists is read-only for the tool`,
+          fix: 'Add access: write if the tool writes there, else access: read.',
+          next: [FIX_SAFELY],
+        }),
+      );
+    }
     if (input.description !== undefined) continue;
     findings.push(
       found(

@@ -48,7 +48,7 @@ async function mistakesOf(
     (word, at) => /^--input-json(=|$)/.test(word) && /(^|=)[@-]/.test(args[at + 1] ?? word),
   );
   if (isElsewhere) return [];
-  const { read, problems } = readInputs(specs, args, { cwd });
+  const { read, problems } = readInputs(specs, args, { cwd, takesExtra: tool.manifest.extra_args });
   if (problems.length > 0) return problems;
   const values = read.map((input) => [input.spec.name, givenValue(input)]);
   try {

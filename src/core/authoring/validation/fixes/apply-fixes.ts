@@ -65,6 +65,8 @@ function spliceOf(
     }
     case 'add':
       return added(fix, text, newline, document, yaml);
+    case 'add-beside':
+      return addedBeside(fix, text, newline, document, yaml);
   }
 }
 
@@ -90,6 +92,23 @@ function added(
   const first = (map.items[0]?.key as Scalar | undefined)?.range?.[0];
   const isAtMargin = first !== undefined && (first === 0 || /[\n\ufeff]/.test(text[first - 1]!));
   return isAtMargin ? { from: first, to: first, text: `${line}${newline}` } : undefined;
+}
+
+/** A new key in a map: on the same line in a flow map, else on a line of its own with the same indent. */
+function addedBeside(
+  { path, after, text: piece }: Extract<Fix, { kind: 'add-beside' }>,
+  text: string,
+  newline: string,
+  document: Document.Parsed,
+  yaml: typeof import('yaml'),
+): Splice | undefined {
+  const map = document.getIn(path, true);
+  const before = pairAt(document, [...path, after], yaml);
+  if (!yaml.isMap(map) || !yaml.isScalar(before?.value) || !yaml.isScalar(before.key)) return undefined;
+  const [at, end] = [before.key.range?.[0], before.value.range?.[1]];
+  if (at === undefined || end === undefined) return undefined;
+  const indent = ' '.repeat(at - (text.lastIndexOf('\n', at - 1) + 1));
+  return { from: end, to: end, text: map.flow ? `, ${piece}` : `${newline}${indent}${piece}` };
 }
 
 function pairAt(document: Document.Parsed, path: KeyPath, yaml: typeof import('yaml')): Pair | undefined {

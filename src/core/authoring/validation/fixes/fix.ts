@@ -9,6 +9,8 @@ export type Fix = { rule: string } & (
   | { kind: 'value'; path: KeyPath; text: string }
   /** A top-level key, inserted after the key `after` if that exists. */
   | { kind: 'add'; line: string; after?: string }
+  /** A key of the map at `path`, inserted after its key `after`. */
+  | { kind: 'add-beside'; path: KeyPath; after: string; text: string }
   | { kind: 'first-line'; line: string }
 );
 

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { configFile } from '../../../../protocol/config-file.ts';
 import { deprecatedIn } from '../../../../protocol/deprecations.ts';
 import { errorCodesFile } from '../../../../protocol/error-codes-file.ts';
-import { manifestFile } from '../../../../protocol/manifest.ts';
+import { type InputSpec, type ManifestFile, manifestFile } from '../../../../protocol/manifest.ts';
 import {
   leastLevel,
   PERMISSION_LEVELS,
@@ -16,6 +16,7 @@ import { CONFIG_VERSION, otherVersion } from '../../../config/config-version.ts'
 import type { Problem } from '../../../config/problem.ts';
 import { expandVariables } from '../../../config/variables.ts';
 import type { YamlFile } from '../../../config/yaml-file.ts';
+import { lacksAccess } from '../../../registry/output-names.ts';
 import { lacksModeline, schemaFolder } from '../modeline.ts';
 import { type Fix, fixesOfIssue } from './fix.ts';
 
@@ -58,7 +59,7 @@ export function fixesOf(
     case 'manifest': {
       const { data, problems } = check(manifestFile);
       fixes.push(...renewals('manifest', yaml));
-      if (data !== undefined) fixes.push(...narrowing(data));
+      if (data !== undefined) fixes.push(...narrowing(data), ...writableOutputs(data));
       if (lacks(yaml, 'version'))
         fixes.push({ kind: 'add', rule: 'no-version', line: `version: ${FIRST_VERSION}`, after: 'name' });
       fixes.push(...modeline(kind, yaml.file, text, root));
@@ -93,13 +94,29 @@ function renewals(file: 'config' | 'manifest', yaml: YamlFile): Fix[] {
 }
 
 /** A privileged tool that names nothing may need more than it names. */
-function narrowing({ permissions }: { permissions: Parameters<typeof settlePermissions>[0] }): Fix[] {
+function narrowing({ permissions, cwd }: Pick<ManifestFile, 'permissions' | 'cwd'>): Fix[] {
   if (permissions.level === undefined) return [];
-  const { level, ...asked } = settlePermissions(permissions);
+  const { level, ...asked } = settlePermissions(permissions, cwd);
   const least = leastLevel(asked);
   if (PERMISSION_LEVELS.indexOf(level) <= PERMISSION_LEVELS.indexOf(least)) return [];
   if (level === 'privileged' && least === 'minimal') return [];
   return [{ kind: 'value', rule: 'level-too-high', path: ['permissions', 'level'], text: least }];
+}
+
+function writableOutputs({ inputs }: { inputs?: InputSpec[] | undefined }): Fix[] {
+  return (inputs ?? []).flatMap((input, index): Fix[] =>
+    lacksAccess(input)
+      ? [
+          {
+            kind: 'add-beside',
+            rule: 'no-access',
+            path: ['inputs', index],
+            after: 'type',
+            text: 'access: write',
+          },
+        ]
+      : [],
+  );
 }
 
 function modeline(kind: FileKind, file: string, text: string, root: string): Fix[] {

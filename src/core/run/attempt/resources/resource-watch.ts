@@ -27,6 +27,8 @@ export interface WatchedTool {
   sandboxProcessDepth: number;
   strays: () => readonly number[];
   folders: readonly [string, ...string[]];
+  /** The size of the files that the runner copied into the folders. */
+  copiedBytes: number;
   diskEveryMs?: number;
 }
 
@@ -69,7 +71,7 @@ export class ResourceWatch implements AsyncDisposable {
     ]);
     this.#stopDisk = guardDisk(race, {
       folders: tool.folders,
-      limitMb: disk_mb,
+      limitMb: disk_mb === undefined ? undefined : disk_mb + Math.ceil(tool.copiedBytes / 1_000_000),
       memoryFolders: () =>
         tool.sandboxProcessDepth === 0 || meter.anyPid === undefined
           ? []

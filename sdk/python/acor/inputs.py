@@ -1,0 +1,16 @@
+import json
+import os
+
+from acor.errors import ToolError
+
+
+def args():
+    """The inputs that the manifest declares, checked and of their types, by name; an input without a value is left out."""
+    given = os.environ.get("ACOR_INPUTS")
+    if given is None:
+        raise ToolError(
+            "E_USAGE",
+            "this run has no declared inputs",
+            "Declare inputs in tool.yaml, and run the tool with: acor run <tool>",
+        )
+    return json.loads(given)

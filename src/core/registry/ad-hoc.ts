@@ -1,0 +1,159 @@
+import { basename, extname, isAbsolute, resolve } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { defaultManifest } from '../../protocol/default-manifest.ts';
+import { leastLevel } from '../../protocol/manifest-permissions.ts';
+import { execProgram } from '../../protocol/names.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { problemText } from '../config/problem.ts';
+import { stemOf } from './candidate.ts';
+import { findProgram } from './find-program.ts';
+import type { Language } from './languages/language.ts';
+import { grantRoots } from './path-grants.ts';
+import { readTool } from './read-tool.ts';
+import { isInside, realPathOf } from './real-path.ts';
+import type { ToolEntry } from './tool-entry.ts';
+import { WatchedFiles } from './watched-files.ts';
+
+/** A call of a file or program outside of the tools folders: its arguments, and where the caller is. */
+export interface AdHocCall {
+  args: readonly string[];
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What the caller of `acor exec` grants beyond an empty workspace. */
+interface Granted {
+  read: string[];
+  write: string[];
+  net: string[];
+  cmd: string[];
+  /** How many of the arguments are grants. */
+  words: number;
+}
+
+/** A file or a program as a tool (contract §7). Throws E_TOOL_NOT_FOUND, E_MANIFEST_INVALID, E_RUNTIME_MISSING, E_PERMISSION. */
+export async function adHocTool(
+  name: string,
+  { config, languages }: { config: LoadedConfig; languages: readonly Language[] },
+  call: AdHocCall = { args: [], cwd: config.root, env: {} },
+): Promise<ToolEntry> {
+  const program = execProgram(name);
+  const isFile = (program ?? name).includes('/');
+  const tool = isFile ? await fileTool(program ?? name, languages) : programTool(program!, call);
+  if (program === undefined) return refusePrivileged({ ...tool, name });
+  const granted = readGrants(call.args);
+  const { permissions } = tool.manifest;
+  const paths = { read: granted.read.map(checked), write: granted.write.map(checked) };
+  const asked = {
+    filesystem: {
+      read: [...permissions.filesystem.read, ...paths.read],
+      write: [...permissions.filesystem.write, ...paths.write],
+    },
+    network: { egress_allow: [...permissions.network.egress_allow, ...granted.net] },
+    commands: [...permissions.commands, ...granted.cmd],
+  };
+  const isHere = [...paths.read, ...paths.write].some(
+    (path) => isInside(call.cwd, path) || isInside(path, call.cwd),
+  );
+  return refusePrivileged({
+    ...tool,
+    name,
+    ownWords: granted.words,
+    ...(isHere && { startsIn: call.cwd }),
+    // Without a manifest, the output is the program's own and not the protocol.
+    ...(!tool.hasHeader && { adapter: 'plain' }),
+    manifest: {
+      ...tool.manifest,
+      ...(!tool.hasHeader && { adapter: 'plain' as const }),
+      permissions: { ...asked, level: leastLevel(asked) },
+    },
+  });
+
+  function checked(text: string): string {
+    const { path, stats } = realPathOf(text, call.cwd);
+    const roots = grantRoots(config, call.cwd);
+    if (stats === undefined)
+      throw new AcorError('E_INPUT_NOT_FOUND', `'${text}' does not exist`, {
+        hint: 'Only a folder or file that exists can be granted: make it first.',
+      });
+    if (roots.some((root) => isInside(path, root))) return path;
+    throw new AcorError('E_PERMISSION', `'${text}' is outside the folders that ACOR may grant`, {
+      hint: `Use a path inside ${roots.join(', ')}, or add its folder to security.grant_roots.`,
+    });
+  }
+}
+
+async function fileTool(path: string, languages: readonly Language[]): Promise<ToolEntry> {
+  const real = realPathOf(path, '/');
+  if (!real.stats?.isFile()) {
+    throw new AcorError('E_TOOL_NOT_FOUND', `there is no file ${path}`, {
+      hint: 'Check the path. A tool of the project is run by its name.',
+    });
+  }
+  const language = languages.find(({ extensions }) => extensions.includes(extname(path).toLowerCase()));
+  const candidate = { path: real.path, name: stemOf(basename(path)), kind: 'file' as const, root: real.path };
+  const tool = await readTool(
+    { ...candidate, registryFolders: [], languages, ...(language && { language: language.name }) },
+    new WatchedFiles(),
+  );
+  if (tool === null) {
+    throw new AcorError('E_SPAWN_FAILED', `${path} is not executable, and its language is unknown`, {
+      hint: `Set its mode bit: chmod +x '${path}'`,
+      next: [{ command: `chmod +x '${path}'`, why: 'Make the file executable.' }],
+    });
+  }
+  const [first] = tool.problems.filter(({ rule }) => rule !== 'tool-name');
+  if (first !== undefined) {
+    throw new AcorError('E_MANIFEST_INVALID', `${path} cannot be used: ${problemText(first)}`, {
+      hint: first.fix,
+      details: { problems: tool.problems },
+    });
+  }
+  // The files beside it are no part of it.
+  return { ...tool, dir: real.path, problems: [] };
+}
+
+function programTool(program: string, { env }: AdHocCall): ToolEntry {
+  const manifest = defaultManifest(program);
+  return {
+    name: program,
+    dir: findProgram(program, env) ?? '/usr',
+    entry: null,
+    command: [program],
+    language: 'executable',
+    adapter: manifest.adapter,
+    manifest,
+    manifestPath: null,
+    problems: [],
+  };
+}
+
+/** Reads `--read PATH … --` at the beginning of the arguments: `acor exec` records its grants there, so that a run can be repeated. */
+function readGrants(args: readonly string[]): Granted {
+  const granted: Granted = { read: [], write: [], net: [], cmd: [], words: 0 };
+  let at = 0;
+  for (; args[at] !== '--' && at < args.length; at += 2) {
+    const kind = /^--(read|write|net|cmd)$/.exec(args[at]!)?.[1] as 'read' | undefined;
+    const value = args[at + 1];
+    if (kind === undefined || value === undefined) return { ...granted, words: at };
+    granted[kind].push(value);
+  }
+  return { ...granted, words: Math.min(at + 1, args.length) };
+}
+
+/** An approval is bound to a tool of the project, and a person gives it by the tool's name. */
+function refusePrivileged(tool: ToolEntry): ToolEntry {
+  if (tool.manifest.permissions.level !== 'privileged') return tool;
+  throw new AcorError(
+    'E_POLICY_DENIED',
+    `${tool.name} requests everything, which only a tool of the project can get`,
+    {
+      hint: 'Name single paths, hosts and programs. Or put it into tools/, so that a person can approve it.',
+    },
+  );
+}
+
+/** The name by which a file is run: its absolute path. */
+export function fileName(name: string, cwd: string): string {
+  return isAbsolute(name) ? name : resolve(cwd, name);
+}

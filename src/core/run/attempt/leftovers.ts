@@ -1,0 +1,61 @@
+import { basename, join, relative } from 'node:path';
+import { OpenFolder } from '../../../util/open-folder.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
+import { walkTree } from '../../../util/walk-tree.ts';
+import { isInside } from '../../registry/real-path.ts';
+
+const MAX_SHOWN = 20;
+const MAX_LOOKED_AT = 1000;
+/** What interpreters leave, not tools. */
+const CACHES = new Set(['__pycache__', 'node_modules']);
+
+/** What a tool left in its workspace beside its artifacts. */
+export interface Leftovers {
+  msg: string;
+  /** Relative to the workspace. */
+  leftovers: string[];
+  hint: string;
+}
+
+/** Whether there is anything to look at: hidden files do not count. */
+export function isEmptied(work: string): boolean {
+  using folder = openIfThere(work);
+  return folder === undefined || folder.names().every((name) => String(name).startsWith('.'));
+}
+
+/** The files that a completed tool left in its workspace although they are no artifacts; hidden ones do not count. */
+export function leftoversIn(work: string, artifacts: readonly string[]): Leftovers | undefined {
+  using folder = openIfThere(work);
+  if (folder === undefined) return undefined;
+  const isOfInterest = (path: string) => {
+    const name = basename(path);
+    return !name.startsWith('.') && !CACHES.has(name) && !artifacts.some((each) => isInside(path, each));
+  };
+  const found: string[] = [];
+  let looked = 0;
+  for (const { kind, path } of walkTree(folder, {
+    enters: (step) => isOfInterest(step.path),
+    // The tool may have made it unreadable.
+    onError: () => {},
+  })) {
+    if (kind === 'entry' && isOfInterest(path)) found.push(relative(work, path));
+    if (++looked > MAX_LOOKED_AT) break;
+  }
+  if (found.length === 0) return undefined;
+  const shown = found.sort().slice(0, MAX_SHOWN);
+  const more = found.length > shown.length ? `, and ${found.length - shown.length} more` : '';
+  return {
+    msg: `the tool left files in its workspace that are not artifacts: ${shown.join(', ')}${more}`,
+    leftovers: shown,
+    hint: `To keep one: ${shellCommand(['cp', join(work, shown[0]!), '.'])}. A tool keeps a file itself when it writes to ARTIFACTS_DIR, or to a path input with access: write.`,
+  };
+}
+
+/** A tool may have removed its workspace, or put something else in its place. */
+function openIfThere(work: string): OpenFolder | undefined {
+  try {
+    return OpenFolder.real(work);
+  } catch {
+    return undefined;
+  }
+}

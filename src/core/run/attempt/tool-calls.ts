@@ -1,0 +1,209 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  type FSWatcher,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { errorInfo } from '../../../protocol/error-codes.ts';
+import type { RunRecord } from '../../../protocol/run-record.ts';
+import { writeAtomic, writeFully } from '../../../util/atomic-write.ts';
+import { errorMessage } from '../../../util/error-code.ts';
+import { isInside } from '../../registry/real-path.ts';
+import { shimText } from '../../sandbox/call-shim.ts';
+import { endChildren } from '../end-children.ts';
+import { endedRecord } from '../follow-to-end.ts';
+import { callFolders } from '../workspace.ts';
+import type { AttemptContext } from './attempt-context.ts';
+
+/** Events of the file system may get lost. */
+const LOOK_MS = 500;
+const MAX_CALL_BYTES = 1 << 20;
+const MAX_LIVE_CALLS = 32;
+const MAX_DEPTH = 8;
+const CALL = /^[0-9-]{3,64}\.call$/;
+
+/**
+ * Starts other tools for a tool whose manifest lists `acor` among its commands. In the sandbox, a small program writes each call into the
+ * workspace; each call becomes a child run, whose events are copied to a file that only the runner can write.
+ */
+export class ToolCalls implements AsyncDisposable {
+  readonly #attempt: AttemptContext;
+  readonly #folders: ReturnType<typeof callFolders>;
+  readonly #live = new Map<string, Promise<void>>();
+  readonly #childOf = new Map<string, string>();
+  readonly #stop = new AbortController();
+  readonly #watcher: FSWatcher;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(attempt: AttemptContext) {
+    const { workspace } = attempt.plan;
+    this.#attempt = attempt;
+    this.#folders = callFolders(workspace);
+    const { requests, replies, programs, shortcut } = this.#folders;
+    rmSync(requests, { recursive: true, force: true });
+    for (const folder of [requests, replies, programs]) {
+      mkdirSync(folder, { recursive: true });
+      chmodSync(folder, 0o755);
+    }
+    for (const name of ['tool', 'acor'])
+      writeFileSync(join(programs, name), shimText({ requests, replies }), { mode: 0o755 });
+    // The tools of seed 000 call ./tool in their working directory.
+    rmSync(shortcut, { force: true });
+    symlinkSync(join(programs, 'tool'), shortcut);
+    this.#watcher = watch(requests, () => this.#look());
+    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#watcher.close();
+    clearInterval(this.#timer);
+    const { services, plan } = this.#attempt;
+    if (this.#live.size > 0)
+      await endChildren(services, plan.runId, 'the tool that started this run has ended').catch(() => {});
+    this.#stop.abort();
+    await Promise.all(this.#live.values());
+    const { requests, replies, programs, shortcut } = this.#folders;
+    for (const path of [requests, replies, programs, shortcut])
+      rmSync(path, { recursive: true, force: true });
+  }
+
+  #look(): void {
+    let names: string[];
+    try {
+      names = readdirSync(this.#folders.requests);
+    } catch {
+      // The tool has removed the folder: it makes no more calls.
+      return;
+    }
+    for (const name of names) {
+      const id = name.replace(/\.\w+$/, '');
+      if (name.endsWith('.cancel')) void this.#cancel(id);
+      if (!CALL.test(name) || this.#live.has(id) || this.#live.size >= MAX_LIVE_CALLS) continue;
+      const call = this.#answer(id).finally(() => this.#live.delete(id));
+      this.#live.set(id, call);
+    }
+  }
+
+  async #answer(id: string): Promise<void> {
+    const { requests, replies } = this.#folders;
+    const out = openSync(join(replies, id), 'a', 0o644);
+    let code = 1;
+    try {
+      const words = readCall(join(requests, `${id}.call`));
+      rmSync(join(requests, `${id}.call`), { force: true });
+      code = await this.#run(id, words, out);
+    } catch (error) {
+      const failure = error instanceof AcorError ? error : new AcorError('E_UNKNOWN', errorMessage(error));
+      code = errorInfo(failure.code)?.exit ?? 1;
+      const { code: name, message: msg, hint = '' } = failure;
+      writeFully(out, Buffer.from(`${JSON.stringify({ v: 1, type: 'error', code: name, msg, hint })}\n`));
+    } finally {
+      closeSync(out);
+      writeAtomic(join(replies, `${id}.end`), String(code));
+    }
+  }
+
+  /** Runs the tool as a child run, and copies its events. Returns the exit code for the caller. */
+  async #run(id: string, [cwd, program, ...words]: string[], out: number): Promise<number> {
+    const { services, plan, writer, intake } = this.#attempt;
+    const { tool, args } = toolIn(basename(program ?? ''), words);
+    await this.#refuseDepth();
+    const found = await services.registry.find(tool);
+    if (found.manifest.permissions.level === 'privileged') {
+      throw new AcorError('E_POLICY_DENIED', `'${tool}' is privileged, so no tool may start it`, {
+        hint: 'Let the caller run it after this tool.',
+      });
+    }
+    if (services.startChild === undefined)
+      throw new AcorError('E_INCOMPATIBLE', 'this process starts no child runs');
+    const childId = await services.startChild({
+      kind: 'tool',
+      tool,
+      args,
+      // The files of the caller are not in the workspace.
+      cwd: isInside(cwd ?? '', plan.workspace.work) ? plan.cwd : (cwd ?? plan.cwd),
+      env: { ...plan.callerEnv, TRACEPARENT: `00-${plan.traceId}-${plan.spanId}-01` },
+      parent: { run_id: plan.runId, task_id: `call-${id}` },
+      ...(plan.caller !== null && { caller: plan.caller }),
+    });
+    this.#childOf.set(id, childId);
+    const msg = `the tool started '${tool}' as run ${childId}`;
+    writer.log.append({ type: 'runner_log', level: 'info', msg, child_run_id: childId });
+    for await (const lines of services.store.follow(childId, { wait: true, signal: this.#stop.signal })) {
+      writeFully(out, lines);
+      // A tool that waits for another one is not silent.
+      intake.lastEventMs = intake.lastProgressMs = performance.now();
+    }
+    return exitCodeOf(await endedRecord(services, childId));
+  }
+
+  async #cancel(id: string): Promise<void> {
+    const childId = this.#childOf.get(id);
+    rmSync(join(this.#folders.requests, `${id}.cancel`), { force: true });
+    if (childId !== undefined && this.#live.has(id))
+      await this.#attempt.services.store.control
+        .requestCancel(childId, 'its caller was stopped')
+        .catch(() => {});
+  }
+
+  async #refuseDepth(): Promise<void> {
+    const { store } = this.#attempt.services;
+    let parent = this.#attempt.plan.parent;
+    for (let depth = 1; parent !== null; depth++) {
+      if (depth >= MAX_DEPTH) {
+        throw new AcorError('E_USAGE', `tools start each other more than ${MAX_DEPTH} deep`, {
+          hint: 'Find the tool that starts itself.',
+        });
+      }
+      parent = (await store.read(parent.run_id)).parent;
+    }
+  }
+}
+
+/** The words of a call: the working directory, the name of the program, its arguments. The tool may have put anything there. */
+function readCall(path: string): string[] {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stats = fstatSync(fd);
+    if (!stats.isFile() || stats.size > MAX_CALL_BYTES)
+      throw new AcorError('E_USAGE', 'the call of a tool is not a file, or is too long');
+    return readFileSync(fd, 'utf8').split('\0');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The tool and its arguments: `./tool NAME …`, or `acor run NAME …`. */
+function toolIn(program: string, words: readonly string[]): { tool: string; args: string[] } {
+  const rest = [...words];
+  if (program !== 'tool' && rest.shift() !== 'run') {
+    throw new AcorError('E_USAGE', 'inside a run, nothing but a tool can be run', {
+      hint: 'Call it with the name and the arguments of a tool, after the word run.',
+    });
+  }
+  while (/^--(?:no-)?stream$|^--exit-code(?:=|$)|^--json$/.test(rest[0] ?? '')) {
+    const [flag] = rest.splice(0, 1);
+    if (flag === '--exit-code') rest.shift();
+  }
+  const [tool, ...args] = rest;
+  if (tool === undefined || tool.startsWith('-'))
+    throw new AcorError('E_USAGE', 'the call names no tool', { hint: 'Name a tool of the project.' });
+  return { tool, args };
+}
+
+function exitCodeOf({ state, code, rc }: RunRecord): number {
+  if (state === 'completed') return 0;
+  if (state === 'cancelled') return 130;
+  return code === 'E_DEADLINE' ? 124 : rc || 1;
+}

@@ -1,0 +1,42 @@
+import { resolve } from 'node:path';
+import * as z from 'zod';
+import { execName } from '../../protocol/names.ts';
+import { acorOperation } from '../define.ts';
+import { output, runFlags, startTool } from './run-start.ts';
+
+const list = z.array(z.string()).default([]);
+
+export const runExec = acorOperation({
+  name: 'run.exec',
+  summary: 'Run any program or script with the sandbox, limits and record of a tool.',
+  effect: 'writes',
+  idempotent: false,
+  rateLimit: null,
+  input: z.object({
+    program: z.string().describe('A program on the PATH, or the path of a program or script.'),
+    args: list.describe('Its arguments. One that names an existing file is granted for reading.'),
+    read: list.describe(
+      'A file or folder that it may read. It starts in the current folder when that is granted.',
+    ),
+    write: list.describe('A file or folder that it may read and write, where it is.'),
+    net: list.describe('A host that it may access, as host:port.'),
+    cmd: list.describe('A further program that it may start.'),
+    ...runFlags,
+  }),
+  output,
+  positionals: ['program'],
+  passthrough: 'args',
+  example: 'acor exec -- wc -l README.md',
+  moreExamples: ['acor exec --read . -- git log --oneline', 'acor exec --write out --cmd cp -- ./build.sh'],
+  streams: 'Protocol events, one JSON object a line; the last line is runner_end.',
+  async run({ program, args, read, write, net, cmd, ...flags }, ctx) {
+    const name = execName(program.includes('/') ? resolve(ctx.cwd, program) : program);
+    const grants = Object.entries({ read, write, net, cmd }).flatMap(([kind, values]) =>
+      values.flatMap((value) => [`--${kind}`, value]),
+    );
+    const words = [...grants, '--', ...args];
+    const { registry } = await ctx.app.project();
+    const found = await registry.find(name, { args: words, cwd: ctx.cwd, env: ctx.env });
+    return startTool({ ...flags, tool: name, args: words }, found, ctx);
+  },
+});

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { ACOR, ROOT, TestProject } from '../support/project.ts';
+
+const noPython = spawnSync('python3', ['--version']).status === 0 ? false : 'python3 is not here';
+const INPUTS = '{ name: out, type: path, access: write }, { name: other, type: path, access: write }';
+
+/** A tool that writes to `--out`, as the name in `--how` says. */
+const WRITES = `#!/bin/bash
+while [ $# -gt 0 ]; do case "$1" in --out) out=$2;; --other) other=$2;; --how) how=$2;; esac; shift 2; done
+case "$how" in
+  fail) echo partial > "$out"; exit 1 ;;
+  append) echo more >> "$out" ;;
+  both) echo new > "$out"; echo new > "$other" ;;
+  race) echo new > "$out"; echo "theirs" > "$out.theirs"; until [ -e "$out.go" ]; do sleep 0.01; done ;;
+  leave) true ;;
+  names) echo new > "$out"; printf '{"type":"result","status":"ok","data":{"at":"%s","from":"%s"},"artifacts":[{"path":"%s"}]}\\n' "$out" ".staged/out/x.txt" "$out"; echo "wrote $out" >&2 ;;
+  left) echo new > "$out"; mkdir -p deep; echo x > deep/left.txt ;;
+  in) echo new > "$out/new.txt" ;;
+esac
+`;
+
+/** In the manner of seed 000's first example. */
+const PROCESSOR = `#!/usr/bin/env python3
+import hashlib, json, sys
+from pathlib import Path
+from acor.protocol import emit_result, emit_start
+args = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+data = json.loads(Path(args["--input"]).read_text())
+emit_start("process", args={"input": args["--input"]})
+output = Path(args["--output"])
+output.write_text(json.dumps({"item_count": len(data["items"])}))
+digest = hashlib.sha256(output.read_bytes()).hexdigest()
+emit_result(status="ok", artifacts=[{"path": str(output), "sha256": digest}])
+`;
+
+/** In the manner of its second one, which writes into a folder that exists at the second run. */
+const MIGRATOR = `#!/usr/bin/env python3
+import sys
+from pathlib import Path
+from acor.protocol import emit_action, emit_result, emit_start
+args = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+source, target = Path(args["--source"]), Path(args["--target"])
+target.mkdir(parents=True, exist_ok=True)
+emit_start("migrate", args={"target": str(target)})
+emit_action("choose_migration_strategy", files=2)
+for file in source.glob("*.json"):
+    (target / file.name).write_text(file.read_text())
+emit_result(status="ok", artifacts=[{"path": str(target)}])
+`;
+
+describe('the outputs of a tool', () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject();
+    project.write('tools/w/cli.sh', WRITES, 0o755);
+    project.write('tools/w/tool.yaml', `name: w\nversion: 1.0.0\ninputs: [${INPUTS}, { name: how }]\n`);
+    project.write('tools/here/cli.sh', WRITES, 0o755);
+    project.write(
+      'tools/here/tool.yaml',
+      'name: here\nversion: 1.0.0\ninputs: [{ name: out, type: path, access: write, in_place: true }, { name: how }]\n',
+    );
+    project.write('tools/reads/cli.sh', WRITES, 0o755);
+    project.write(
+      'tools/reads/tool.yaml',
+      'name: reads\nversion: 1.0.0\ninputs: [{ name: out, type: path }, { name: how }]\n',
+    );
+  });
+  after(() => project[Symbol.dispose]());
+
+  const text = (name: string) => readFileSync(project.path(name), 'utf8');
+
+  it('leave an existing file untouched when the tool fails, and in_place does not', async () => {
+    project.write('kept.txt', 'precious\n');
+    const failed = await project.run(['w', '--out', 'kept.txt', '--how', 'fail']);
+    assert.equal(failed.end.state, 'failed');
+    assert.equal(text('kept.txt'), 'precious\n');
+    await project.run(['here', '--out', 'kept.txt', '--how', 'fail']);
+    assert.equal(text('kept.txt'), 'partial\n');
+  });
+
+  it('replace an existing file when the tool completes: the tool saw its content, and the file keeps its mode', async () => {
+    project.write('log.txt', 'first\n', 0o640);
+    const { end } = await project.run(['w', '--out', 'log.txt', '--how', 'append']);
+    assert.equal(end.state, 'completed');
+    assert.equal(text('log.txt'), 'first\nmore\n');
+    assert.equal(statSync(project.path('log.txt')).mode & 0o777, 0o640);
+    const [artifact] = end.artifacts as { path: string; size: number }[];
+    assert.deepEqual([artifact!.path, artifact!.size], [project.path('log.txt'), 11]);
+    assert.deepEqual(
+      readdirSync(project.root).filter((name) => name.startsWith('.acor-')),
+      [],
+    );
+  });
+
+  it('are all replaced, or none, and a file that the tool leaves alone is no output', async () => {
+    for (const name of ['a.txt', 'b.txt']) project.write(name, 'old\n');
+    const both = await project.run(['w', '--out', 'a.txt', '--other', 'b.txt', '--how', 'both']);
+    assert.equal((both.end.artifacts as unknown[]).length, 2);
+    assert.deepEqual([text('a.txt'), text('b.txt')], ['new\n', 'new\n']);
+    const left = await project.run(['w', '--out', 'a.txt', '--how', 'leave']);
+    assert.deepEqual([left.end.state, left.end.artifacts], ['completed', []]);
+    assert.doesNotMatch(left.stdout, /did not write its output/);
+  });
+
+  it('do not overwrite a file that another process changed meanwhile', async () => {
+    project.write('raced.txt', 'old\n');
+    const running = project.start(['run', 'w', '--out', 'raced.txt', '--how', 'race']);
+    const { run_id } = await running.event('runner_start');
+    const staged = project.path('.runs', String(run_id), 'work', '.staged', 'out');
+    while (!existsSync(join(staged, 'raced.txt.theirs'))) await new Promise((done) => setTimeout(done, 5));
+    project.write('raced.txt', 'theirs, and longer\n');
+    project.write(join('.runs', String(run_id), 'work', '.staged', 'out', 'raced.txt.go'), '');
+    running.child.stdin!.end();
+    const { stdout } = await running.finished;
+    assert.equal(text('raced.txt'), 'theirs, and longer\n');
+    assert.match(stdout, /"code":"E_STORAGE","msg":"[^"]*another process changed it while the run worked/);
+  });
+
+  it('have their final path in every event, and in the log of stderr', async () => {
+    for (const round of ['new', 'existing']) {
+      const { stdout, of, end } = await project.run(['w', '--out', 'x.txt', '--how', 'names']);
+      const at = project.path('x.txt');
+      assert.equal(end.state, 'completed', `${round}: ${stdout}`);
+      assert.deepEqual(of('result')[0]!.data, { at, from: at });
+      assert.deepEqual(of('result')[0]!.artifacts, [{ path: at }]);
+      assert.deepEqual(
+        (end.artifacts as { path: string }[]).map(({ path }) => path),
+        [at],
+      );
+      assert.doesNotMatch(stdout, /\.staged/);
+      const logs = project.path('.runs', String(end.run_id), 'logs', 'stderr.log');
+      assert.equal(readFileSync(logs, 'utf8'), `wrote ${at}\n`);
+    }
+  });
+
+  it('in an existing folder are written where they are', async () => {
+    mkdirSync(project.path('repo'));
+    await project.run(['w', '--out', 'repo', '--how', 'in']);
+    assert.equal(text('repo/new.txt'), 'new\n');
+  });
+
+  it('that are left in the workspace are listed, with how to keep them', async () => {
+    const { of, end } = await project.run(['w', '--out', 'y.txt', '--how', 'left']);
+    const warning = of('runner_warning').find((event) => 'leftovers' in event);
+    assert.deepEqual(warning!.leftovers, ['deep/left.txt']);
+    const command = /To keep one: (cp \S+ \.)\. /.exec(String(warning!.hint))![1]!;
+    assert.equal(spawnSync('sh', ['-c', command], { cwd: project.root }).status, 0, command);
+    assert.equal(text('left.txt'), 'x\n');
+    assert.equal(end.state, 'completed');
+  });
+
+  it('that the manifest does not allow are explained with the line that allows them', async () => {
+    project.write('z.txt', 'old\n');
+    const { of } = await project.run(['reads', '--out', 'z.txt', '--how', 'append']);
+    const denied = of('runner_warning').find((event) => 'denied' in event)!;
+    assert.match(String(denied.hint), /In tool\.yaml, under inputs\.out, write: access: write$/);
+    project.write(
+      'tools/direct/cli.py',
+      `open(${JSON.stringify(project.path('direct.txt'))}, 'w').write('x')\n`,
+    );
+    project.write('tools/direct/tool.yaml', 'name: direct\nversion: 1.0.0\n');
+    const direct = await project.envelope(['run', 'direct', '--no-stream']);
+    assert.match(
+      direct.error.hint,
+      /In tool\.yaml, under inputs, write: - \{ name: output, type: path, access: write \}/,
+    );
+  });
+});
+
+describe("the commands of seed 000's examples", { skip: noPython }, () => {
+  let project: TestProject;
+  before(async () => {
+    project = new TestProject();
+    rmSync(project.path('.acor'), { recursive: true });
+    for (const tool of ['example_processor', 'data_migrator']) {
+      project.write(
+        `tools/registry/${tool}/tool.yaml`,
+        readFileSync(join(ROOT, 'test', 'fixtures', 'seeds', `${tool}.tool.yaml`), 'utf8'),
+      );
+    }
+    project.write('tools/data_migrator/cli.py', MIGRATOR, 0o755);
+    project.write('tools/example_processor/cli.py', PROCESSOR, 0o755);
+    project.write('data.json', '{"items":[{"id":1}]}');
+    for (const n of [1, 2]) project.write(`in/${n}.json`, `{"id":"c-${n}","name":"N","email":"a@b.example"}`);
+  });
+  after(() => project[Symbol.dispose]());
+
+  it('run twice in a row, once acor has added what it proposes', async () => {
+    const { data } = await project.envelope(['init', '--from-existing']);
+    const proposed = data.files.filter(({ why }: { why?: string }) => /without access/.test(why ?? ''));
+    assert.deepEqual(
+      proposed.map(({ path }: { path: string }) => path),
+      ['tools/registry/data_migrator/tool.yaml', 'tools/registry/example_processor/tool.yaml'],
+    );
+    assert.match(proposed[0].by_hand, /acor validate --fix/);
+    const found = await project.envelope(['validate']);
+    const rules = (found.data ?? found.error.details).findings.map(({ rule }: { rule: string }) => rule);
+    assert.equal(rules.filter((rule: string) => rule === 'no-access').length, 2);
+    await project.envelope(['validate', '--fix']);
+    const env = project.environment({ AWS_REGION: 'eu-1', PATH: `${dirname(ACOR)}:${process.env.PATH}` });
+    for (const command of [
+      './tool example_processor --input ./data.json --output ./result.json',
+      './tool example_processor --input ./data.json --output ./result.json',
+      'TOOL_TIMEOUT_S=3600 ./tool data_migrator --source ./in --target ./out',
+      'TOOL_TIMEOUT_S=3600 ./tool data_migrator --source ./in --target ./out',
+    ]) {
+      const { status, stdout } = spawnSync('sh', ['-c', command], {
+        cwd: project.root,
+        env,
+        encoding: 'utf8',
+      });
+      assert.equal(status, 0, `${command}: ${stdout}`);
+      assert.doesNotMatch(stdout, /\.staged/);
+    }
+    assert.ok(existsSync(project.path('result.json')));
+    assert.deepEqual(readdirSync(project.path('out')).sort(), ['1.json', '2.json']);
+  });
+});
