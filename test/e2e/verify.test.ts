@@ -85,6 +85,30 @@ describe(`verify (seed ${SEED})`, () => {
     assert.equal(project.events(ids.resumed!).filter(({ type }) => type === 'runner_end').length, 2);
   });
 
+  for (const [key, forged] of [
+    ['state', 'failed'],
+    ['code', 'E_TIMEOUT'],
+    ['rc', 9],
+    ['duration_s', 1e6],
+    ['attempt', 7],
+    ['tool', 'another'],
+  ] as const)
+    it(`finds a forged ${key} in the record`, async () => {
+      const { metadata } = store.layout(ids.short!);
+      const kept = readFileSync(metadata, 'utf8');
+      try {
+        writeFileSync(metadata, JSON.stringify({ ...JSON.parse(kept), [key]: forged }));
+        const { problems } = await verifyRun(store, ids.short!);
+        assert.deepEqual(
+          problems.map(({ where, path }) => [where, path]),
+          [['record', metadata]],
+        );
+        assert.match(problems[0]!.problem, new RegExp(`it has ${key}`));
+      } finally {
+        writeFileSync(metadata, kept);
+      }
+    });
+
   for (const [what, change] of Object.entries(BYTE_CHANGES)) {
     it(`finds one ${what} byte anywhere in an event log, and reports its place`, async () => {
       for (const which of ['long', 'short', 'resumed']) {

@@ -33,6 +33,18 @@ describe('a machine without the strongest sandbox', () => {
     assert.deepEqual(warnings, [1, 0, 0]);
   });
 
+  it('reports a bubblewrap that is no program, and runs tools in the next sandbox', options, async () => {
+    using project = await ProjectWithMounts.open({ config: CONFIG });
+    project.write('tools/hello', '#!/bin/bash\necho hello\n', 0o755);
+    project.shell(`cp ${BWRAP} bwrap && echo text > bwrap && mount --bind bwrap ${BWRAP}`);
+    const { data, error } = await project.envelope(['health']);
+    assert.equal(error, undefined);
+    const check = data.checks.find(({ detail }: { detail: string }) => detail.includes('does not start'));
+    assert.match(JSON.stringify(check), /bwrap does not start.*bubblewrap/);
+    const { end, stdout } = readRun(await project.acor(['run', 'hello']));
+    assert.equal(end.state, 'completed', stdout);
+  });
+
   it('probes the sandbox again after a working one has failed a run', options, async () => {
     using project = await ProjectWithMounts.open({ config: CONFIG });
     project.write('tools/hello', '#!/bin/bash\necho hello\n', 0o755);

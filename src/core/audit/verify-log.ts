@@ -19,6 +19,8 @@ export interface CheckedLog {
   events: number;
   last: LogLine | undefined;
   ends: EndLine[];
+  /** The first `runner_start`. */
+  start: Readonly<Record<string, unknown>> | undefined;
   /** The number of events that a valid seal covers. */
   sealedEvents: number;
   /** The size of a torn last line, when such a line is allowed: it was never acknowledged. */
@@ -64,6 +66,7 @@ function readLines(bytes: LogBytes, mayBeTorn: boolean): CheckedLog {
     events: 0,
     last: undefined,
     ends: [],
+    start: undefined,
     sealedEvents: 0,
     tornBytes: 0,
     problems: [],
@@ -85,6 +88,7 @@ function readLines(bytes: LogBytes, mayBeTorn: boolean): CheckedLog {
       report(`expected seq ${expected}, got ${String(event.seq)}`);
       expected = typeof event.seq === 'number' ? event.seq : expected;
     }
+    if (event?.type === 'runner_start') log.start ??= event;
     if (event?.type === 'runner_end') log.ends.push({ ...line, event });
     expected++;
   }

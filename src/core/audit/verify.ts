@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import { isFinal } from '../../protocol/run.ts';
@@ -85,6 +86,7 @@ async function verifyNow(store: FileRunStore, runId: string, entries: Entries): 
   using bytes = new LogBytes(opened);
   const path = bytes.location;
   const log = checkLog(bytes, { mayBeTorn: !isFinal(record.state) });
+  const isTrusted = log.problems.length === 0;
   const found = [...log.problems, ...endProblems(record, log, bytes)];
   // The last seal covers all events before its own; the ledger covers that one as well.
   if (found.length === 0) {
@@ -96,6 +98,7 @@ async function verifyNow(store: FileRunStore, runId: string, entries: Entries): 
     path,
     ...problem,
   }));
+  if (isTrusted) problems.push(...recordProblems(store, record, log));
   const artifacts = artifactsOf(log);
   const packed = new PackedArtifacts(store.files, runId);
   for (const artifact of artifacts) {
@@ -184,6 +187,28 @@ function endProblems({ state }: RunRecord, log: CheckedLog, bytes: LogBytes): Pl
       to: bytes.size,
     },
   ];
+}
+
+/** Differences between the record of an ended run and its sealed log: the record itself has no seal. */
+function recordProblems(store: FileRunStore, record: RunRecord, log: CheckedLog): VerifyProblem[] {
+  const end = log.ends.at(-1)?.event;
+  if (end === undefined || !isSealed(log) || !isFinal(record.state)) return [];
+  const { run_id, tool, trace_id, attempt, state, code, rc, signal, duration_s } = record;
+  const { tool: startedTool, trace_id: startedTrace } = log.start ?? {};
+  const sealed: Record<string, unknown> = {
+    ...(startedTool !== undefined && { tool: startedTool }),
+    ...(startedTrace !== undefined && { trace_id: startedTrace }),
+    ...end,
+  };
+  const said = { tool, trace_id, state, code, rc, signal, duration_s, attempt };
+  return Object.entries(said)
+    .filter(([key, value]) => key in sealed && !isDeepStrictEqual(value, sealed[key]))
+    .map(([key, value]) => ({
+      run_id,
+      where: 'record',
+      path: store.layout(run_id).metadata,
+      problem: `it has ${key} ${JSON.stringify(value)}, but the sealed log has ${JSON.stringify(sealed[key])}`,
+    }));
 }
 
 function unreadable(

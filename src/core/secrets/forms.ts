@@ -36,7 +36,26 @@ export function byteForms(bytes: Buffer): Buffer[] {
       }
     }
   }
+  if (bytes.length <= MAX_BROKEN_BYTES) for (const form of brokenWithinBase64(bytes)) forms.add(form);
   return [...forms].map((form) => Buffer.from(form, 'latin1'));
+}
+
+/** Longer secrets would have too many forms, each of them long. */
+const MAX_BROKEN_BYTES = 96;
+
+/** Within something longer, which is broken into lines: the secret begins at any place of a line. */
+function* brokenWithinBase64(bytes: Buffer): Generator<string> {
+  for (let offset = 0; offset < 3; offset++) {
+    const text = withinBase64(bytes, 'base64', offset);
+    const first = offset === 0 ? 0 : offset + 1;
+    for (const width of BASE64_LINE_CHARS) {
+      for (let column = first; column < width; column += 4) {
+        const head = text.slice(0, width - column);
+        const lines = text.slice(head.length).match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
+        if (lines.length > 0) for (const lineEnd of LINE_ENDS) yield [head, ...lines].join(lineEnd);
+      }
+    }
+  }
 }
 
 /** The line lengths of base64 encoders, and the line break in plain text and in a JSON string. */

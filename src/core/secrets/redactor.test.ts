@@ -138,6 +138,20 @@ describe('a secret in base64 of several lines', () => {
   // Long enough for three lines of 64 characters, and for two of 76.
   const secret = 'correct horse battery staple '.repeat(4);
   const lineEnds = { LF: '\n', CRLF: '\r\n', 'an escaped LF': '\\n', 'an escaped CRLF': '\\r\\n' };
+  it('is redacted within something longer, wherever it begins', () => {
+    const short = 'correct horse battery staple: Tr0ub4dor&3';
+    for (const [name, lineEnd] of Object.entries(lineEnds))
+      for (const width of [64, 76])
+        for (let before = 0; before < 130; before++) {
+          const whole = Buffer.from(`${'x'.repeat(before)}${short}${'y'.repeat(90)}`).toString('base64');
+          const text = whole.match(new RegExp(`.{1,${width}}`, 'g'))!.join(lineEnd);
+          const redacted = String(through(redactionOf(short).stream({ json: false }), [Buffer.from(text)]));
+          assert.match(redacted, /\[redacted:S\]/, `${name}, ${width}, ${before}`);
+          const left = Buffer.from(redacted.replace(/\[redacted:S\]/g, '').replaceAll(lineEnd, ''), 'base64');
+          assert.equal(String(left).includes('horse'), false, `${name}, ${width}, ${before}`);
+        }
+  });
+
   for (const [name, lineEnd] of Object.entries(lineEnds)) {
     for (const width of [64, 76]) {
       it(`is redacted with ${name} after ${width} characters`, () => {

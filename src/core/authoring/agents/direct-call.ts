@@ -11,6 +11,21 @@ const INTERPRETERS =
   /^(?:python[\d.]*|pypy[\d.]*|(?:ba|da|k|z)?sh|node|bun|deno|tsx|ts-node|ruby|perl|php|source|\.)$/;
 /** Programs that start the program in their arguments. */
 const WRAPPERS = /^(?:env|nohup|timeout|nice|time|exec|command|sudo|setsid|stdbuf|xargs|uv|poetry|npx)$/;
+/** Words of the shell before a command. */
+const KEYWORDS = /^(?:!|if|then|elif|else|while|until|do|time|coproc)$/;
+/** The options of programs whose value is the next word. */
+const WITH_VALUE: readonly [program: RegExp, options: RegExp][] = [
+  [/^(?:python|pypy)/, /^-[WXQ]$/],
+  [/sh$/, /^(?:[-+][oO]|--rcfile|--init-file)$/],
+  [
+    /^(?:node|bun|deno|tsx|ts-node)$/,
+    /^(?:-[rC]|--require|--import|--loader|--conditions|--env-file|--preload)$/,
+  ],
+  [/^(?:ruby|perl)$/, /^-[IrM]$/],
+  [/^env$/, /^(?:-[uC]|--unset|--chdir)$/],
+  [/^timeout$/, /^(?:-[sk]|--signal|--kill-after)$/],
+  [/^(?:sudo|nice|stdbuf|xargs)$/, /^-[ugnoeiPIL]$/],
+];
 /** With these flags the program only reads the file, or the argument is not a file. */
 const LOOKS_ONLY = ['-n', '--check', '-m'];
 const MAX_NESTING = 3;
@@ -40,15 +55,21 @@ function callIn(
   toolAt: (path: string) => string | undefined,
   nesting: number,
 ): DirectCall | undefined {
-  const [program, ...rest] = words.slice(words.findIndex((word) => !/^\w+=/.test(word)));
+  const [program, ...rest] = words.slice(
+    words.findIndex((word) => !/^\w+=/.test(word) && !KEYWORDS.test(word)),
+  );
   if (program === undefined) return undefined;
   const name = basename(program);
   if (WRAPPERS.test(name)) {
-    const next = rest.findIndex((word) => !/^(?:-|\d|\w+=|run$)/.test(word));
+    const next = rest.findIndex(
+      (word, index) => !/^(?:-|\d|\w+=|run$)/.test(word) && !takesValue(name, rest[index - 1]),
+    );
     return next === -1 ? undefined : callIn(rest.slice(next), cwd, toolAt, nesting);
   }
   if (!INTERPRETERS.test(name)) return callOf(program, rest, cwd, toolAt);
-  const script = rest.findIndex((word) => !word.startsWith('-') && word !== 'run');
+  const script = rest.findIndex(
+    (word, index) => !word.startsWith('-') && word !== 'run' && !takesValue(name, rest[index - 1]),
+  );
   if (script === -1) return undefined;
   const options = rest.slice(0, script);
   if (options.some((option) => LOOKS_ONLY.includes(option))) return undefined;
@@ -58,6 +79,13 @@ function callIn(
       ? findDirectCall(rest[script]!, cwd, toolAt, nesting + 1)
       : undefined;
   return callOf(rest[script]!, rest.slice(script + 1), cwd, toolAt);
+}
+
+function takesValue(program: string, option: string | undefined): boolean {
+  return (
+    option !== undefined &&
+    WITH_VALUE.some(([programs, options]) => programs.test(program) && options.test(option))
+  );
 }
 
 function callOf(

@@ -21,7 +21,14 @@ export async function probeBubblewrap(launch: LaunchWith): Promise<SandboxProbe>
   if (typeof program === 'string') return distrusted(program);
   const perl = trustedProgram('perl');
   if (typeof perl === 'string') return noPerl();
-  const help = execFileSync(program.path, ['--help'], { env: OWN_ENVIRONMENT, encoding: 'utf8' });
+  const help = helpOf(program.path);
+  if (help === undefined) {
+    return {
+      available: false,
+      detail: `${program.path} does not start: it is damaged, or a program for another system`,
+      fix: installCommand('bubblewrap').replace(/^apt-get install/, 'apt-get install --reinstall'),
+    };
+  }
   const features: Features = {
     landlock: landlockVersion(perl.path),
     canBindDescriptors: help.includes('--ro-bind-fd'),
@@ -35,6 +42,14 @@ export async function probeBubblewrap(launch: LaunchWith): Promise<SandboxProbe>
     return works(withoutProc);
   const { means, fix } = explain(trouble);
   return { available: false, detail: `${means} (${trouble})`, fix };
+}
+
+function helpOf(program: string): string | undefined {
+  try {
+    return execFileSync(program, ['--help'], { env: OWN_ENVIRONMENT, encoding: 'utf8', stdio: 'pipe' });
+  } catch {
+    return undefined;
+  }
 }
 
 async function troubleOf(launch: LaunchWith, features: Features): Promise<string | undefined> {
