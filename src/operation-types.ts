@@ -35,7 +35,31 @@ export interface OperationTypes {
       files: Array<{
         /** Relative to the project’s folder; absolute when it is outside. */
         path: string;
-        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
+        why?: string | undefined;
+        /** What a person must do by hand. */
+        by_hand?: string | undefined;
+        lines?: Array<{
+          line: number;
+          before: string;
+          after: string;
+        }> | undefined;
+      }>;
+    };
+  };
+  /** Take out what ACOR wrote for agents, and nothing else: its files, blocks, server and hooks. */
+  'agents.remove': {
+    input: {
+      /** Show what would happen to each file, and write nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      root: string;
+      dry_run: boolean;
+      files: Array<{
+        /** Relative to the project’s folder; absolute when it is outside. */
+        path: string;
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
         why?: string | undefined;
         /** What a person must do by hand. */
         by_hand?: string | undefined;
@@ -119,6 +143,8 @@ export interface OperationTypes {
       from_existing?: boolean | undefined;
       /** Also write the files by which these agents find ACOR: claude, codex, gemini, separated by commas. */
       agents?: string | undefined;
+      /** With --agents: write only those files, no configuration and no tool. */
+      agents_only?: boolean | undefined;
       /** Replace files that ACOR wrote and that were changed; .acor/replaced/ keeps the old ones. */
       force?: boolean | undefined;
       /** Show what would happen to each file, and write nothing. */
@@ -132,7 +158,7 @@ export interface OperationTypes {
       files: Array<{
         /** Relative to the project’s folder; absolute when it is outside. */
         path: string;
-        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
         why?: string | undefined;
         /** What a person must do by hand. */
         by_hand?: string | undefined;
@@ -167,7 +193,7 @@ export interface OperationTypes {
       files: Array<{
         /** Relative to the project’s folder; absolute when it is outside. */
         path: string;
-        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
         why?: string | undefined;
         /** What a person must do by hand. */
         by_hand?: string | undefined;
@@ -284,7 +310,7 @@ export interface OperationTypes {
   /** Answer a question of a running tool; the answer reaches the live process. */
   'run.answer': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
       /** The question; optional when only one is open. */
       action_id?: string | undefined;
@@ -310,7 +336,7 @@ export interface OperationTypes {
   /** Read an artifact of a run, or a part of it: text as it is, other bytes as base64. */
   'run.artifact': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
       /** The path, as the run lists it, or the number in that list, from 1. */
       artifact: string;
@@ -336,7 +362,7 @@ export interface OperationTypes {
   /** List the artifacts of a run: path, size, hash, media type. */
   'run.artifacts': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
     };
     data: {
@@ -355,8 +381,10 @@ export interface OperationTypes {
   /** Follow a run: stream its events until it ends or waits for an answer. */
   'run.attach': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
+      stream?: boolean | undefined;
       /** Only events after this seq. */
       since?: number | undefined;
     };
@@ -398,7 +426,7 @@ export interface OperationTypes {
   /** Cancel a run, and wait until it and everything it started has ended. */
   'run.cancel': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
       /** Why; the tool can read it, and the run records it. */
       reason?: string | undefined;
@@ -414,9 +442,9 @@ export interface OperationTypes {
   /** Remove or pack old runs; live runs are never touched. */
   'run.clean': {
     input: {
-      /** Keep this many of the newest runs. */
+      /** Keep this many of the newest runs; without any rule, storage.keep of the configuration applies. */
       keep?: number | undefined;
-      /** Take only runs that ended more than this many days ago. */
+      /** Take only runs that ended more than this many days ago, or 12h, 7d. */
       older_than?: number | undefined;
       /** Pack the runs into few files instead of removing them; every command still reads them. */
       pack?: boolean | undefined;
@@ -509,8 +537,8 @@ export interface OperationTypes {
   /** Read the events of a run, or follow them until it ends. */
   'run.logs': {
     input: {
-      /** The id of the run. */
-      run: string;
+      /** The id of the run, or last for the newest one. */
+      run?: string | undefined;
       /** Continue until the run ends, one event a line. */
       follow?: boolean | undefined;
       /** Only events after this seq. */
@@ -527,10 +555,23 @@ export interface OperationTypes {
       last_seq: number;
     };
   };
+  /** Remove one run that has ended; `clean` removes many by a rule. */
+  'run.remove': {
+    input: {
+      /** The id of the run, or last for the newest one. */
+      run: string;
+      /** Show what would be removed, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      removed: Array<string>;
+      dry_run: boolean;
+    };
+  };
   /** Replay the events of an ended run, or execute it again and compare the artifacts. */
   'run.replay': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
       /** How many times as fast as the run was; by default 1. */
       speed?: number | undefined;
@@ -600,6 +641,8 @@ export interface OperationTypes {
       }>;
       /** Pass it to --plan to run exactly this; null for a tool that only reads. */
       token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
     } | {
       run_id: string;
       state: string;
@@ -608,11 +651,11 @@ export interface OperationTypes {
   /** Continue a run that failed, was cancelled or lost its supervisor, from its checkpoints. */
   'run.resume': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
-      /** Seconds until the deadline of this attempt. */
+      /** Seconds, or 5m, 1h, until the deadline of this attempt. */
       timeout?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the run continues in the background. */
       detach?: boolean | undefined;
@@ -661,11 +704,11 @@ export interface OperationTypes {
   /** Run an ended run again from the beginning, without its checkpoints and answers. */
   'run.retry': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
-      /** Seconds until the deadline of this attempt. */
+      /** Seconds, or 5m, 1h, until the deadline of this attempt. */
       timeout?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the run continues in the background. */
       detach?: boolean | undefined;
@@ -714,8 +757,8 @@ export interface OperationTypes {
   /** Show one run: its state, progress, result and artifacts. */
   'run.show': {
     input: {
-      /** The id of the run. */
-      run: string;
+      /** The id of the run, or last for the newest one. */
+      run?: string | undefined;
     };
     data: {
       version: 1;
@@ -803,6 +846,8 @@ export interface OperationTypes {
       }>;
       result: Record<string, unknown> | null;
       error: Record<string, unknown> | null;
+      /** The last lines of stderr of a failed run. */
+      stderr?: Array<string> | undefined;
       artifacts: Array<{
         path: string;
         kind: 'file' | 'directory';
@@ -825,11 +870,11 @@ export interface OperationTypes {
       tool: string;
       /** The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool. */
       args?: Array<string> | undefined;
-      /** Seconds until the deadline of the whole run. */
+      /** Seconds, or 5m, 1h, until the deadline of the whole run. */
       timeout?: number | undefined;
       /** How often a retryable failure is retried. */
       retries?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the run continues under a supervisor process. */
       detach?: boolean | undefined;
@@ -903,6 +948,8 @@ export interface OperationTypes {
       }>;
       /** Pass it to --plan to run exactly this; null for a tool that only reads. */
       token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
     } | {
       run_id: string;
       state: string;
@@ -956,9 +1003,9 @@ export interface OperationTypes {
   /** Wait until a run ends or asks a question, without printing its events. */
   'run.wait': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
-      /** Stop waiting after this many seconds; the run continues. */
+      /** Stop waiting after this many seconds, or 5m; the run continues. */
       timeout?: number | undefined;
       /** What to wait for: ending (only the end), or question (a question or the end). */
       until?: 'ending' | 'question' | undefined;
@@ -1078,8 +1125,8 @@ export interface OperationTypes {
     input: {
       /** Only this topic, such as errors, or the name of a tool; without it, the overview, which lists them. */
       topic?: string | undefined;
-      /** markdown: the document itself. json: the envelope. */
-      format?: 'markdown' | 'json' | undefined;
+      /** markdown, text: the document itself. json: the envelope. */
+      format?: 'markdown' | 'text' | 'json' | undefined;
       /** Also examples. */
       include_examples?: boolean | undefined;
       /** The version of the protocol to explain; ACOR rejects a version that it does not support. */
@@ -1105,6 +1152,8 @@ export interface OperationTypes {
     input: {
       /** Recover the runs that have lost their supervisor: each ends as E_RUNNER_LOST. */
       fix?: boolean | undefined;
+      /** Also run the self-tests of the tools. */
+      deep?: boolean | undefined;
     };
     data: {
       /** Whether the application can work. */
@@ -1146,6 +1195,8 @@ export interface OperationTypes {
     input: {
       /** Only this operation, by its dotted name or its command. */
       name?: string | undefined;
+      /** All parameters and schemas of every command, not one line each. */
+      full?: boolean | undefined;
     };
     data: {
       tools: Array<{
@@ -1211,6 +1262,17 @@ export interface OperationTypes {
       idempotent: boolean;
       rateLimit: string | null;
       example: string;
+    } | {
+      tools: Array<{
+        /** Dotted group.action. */
+        name: string;
+        /** The full invocation, without its arguments. */
+        command: string;
+        category: string;
+        description: string;
+        effect: 'reads' | 'writes' | 'destroys';
+        example: string;
+      }>;
     };
   };
   /** Show the version of ACOR; with --detailed, of all that it depends on. */
@@ -1272,9 +1334,9 @@ export interface OperationTypes {
       plan?: string | undefined;
       /** The agent that does it; by default task.executor of the configuration. */
       executor?: 'codex' | 'claude' | 'gemini' | 'responses' | 'command' | undefined;
-      /** Seconds until the deadline of the whole run. */
+      /** Seconds, or 5m, 1h, until the deadline of the whole run. */
       timeout?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the run continues under a supervisor process. */
       detach?: boolean | undefined;
@@ -1340,6 +1402,8 @@ export interface OperationTypes {
       }>;
       /** Pass it to --plan to run exactly this; null for a tool that only reads. */
       token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
     } | {
       run_id: string;
       state: string;
@@ -1438,8 +1502,8 @@ export interface OperationTypes {
     input: {
       /** Only tools whose name, category or description contains this text. */
       filter?: string | undefined;
-      /** json: the envelope. table: for people. */
-      format?: 'json' | 'table' | undefined;
+      /** json: the envelope. table, text: for people. */
+      format?: 'json' | 'table' | 'text' | undefined;
     };
     data: {
       tools: Array<{
@@ -1464,8 +1528,8 @@ export interface OperationTypes {
     input: {
       /** A workflow by name or path. */
       workflow: string;
-      /** mermaid, dot: the document itself. json: the envelope. */
-      format?: 'mermaid' | 'dot' | 'json' | undefined;
+      /** mermaid, dot: the document itself. text: for people. json: the envelope. */
+      format?: 'mermaid' | 'dot' | 'text' | 'json' | undefined;
       /** A run of this workflow: colours its steps by their state. */
       run?: string | undefined;
     };
@@ -1516,9 +1580,9 @@ export interface OperationTypes {
     input: {
       /** The tools, each with its arguments as one word; each tool reads the records of the one before. */
       stages?: Array<string> | undefined;
-      /** Seconds until the deadline of the whole pipe; by default that of its slowest tool. */
+      /** Seconds, or 5m, 1h, until the deadline of the whole pipe; by default that of its slowest tool. */
       timeout?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the pipe continues under a supervisor process. */
       detach?: boolean | undefined;
@@ -1579,11 +1643,11 @@ export interface OperationTypes {
   /** Continue a workflow that ended early, or run a step and all that depend on it again. */
   'workflow.resume': {
     input: {
-      /** The id of the run. */
+      /** The id of the run, or last for the newest one. */
       run: string;
-      /** Seconds until the deadline of this attempt. */
+      /** Seconds, or 5m, 1h, until the deadline of this attempt. */
       timeout?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the run continues in the background. */
       detach?: boolean | undefined;
@@ -1638,9 +1702,9 @@ export interface OperationTypes {
       workflow: string;
       /** The workflow's inputs, as flags; --input-json takes them as JSON. */
       args?: Array<string> | undefined;
-      /** Seconds until the deadline of the whole workflow. */
+      /** Seconds, or 5m, 1h, until the deadline of the whole workflow. */
       timeout?: number | undefined;
-      /** Write events as they come; --no-stream writes one envelope at the end. */
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
       /** Return the id at once; the workflow continues in the background. */
       detach?: boolean | undefined;

@@ -31,6 +31,7 @@ const EVERY_STEP: readonly NextStep[] = Object.values(steps).flatMap((each) =>
 const r = 'r-0123456789abcdef';
 const MADE_STEPS: readonly NextStep[] = [
   steps.validateStrictly(['my_tool']),
+  steps.validateTool('my_tool'),
   steps.initAgents(['claude', 'codex'], { force: true }),
   steps.runTool('my_tool', ['--who', 'Ada', '--', 'a b']),
   steps.createTool('bash', 'my_tool'),

@@ -75,16 +75,13 @@ emit_result() {
 }
 
 # emit_error CODE MSG [HINT [FIELD…]]: says what went wrong and how to put it right; the last message of a tool.
+# Without the field retryable the exit code and the table of error codes decide whether a retry may help.
 emit_error() {
-  local _acor_out='' field retryable=',"retryable":false'
+  local _acor_out=''
   _acor_text code "$1"
   _acor_text msg "$2"
   _acor_text hint "${3-}"
   shift "$(($# < 3 ? $# : 3))"
-  for field in "$@"; do
-    case $field in retryable=* | retryable:=*) retryable='' ;; esac
-  done
-  _acor_out+=$retryable
   _acor_fields "$@" && _acor_write error
 }
 

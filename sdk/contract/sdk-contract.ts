@@ -58,7 +58,7 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
         { type: 'log', level: 'info', msg: 'record', record: { id: 7, name: 'a "b"' } },
         { type: 'task_done', task_id: 't-5', status: 'ok' },
         { type: 'error', code: 'E_RATE_LIMIT', msg: 'slow down', hint: 'wait', retryable: true },
-        { type: 'error', code: 'E_UNKNOWN', msg: 'odd', hint: '', retryable: false },
+        { type: 'error', code: 'E_UNKNOWN', msg: 'odd', hint: '' },
         { type: 'cancelled', reason: 'cancel-file' },
         { type: 'result', status: 'ok', metrics: { rows: 3 }, data: { list: [1, 'x', null] } },
       ]);

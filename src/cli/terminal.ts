@@ -14,6 +14,7 @@ export function terminal(): Terminal {
 const PRESENTERS: Readonly<Record<string, (person: TerminalPerson) => Promise<Presenter>>> = {
   'agents.check': async () => (await import('./present/checks.ts')).checkedAgentsPresenter,
   'agents.plugin': async () => (await import('./present/planned-files.ts')).pluginPresenter,
+  'agents.remove': async () => (await import('./present/planned-files.ts')).removedAgentsPresenter,
   'config.show': async () => (await import('./present/system.ts')).configPresenter,
   'policy.check': async () => (await import('./present/checks.ts')).checkedPolicyPresenter,
   'project.init': async () => (await import('./present/planned-files.ts')).initPresenter,

@@ -6,6 +6,8 @@ export interface AppErrorOptions {
   hint?: string | undefined;
   /** 1 failed, 2 something must be provided first; defaults to the exit code of the code's row. */
   exit?: 1 | 2 | undefined;
+  /** Whether a retry may help this time; defaults to the code's row. */
+  retryable?: boolean | undefined;
   details?: Readonly<Record<string, unknown>> | undefined;
   /** What fixes it or leads on; without it and without a hint, the steps of the code's row apply. */
   next?: readonly NextStep[] | undefined;
@@ -17,6 +19,7 @@ export class AppError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
   readonly exit: 1 | 2 | undefined;
+  readonly retryable: boolean | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly next: readonly NextStep[] | undefined;
 
@@ -26,6 +29,7 @@ export class AppError extends Error {
     this.code = code;
     this.hint = options.hint;
     this.exit = options.exit;
+    this.retryable = options.retryable;
     this.details = options.details;
     this.next = options.next;
   }

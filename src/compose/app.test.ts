@@ -297,8 +297,8 @@ describe('a command', () => {
     assert.equal((await callNotes(['list', '--format', 'json'], terminal)).envelope.ok, true);
     assert.match((await runNotes(['list', '--format', 'csv', '--tag', 'even'])).stdout, /^id\nn-1\nn-3\n/);
     assert.match(
-      (await callNotes(['add', 'Milk', '--format', 'json'])).envelope.error.message,
-      /unknown flag --format/,
+      (await callNotes(['add', 'Milk', '--format', 'csv'])).envelope.error.message,
+      /--format must be text or json, not "csv"/,
     );
     assert.equal(
       (await callNotes(['list', '--format', 'table', '--fields', 'nme'])).envelope.error.code,

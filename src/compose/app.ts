@@ -31,9 +31,9 @@ export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Prom
 }
 
 async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply<C>): Promise<number> {
-  const found = findCommand(app.routes, argv);
+  const found = findCommand(app.routes, argv, app.aliases);
   reply.invocation = [app.name, ...found.words].join(' ');
-  if (found.route === undefined) return answerWithoutCommand(app, found, reply);
+  if (found.route === undefined) return answerWithoutCommand(app, found, reply, io);
   const op = await found.route.load();
   reply.tool = op.name;
   const parameters = parametersOf(op);
@@ -97,20 +97,27 @@ async function perform<C>(
 ): Promise<number> {
   const cwd = await directoryOf(line.globals, io, reply.invocation);
   const { invocation, audience, structured } = reply;
+  const open = async () =>
+    opened?.cwd === cwd ? opened.context : app.openContext(line.globals, { ...io, cwd });
+  const missing = missingPositional(parameters, line);
+  const person = await reply.person();
+  if (missing !== undefined && person?.ask !== undefined) {
+    const { pickMissing } = await import('./pick-missing.ts');
+    await pickMissing(app, op, missing, line, { person, context: await open(), signal: io.signal });
+  }
   const input = await readInput(op, parameters, line, { cwd, readStdin: io.readStdin, invocation });
   if (asksForPart(line.globals)) {
     const { checkSelection } = await import('./select.ts');
     checkSelection(op, line.globals, invocation);
   }
-  const context = opened?.cwd === cwd ? opened.context : await app.openContext(line.globals, { ...io, cwd });
   const result = await op.run(input, {
-    app: context,
+    app: await open(),
     signal: io.signal,
     audience,
     structured,
-    person: await reply.person(),
+    person,
     interrupts: io.interrupts ?? NO_INTERRUPTS,
-    page: line.globals,
+    page: { limit: line.globals.limit, offset: line.globals.offset },
     cwd,
     env: io.env,
     readStdin: io.readStdin,
@@ -119,20 +126,35 @@ async function perform<C>(
   return reply.result(op, result, cwd);
 }
 
+/** The value that a person can be asked for: nothing else is wrong with the command line. */
+function missingPositional(parameters: readonly Parameter[], line: CommandLine): Parameter | undefined {
+  if (line.problems.length > 0 || line.inputJson !== undefined) return undefined;
+  return parameters.find((each) => each.isPositional && each.isRequired && !line.given.has(each.key));
+}
+
 async function answerWithoutCommand<C>(
   app: CliApp<C>,
   found: FoundCommand<unknown>,
   reply: Reply<C>,
+  io: CliIo,
 ): Promise<number> {
   const line = readFlags([], found.args);
   reply.globals = line.globals;
   const isBare = line.problems.length === 0;
   if (line.globals.version && !line.globals.help) return reply.text(versionLine(app));
-  if (line.globals.help || (isBare && !reply.structured)) {
-    const { overviewHelp } = await import('./help.ts');
-    return reply.text(await overviewHelp(app, found.words, reply.helpScreen()));
+  const word = line.unplaced[0];
+  const wantsAll = line.globals.help && word === 'all' && found.words.length === 0;
+  if (wantsAll || (line.globals.help && word === undefined) || (isBare && !reply.structured)) {
+    const { overviewHelp, startHelp } = await import('./help.ts');
+    const screen = reply.helpScreen();
+    const isFirstPage = app.start !== undefined && found.words.length === 0 && !wantsAll;
+    return reply.text(
+      isFirstPage ? startHelp(app, app.start!, screen) : await overviewHelp(app, found.words, screen),
+    );
   }
-  throw unknownCommand(app, found, line);
+  const at = word === undefined ? -1 : found.args.indexOf(word);
+  const meant = at === -1 || found.words.length > 0 ? undefined : await app.meant?.(found.args.slice(at), io);
+  throw unknownCommand(app, found, line, meant);
 }
 
 /** The operation's own `--format`, if it was passed; the schema's default does not count. */

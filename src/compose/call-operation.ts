@@ -39,9 +39,9 @@ export async function callOperation<C>(
     elapsed: Math.round((performance.now() - startedAt) * 10) / 10,
     next,
   });
-  const failed = (thrown: unknown, data?: unknown) => {
+  const failed = (thrown: unknown, data?: unknown, warnings?: readonly string[]) => {
     const problem = withData(toFailure(thrown, app, { signal: call.signal, showsStack: false }), data);
-    return failure(problem.error, meta(problem.next));
+    return failure(problem.error, { ...meta(problem.next), warnings });
   };
   try {
     const selection = { ...NO_GLOBAL_FLAGS, ...call.selection };
@@ -54,14 +54,14 @@ export async function callOperation<C>(
       structured: true,
       person: null,
       interrupts: NO_INTERRUPTS,
-      page: selection,
+      page: { limit: selection.limit, offset: selection.offset },
       cwd: call.cwd,
       env: call.env,
       readStdin: async () => '',
       note: () => {},
     });
     const answer = await answerOf(result, call);
-    if (answer.kind === 'failure') return failed(answer.error, answer.data);
+    if (answer.kind === 'failure') return failed(answer.error, answer.data, answer.warnings);
     const selected = select(op, answer, selection);
     const { count, total, hasMore } = selected;
     return success(selected.data, {
@@ -70,6 +70,7 @@ export async function callOperation<C>(
       total: answer.total ?? total,
       hasMore: answer.hasMore ?? hasMore,
       tokens: answer.tokens,
+      warnings: answer.warnings,
     });
   } catch (thrown) {
     return failed(thrown);

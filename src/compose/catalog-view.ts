@@ -1,4 +1,4 @@
-import type { Catalog, CatalogEntry } from './catalog.ts';
+import type { Catalog, CatalogEntry, CatalogLine } from './catalog.ts';
 import { cutToWidth, padToWidth } from './display-width.ts';
 import type { Screen } from './screen.ts';
 import { styled } from './style.ts';
@@ -6,11 +6,14 @@ import { styled } from './style.ts';
 /**
  * Renders the catalog for a person: one line per command, grouped by category, or one operation with its parameters.
  */
-export function renderCatalog(data: Catalog | CatalogEntry, screen: Screen): string {
+export function renderCatalog(
+  data: Catalog | { tools: CatalogLine[] } | CatalogEntry,
+  screen: Screen,
+): string {
   return 'tools' in data ? overview(data, screen) : detail(data, screen);
 }
 
-function overview({ tools }: Catalog, screen: Screen): string {
+function overview({ tools }: { tools: readonly CatalogLine[] }, screen: Screen): string {
   const width = Math.max(0, ...tools.map((each) => each.command.length));
   const groups = Map.groupBy(tools, (each) => each.category);
   return [...groups]

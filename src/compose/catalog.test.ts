@@ -50,6 +50,7 @@ describe('the catalog', () => {
     assert.deepEqual(names, [
       'json',
       'toon',
+      'format',
       'fields',
       'limit',
       'offset',

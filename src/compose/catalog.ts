@@ -44,6 +44,42 @@ export interface Catalog {
   globalFlags: { name: string; type: string; required: false; description: string }[];
 }
 
+/** One operation in the short catalog: enough to choose one, and then ask for its whole entry. */
+export type CatalogLine = Pick<
+  CatalogEntry,
+  'name' | 'command' | 'category' | 'description' | 'effect' | 'example'
+>;
+
+/** The output schema of the short catalog. */
+export const shortCatalogSchema = z.lazy(() =>
+  z.object({
+    tools: z.array(
+      z.object({
+        name: z.string().describe('Dotted group.action.'),
+        command: z.string().describe('The full invocation, without its arguments.'),
+        category: z.string(),
+        description: z.string(),
+        effect: z.enum(['reads', 'writes', 'destroys']),
+        example: z.string(),
+      }),
+    ),
+  }),
+);
+
+/** All operations with one line each. */
+export async function shortCatalog<C>(app: Registry<C>): Promise<{ tools: CatalogLine[] }> {
+  const loaded = await loadAll(app.routes);
+  const tools = loaded.map(({ command, op }) => ({
+    name: op.name,
+    command: `${app.name} ${command}`,
+    category: categoryOf(op),
+    description: op.summary,
+    effect: op.effect,
+    example: op.example,
+  }));
+  return { tools };
+}
+
 /**
  * The output schema of a `tools` command. Lazy, because creating schemas takes milliseconds that other commands do not
  * need.

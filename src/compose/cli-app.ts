@@ -1,3 +1,4 @@
+import type { ValuesOf } from './completion/complete-line.ts';
 import type { GlobalFlags } from './globals.ts';
 import type { Interrupts } from './interrupts.ts';
 import type { NextStep } from './next-step.ts';
@@ -24,12 +25,28 @@ export interface AppErrorInfo {
   next?: readonly NextStep[];
 }
 
+/** Command lines to copy, each with its purpose. */
+export interface StartGroup {
+  title: string;
+  lines: readonly (readonly [command: string, purpose: string])[];
+}
+
 /** A command-line application: its registry of operations, and what these need. */
 export interface CliApp<C> {
   name: string;
   version: string;
   summary: string;
   routes: readonly Route<C>[];
+  /** The help of the program alone; without it, that is the list of all commands. */
+  start?: readonly StartGroup[];
+  /** Words that people of other programs type for a command. */
+  aliases?: Readonly<Record<string, string>>;
+  /** The command that explains how the program is used; by default `tools`. */
+  beginWith?: string;
+  /** The values of a parameter that is missing, for a person to choose from. */
+  values?(): Promise<ValuesOf<C>>;
+  /** What the caller probably meant by words that are no command; looked up only then. */
+  meant?(words: readonly string[], io: CliIo): Promise<NextStep | undefined>;
   errorInfo(code: string): AppErrorInfo | undefined;
   /**
    * Called once per command, and again only when `--cwd` follows the name of a called program; `io.cwd` is that

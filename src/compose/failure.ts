@@ -31,12 +31,21 @@ export function toFailure(
   return coded(crash, app);
 }
 
-/** Adds an operation's data to the details of its failure. */
+/** Adds an operation's data to the details of its failure, without what the error and its next steps say already. */
 export function withData(failure: Failure, data: unknown): Failure {
   if (data === undefined) return failure;
   const isRecord = typeof data === 'object' && data !== null && !Array.isArray(data);
-  const details = { ...failure.error.details, ...(isRecord ? data : { data }) };
+  const more = isRecord
+    ? Object.entries(data).filter((entry) => !isRepeated(entry, failure.error))
+    : [['data', data]];
+  const details = { ...failure.error.details, ...Object.fromEntries(more) };
   return { ...failure, error: { ...failure.error, details } };
+}
+
+function isRepeated([key, value]: [string, unknown], error: EnvelopeError): boolean {
+  if (key === 'next') return true;
+  const isOfError = key === 'code' || key === 'message' || key === 'hint' || key === 'retryable';
+  return isOfError && (value === null || value === error[key]);
 }
 
 function isInterruption(thrown: unknown, signal: AbortSignal): boolean {
@@ -62,12 +71,11 @@ function coded(error: Coded, app: ErrorTable): Failure {
       message: error.message,
       hint: error.hint ?? info?.hint ?? '',
       class: info?.class ?? 'unknown',
-      retryable: info?.retryable ?? false,
+      retryable: error.retryable ?? info?.retryable ?? false,
       action: info?.action ?? '',
       details: error.details,
     },
     exit: error.exit ?? (info?.exit === EXIT.blocked ? EXIT.blocked : EXIT.failed),
-    // A row's next steps belong to its hint.
-    next: error.next ?? (error.hint === undefined ? info?.next : undefined),
+    next: error.next ?? info?.next,
   };
 }

@@ -3,6 +3,8 @@ import { AppError, EXIT, usageError } from './app-error.ts';
 import type { CliApp } from './cli-app.ts';
 import type { CommandLine } from './flags.ts';
 import { GLOBAL_FLAGS } from './globals.ts';
+import type { NextStep } from './next-step.ts';
+import { writeCommand } from './write-command.ts';
 
 /** The command that an argument list calls. */
 export interface FoundCommand<R> {
@@ -18,6 +20,7 @@ export interface FoundCommand<R> {
 export function findCommand<R extends { command: string }>(
   routes: readonly R[],
   argv: readonly string[],
+  aliases: Readonly<Record<string, string>> = {},
 ): FoundCommand<R> {
   const words: string[] = [];
   const globals: string[] = [];
@@ -33,6 +36,12 @@ export function findCommand<R extends { command: string }>(
       index += length;
       continue;
     }
+    const alias = words.length === 0 && Object.hasOwn(aliases, arg) ? aliases[arg] : undefined;
+    if (alias !== undefined) {
+      words.push(...alias.split(' '));
+      index++;
+      continue;
+    }
     const longer = [...words, arg].join(' ');
     if (!routes.some((route) => `${route.command} `.startsWith(`${longer} `))) break;
     words.push(arg);
@@ -41,7 +50,7 @@ export function findCommand<R extends { command: string }>(
   const route = routes.find((each) => each.command === words.join(' '));
   const rest = argv.slice(index);
   if (route === undefined && words.length === 0 && rest[0] === 'help') {
-    return findCommand(routes, [...globals, ...rest.slice(1), '--help']);
+    return findCommand(routes, [...globals, ...rest.slice(1), '--help'], aliases);
   }
   return { route, words, args: [...globals, ...rest] };
 }
@@ -59,9 +68,10 @@ function globalLength(argv: readonly string[], index: number): number {
 
 /** The E_USAGE for a command line whose words are not a command, or only the beginning of one. */
 export function unknownCommand(
-  app: Pick<CliApp<never>, 'name' | 'routes'>,
+  app: Pick<CliApp<never>, 'name' | 'routes' | 'beginWith'>,
   found: FoundCommand<unknown>,
   line: CommandLine,
+  meant?: NextStep,
 ): AppError {
   const word = line.unplaced[0];
   if (word === undefined && line.problems.length > 0) {
@@ -70,26 +80,32 @@ export function unknownCommand(
   const commands = app.routes.filter((route) => route.hidden !== true).map((route) => route.command);
   const begun = found.words.join(' ');
   const inside = commands.filter((command) => command.startsWith(`${begun} `));
-  const guess = word === undefined ? undefined : nearestCommand(`${begun} ${word}`.trim(), word, commands);
+  const guess =
+    word === undefined || meant !== undefined
+      ? undefined
+      : nearestCommand(`${begun} ${word}`.trim(), word, commands);
   const message =
     word !== undefined
       ? `unknown command ${JSON.stringify(`${begun} ${word}`.trim())}`
       : begun === ''
         ? 'the command is missing'
         : `${JSON.stringify(begun)} needs one of its commands`;
+  const begin = app.beginWith ?? 'tools';
   const hints = [
+    ...(meant === undefined ? [] : [`Did you mean ${writeCommand(app.name, app.routes, meant)}?`]),
     ...(guess === undefined ? [] : [`Did you mean ${app.name} ${guess}?`]),
     ...(begun !== '' && inside.length > 0 ? [`Commands: ${inside.join(', ')}.`] : []),
-    `See: ${app.name} tools, or ${app.name} --help`,
+    `See: ${app.name} ${begin}, or ${app.name} --help`,
   ];
   return new AppError('E_USAGE', message, {
     hint: hints.join(' '),
     exit: EXIT.failed,
     next: [
+      ...(meant === undefined ? [] : [meant]),
       ...(guess === undefined
         ? []
         : [{ command: `${app.name} ${guess} --help`, why: 'Show how the command is called.' }]),
-      { command: `${app.name} tools`, why: 'List the commands as data.' },
+      { command: `${app.name} ${begin}`, why: 'Read how it is used.' },
       { command: `${app.name} --help`, why: 'List the commands.' },
     ],
   });

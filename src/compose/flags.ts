@@ -197,6 +197,11 @@ function readGlobal(line: CommandLine, name: string, isBoolean: boolean, token: 
       else globals[name] = Number(text);
       if (name === 'offset') line.offsetAt = { index: token.index, count: token.inlineValue ? 1 : 2 };
       return;
+    case 'format':
+      if (text === 'text') globals.text = true;
+      else if (text === 'json') globals.json = true;
+      else wrong(`must be text or json, not ${JSON.stringify(text)}`);
+      return;
     case 'cwd':
       if (globals.cwd !== undefined) wrong('is repeated; it takes one value');
       else globals.cwd = text;

@@ -2,6 +2,8 @@
 export interface GlobalFlags {
   json: boolean;
   toon: boolean;
+  /** Readable text, also in a pipe. */
+  text: boolean;
   /** Dotted paths to keep. */
   fields: readonly string[] | undefined;
   limit: number | undefined;
@@ -25,6 +27,11 @@ export const GLOBAL_FLAGS: readonly GlobalFlag[] = [
   { name: 'json', type: 'boolean', description: 'Write the JSON envelope, also at a terminal.' },
   { name: 'toon', type: 'boolean', description: 'Write the same envelope as TOON.' },
   {
+    name: 'format',
+    type: 'string',
+    description: 'text: readable text, also in a pipe. json: the same as --json.',
+  },
+  {
     name: 'fields',
     type: 'string',
     description: 'Keep only these fields of the answer: dotted paths, separated by commas.',
@@ -42,7 +49,7 @@ export const GLOBAL_FLAGS: readonly GlobalFlag[] = [
   },
   { name: 'cwd', type: 'string', description: 'Work in this directory.' },
   { name: 'help', short: 'h', type: 'boolean', description: 'Show help.' },
-  { name: 'version', type: 'boolean', description: 'Show the version.' },
+  { name: 'version', short: 'V', type: 'boolean', description: 'Show the version.' },
 ];
 
 /** Whether the caller selects only a part of the answer. */
@@ -54,6 +61,7 @@ export function asksForPart({ fields, limit, offset }: GlobalFlags): boolean {
 export const NO_GLOBAL_FLAGS: GlobalFlags = {
   json: false,
   toon: false,
+  text: false,
   fields: undefined,
   limit: undefined,
   offset: undefined,

@@ -62,8 +62,11 @@ function placeName(parameter: Parameter, op: OperationDescription): string {
 }
 
 function flagName(parameter: Parameter): string {
-  if (parameter.kind !== 'boolean') return `--${parameter.flag} <${parameter.kind}>`;
-  return parameter.default === true ? `--[no-]${parameter.flag}` : `--${parameter.flag}`;
+  if (parameter.kind !== 'boolean')
+    return `--${parameter.flag} <${parameter.unit === undefined ? parameter.kind : 'duration'}>`;
+  const isOnByDefault =
+    parameter.default === true || (parameter.default === undefined && !parameter.isRequired);
+  return isOnByDefault ? `--[no-]${parameter.flag}` : `--${parameter.flag}`;
 }
 
 function describe(parameter: Parameter): string {

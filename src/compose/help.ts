@@ -1,6 +1,6 @@
 import { wrapAnsi } from 'fast-wrap-ansi';
 import { categoryOf, loadAll } from './catalog.ts';
-import type { CliApp } from './cli-app.ts';
+import type { CliApp, StartGroup } from './cli-app.ts';
 import { displayWidth, padToWidth } from './display-width.ts';
 import type { CalleeInput, ForwardedCommand } from './forwarded-command.ts';
 import { defaultText, globalRows, helpWords, type Row } from './help-words.ts';
@@ -48,6 +48,22 @@ export function calleeHelp(callee: ForwardedCommand, invocation: string, screen:
     ['Inputs', callee.inputs === null ? takesAnything : []],
     ['More', [`${invocation} --help`]],
   ]);
+}
+
+/** The first page of help: what people do first. */
+export function startHelp<C>(app: CliApp<C>, start: readonly StartGroup[], screen: Screen): string {
+  const width = Math.max(...start.flatMap(({ lines }) => lines.map(([command]) => command.length)));
+  const groups = start.map(
+    ({ title, lines }): Section => [
+      title,
+      columns(
+        lines.map(([command, purpose]): Row => [padToWidth(command, width), purpose]),
+        screen,
+      ),
+    ],
+  );
+  const about = prose([`${app.name} ${app.version}: ${app.summary}`], screen);
+  return `${about.join('\n')}\n\n${sections(screen, groups)}`;
 }
 
 /** Help of the whole program, or of the commands that begin with some words, grouped by category. */

@@ -4,6 +4,7 @@ import { nearest } from '../util/nearest.ts';
 import { readRegular } from '../util/regular-file.ts';
 import { didYouMean, type UsageProblem, usageError } from './app-error.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
+import { type DurationUnit, readDuration, UNIT_WORDS } from './duration.ts';
 import type { CommandLine } from './flags.ts';
 import type { OperationDescription } from './operation.ts';
 import { label, type Parameter } from './parameters.ts';
@@ -95,14 +96,24 @@ export function readValue(parameter: Parameter, text: string): ReadValue {
     case 'string':
       return { value: text };
     case 'integer':
-    case 'number':
+    case 'number': {
+      const { unit } = parameter;
+      if (unit !== undefined) return readNumberOfUnit(parameter, text, unit);
       return NUMBER.test(text) ? { value: Number(text) } : wrong(parameter, text, 'a number');
+    }
     case 'boolean':
       if (text === 'true' || text === 'false') return { value: text === 'true' };
       return wrong(parameter, text, 'true or false');
     case 'json':
       return readJson(parameter, text);
   }
+}
+
+function readNumberOfUnit(parameter: Parameter, text: string, unit: DurationUnit): ReadValue {
+  const value = NUMBER.test(text) ? Number(text) : readDuration(text, unit);
+  return value === undefined
+    ? wrong(parameter, text, `a duration, such as 90s, 5m, 1h or 7d (without a unit: ${UNIT_WORDS[unit]})`)
+    : { value };
 }
 
 // A field that accepts JSON as well as plain text (`z.unknown()`, a union with a string) is first read as JSON.

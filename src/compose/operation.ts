@@ -77,6 +77,8 @@ export interface FailureResult<T> {
   data?: T;
   /** Defaults to the exit code of the error's row. */
   exit?: number;
+  /** What the reader should know besides the error. */
+  warnings?: readonly string[];
 }
 
 interface Facts {
@@ -84,6 +86,8 @@ interface Facts {
   exit?: number;
   /** What leads on. */
   next?: readonly NextStep[];
+  /** What the reader of the data should know. */
+  warnings?: readonly string[];
   /** The estimated number of tokens of the answer's text. */
   tokens?: number;
 }

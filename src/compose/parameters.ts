@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { DurationUnit } from './duration.ts';
 import type { OperationDescription } from './operation.ts';
 import { alternatives, type Schema } from './schema-walk.ts';
 
@@ -21,6 +22,8 @@ export interface Parameter {
   /** Undefined when there is none. */
   default: unknown;
   schema: z.core.$ZodType;
+  /** A number of these, such as seconds: `5m` is accepted as well. */
+  unit: DurationUnit | undefined;
 }
 
 const derived = new WeakMap<OperationDescription, readonly Parameter[]>();
@@ -82,6 +85,7 @@ function parameter(key: string, field: z.core.$ZodType, isPositional: boolean): 
     enum: enumOf(values),
     default: defaultOf(field),
     schema: field,
+    unit: unitOf(field),
   };
 }
 
@@ -137,6 +141,13 @@ function descriptionOf(field: z.core.$ZodType): string | undefined {
   if (own !== undefined) return own;
   const inner = innerOf(field);
   return inner === undefined ? undefined : descriptionOf(inner);
+}
+
+/** Declared as `z.number().meta({ unit: 's' })`. */
+function unitOf(field: z.core.$ZodType): DurationUnit | undefined {
+  const { unit } = (field as Partial<z.ZodType>).meta?.() ?? {};
+  const inner = unit === undefined ? innerOf(field) : undefined;
+  return inner === undefined ? (unit as DurationUnit | undefined) : unitOf(inner);
 }
 
 function defaultOf(field: z.core.$ZodType): unknown {

@@ -34,29 +34,54 @@ export function renderFailure(error: EnvelopeError, commands: readonly string[],
 
 /** The general rendering: arrays of records as tables, records as keys and values. Its strings must be safe already. */
 export function renderValue(value: unknown, screen: Screen): string {
-  if (Array.isArray(value)) return renderArray(value, screen);
-  if (isRecord(value)) return renderRecord(value, screen);
-  return typeof value === 'string' ? value : cellText(value, screen);
+  return new Rendering(screen, false).of(value);
 }
 
-function renderArray(values: readonly unknown[], screen: Screen): string {
-  if (values.length === 0) return styled('(none)', 'dim', screen);
-  if (!values.every(isRecord)) return values.map((each) => renderValue(each, screen)).join('\n');
-  return renderTable(values, screen) ?? values.map((each) => renderRecord(each, screen)).join('\n\n');
+/** The same, but nothing is cut: records that do not fit beside each other have their own lines. */
+export function renderWhole(value: unknown, screen: Screen): string {
+  return new Rendering(screen, true).of(value);
 }
 
-function renderRecord(record: Readonly<Record<string, unknown>>, screen: Screen): string {
-  const entries = Object.entries(record).filter(([, value]) => value !== undefined);
-  const width = Math.max(0, ...entries.filter(([, value]) => !isBlock(value)).map(([key]) => key.length));
-  return entries
-    .map(([key, value]) => {
-      if (isBlock(value))
-        return `${styled(key, 'bold', screen)}\n${indent(renderValue(value, narrower(screen)))}`;
-      const text = typeof value === 'string' ? value : cellText(value, screen);
-      const label = styled(padToWidth(key, width), 'bold', screen);
-      return `${label}  ${text.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`.trimEnd();
-    })
-    .join('\n');
+class Rendering {
+  readonly #screen: Screen;
+  readonly #isWhole: boolean;
+
+  constructor(screen: Screen, isWhole: boolean) {
+    this.#screen = screen;
+    this.#isWhole = isWhole;
+  }
+
+  of(value: unknown): string {
+    if (Array.isArray(value)) return this.#array(value);
+    if (isRecord(value)) return this.#record(value);
+    return typeof value === 'string' ? value : cellText(value, this.#screen);
+  }
+
+  #array(values: readonly unknown[]): string {
+    if (values.length === 0) return styled('(none)', 'dim', this.#screen);
+    if (!values.every(isRecord)) return values.map((each) => this.of(each)).join('\n');
+    // A text in the last column continues on further lines anyway.
+    const whole = this.#isWhole ? [...new Set(values.flatMap((each) => Object.keys(each)))].slice(0, -1) : [];
+    const table = renderTable(values, this.#screen, whole);
+    return table ?? values.map((each) => this.#record(each)).join('\n\n');
+  }
+
+  #record(record: Readonly<Record<string, unknown>>): string {
+    const entries = Object.entries(record).filter(([, value]) => value !== undefined);
+    const width = Math.max(0, ...entries.filter(([, value]) => !isBlock(value)).map(([key]) => key.length));
+    return entries
+      .map(([key, value]) => {
+        const screen = this.#screen;
+        if (isBlock(value)) {
+          const inner = new Rendering(narrower(screen), this.#isWhole).of(value);
+          return `${styled(key, 'bold', screen)}\n${indent(inner)}`;
+        }
+        const text = typeof value === 'string' ? value : cellText(value, screen);
+        const label = styled(padToWidth(key, width), 'bold', screen);
+        return `${label}  ${text.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`.trimEnd();
+      })
+      .join('\n');
+  }
 }
 
 function isBlock(value: unknown): boolean {

@@ -16,6 +16,9 @@ import { safeLine } from './terminal-text.ts';
 import { writeCommand } from './write-command.ts';
 import { writeLines, writeOut } from './write-out.ts';
 
+/** Wide enough that no cell of a table is cut. */
+const PIPE_WIDTH = 10_000;
+
 /** How to answer one command line: the audience, the format, and the descriptor. */
 export class Reply<C> {
   readonly #app: CliApp<C>;
@@ -49,11 +52,20 @@ export class Reply<C> {
 
   get structured(): boolean {
     if (this.globals.json || this.globals.toon || this.format === 'json') return true;
-    return this.format === 'table' || this.format === 'text' ? false : this.audience === 'agent';
+    return !this.#isText && this.audience === 'agent';
+  }
+
+  get #isText(): boolean {
+    return this.globals.text || this.format === 'table' || this.format === 'text';
   }
 
   screen(): Screen {
-    return detectScreen({ isTTY: this.#io.stdoutIsTTY, columns: this.#io.columns, env: this.#io.env });
+    const { stdoutIsTTY, columns, env } = this.#io;
+    const screen = detectScreen({ isTTY: stdoutIsTTY, columns, env });
+    // Of a pipe the width is unknown: nothing is cut for it.
+    return this.#isText && !stdoutIsTTY && !(Number(env.COLUMNS) > 0)
+      ? { ...screen, width: PIPE_WIDTH }
+      : screen;
   }
 
   /** On a terminal, help is wrapped to the screen; in a pipe, lines stay whole. */
@@ -107,7 +119,7 @@ export class Reply<C> {
     const { error, data, exit } = answer;
     const failure = withData(this.#toFailure(error), data);
     if (!this.structured && data !== undefined) await this.#failureData(op, data);
-    return this.#failure(exit === undefined ? failure : { ...failure, exit });
+    return this.#failure(exit === undefined ? failure : { ...failure, exit }, answer.warnings);
   }
 
   async #data(op: Operation<C>, result: DataResult<unknown>): Promise<number> {
@@ -117,6 +129,7 @@ export class Reply<C> {
     meta.total = result.total ?? selected.total;
     meta.hasMore = result.hasMore ?? selected.hasMore;
     meta.tokens = result.tokens;
+    meta.warnings = result.warnings;
     if (this.structured) await this.#envelope(success(selected.data, meta));
     else await this.#rendering(op, selected.data, meta);
     return result.exit ?? EXIT.done;
@@ -124,7 +137,8 @@ export class Reply<C> {
 
   async #events(op: Operation<C>, result: EventsResult<unknown>, cwd: string): Promise<number> {
     const presenter = this.structured ? undefined : await this.#presenter(op);
-    if (presenter?.events === undefined && !result.stream)
+    const isForPipe = this.globals.text && !this.#io.stdoutIsTTY;
+    if (isForPipe || (presenter?.events === undefined && !result.stream))
       return this.#answer(op, (await result.ended()).answer);
     const shown = await this.#showEvents(result, presenter, cwd).catch((error: unknown) => ({ error }));
     // A failing view, for example on a full disk behind stdout, must not end the process before the work is done.
@@ -191,10 +205,11 @@ export class Reply<C> {
     });
   }
 
-  async #failure(problem: Failure): Promise<number> {
-    // Only a person at a terminal gets no envelope: a piped table has no place for an error.
-    if (this.structured || this.audience === 'agent') {
-      await this.#envelope(failure(problem.error, this.#meta(this.#commands(problem.next))));
+  async #failure(problem: Failure, warnings?: readonly string[]): Promise<number> {
+    // A piped table has no place for an error.
+    if (this.structured || (this.audience === 'agent' && !this.globals.text)) {
+      const meta = { ...this.#meta(this.#commands(problem.next)), warnings };
+      await this.#envelope(failure(problem.error, meta));
     } else {
       const [{ renderFailure }, { isatty }] = await Promise.all([import('./render.ts'), import('node:tty')]);
       const { stderrFd } = this.#io;
@@ -216,6 +231,7 @@ export class Reply<C> {
 
   async #rendering(op: Operation<C>, data: unknown, meta: EnvelopeMeta): Promise<void> {
     const { renderAnswer } = await import('./render.ts');
+    for (const warning of meta.warnings ?? []) await this.note(`warning: ${warning}`);
     // A presenter of its own needs all fields.
     const presenter = this.globals.fields === undefined ? await this.#presenter(op) : undefined;
     await writeOut(this.#io.stdoutFd, renderAnswer(data, meta, this.screen(), presenter?.data));

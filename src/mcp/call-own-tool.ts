@@ -1,7 +1,10 @@
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { CallToolResult, TextContent } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { usageError } from '../compose/app-error.ts';
+import type { SuccessEnvelope } from '../compose/envelope.ts';
+import type { NextStep } from '../compose/next-step.ts';
 import type { Host, OpenHost } from './host.ts';
+import { logLine } from './log-lines.ts';
 import { type OwnTool, PAGE } from './own-tools.ts';
 import { envelopeResult, thrownResult } from './tool-result.ts';
 
@@ -26,5 +29,14 @@ export async function callOwnTool(
   }
   const asked = page === undefined ? given : input;
   const selection = page?.data ?? {};
-  return envelopeResult(await open.call(own.operation, asked, { signal, selection }));
+  const envelope = await open.call(own.operation, asked, { signal, selection });
+  return own.operation === 'run.logs' && envelope.ok ? logsResult(envelope) : envelopeResult(envelope);
+}
+
+/** Events as lines of text: as JSON, each would cost a model about three times as much. */
+function logsResult(envelope: SuccessEnvelope<unknown, NextStep>): CallToolResult {
+  const { events, ...data } = envelope.data as { events: Record<string, unknown>[] };
+  const about = envelopeResult({ ...envelope, data });
+  const [{ text }] = about.content as [TextContent];
+  return { ...about, content: [{ type: 'text', text: [...events.map(logLine), text].join('\n') }] };
 }

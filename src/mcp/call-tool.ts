@@ -1,5 +1,6 @@
 import {
   type CallToolRequest,
+  type CallToolResult,
   ProtocolError,
   ProtocolErrorCode,
   type RequestStateCodec,
@@ -12,6 +13,7 @@ import { offeredTool, wordsForTool } from '../operations/tool/offered-tools.ts';
 import { callOwnTool } from './call-own-tool.ts';
 import { clientOf } from './client-of.ts';
 import type { Host } from './host.ts';
+import { withLiveRuns } from './live-runs.ts';
 import { OWN_TOOLS } from './own-tools.ts';
 import { type AskedState, type CallAnswer, followCall, type RunCall } from './run-call.ts';
 import { answerInput, RUN_TOOLS, resumeInput, runInput, waitInput } from './run-tools.ts';
@@ -27,10 +29,14 @@ export interface CallServices {
   host: Host;
   states: RequestStateCodec<AskedState>;
   cancelsByLeaving: boolean;
+  callLimitS: number | undefined;
 }
 
 type Given = Readonly<Record<string, unknown>>;
-type Called = Pick<RunCall, 'host' | 'open' | 'client' | 'ctx' | 'states' | 'tool' | 'cancelsByLeaving'>;
+type Called = Pick<
+  RunCall,
+  'host' | 'open' | 'client' | 'ctx' | 'states' | 'tool' | 'cancelsByLeaving' | 'callLimitS'
+>;
 
 /** Answers `tools/call`. A failure of a tool is a result; only an unknown name is a protocol error. */
 export async function callTool(
@@ -44,11 +50,17 @@ export async function callTool(
   const open = services.host.open(client);
   const called: Called = { ...rest, open, client, ctx, tool };
   try {
-    return await answerCall(called, given);
+    const answer = await answerCall(called, given);
+    return isResult(answer) ? await withLiveRuns(open, answer) : answer;
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
-    return thrownResult(services.host, error);
+    return withLiveRuns(open, thrownResult(services.host, error));
   }
+}
+
+/** Whether the call is over: not a task, and not a form for the user. */
+function isResult(answer: CallAnswer): answer is CallToolResult {
+  return 'content' in answer;
 }
 
 async function answerCall(called: Called, given: Given): Promise<CallAnswer> {

@@ -5,8 +5,11 @@ import { RUN_TOOLS } from './run-tools.ts';
 /** A next step: a call of a tool of this server, or a command for an agent with a shell. */
 export type NextCall = { tool: string; arguments: Record<string, unknown> } | { command: string };
 
-/** Attaching prints a stream; here waiting serves the same purpose. */
-const INSTEAD: Readonly<Record<string, string>> = { 'run.attach': 'run.wait' };
+/** Operations that serve the same purpose here: attaching prints a stream, and resuming takes runs of every kind. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  'run.attach': 'run.wait',
+  'workflow.resume': 'run.resume',
+};
 
 /** The next steps as calls of this server's tools. Steps without a tool are omitted. */
 export function nextCalls(steps: readonly NextStep[]): NextCall[] {
@@ -16,6 +19,9 @@ export function nextCalls(steps: readonly NextStep[]): NextCall[] {
 /** The step as a call; undefined for an operation that is not a tool of this server. */
 export function nextCall(step: NextStep): NextCall | undefined {
   if ('command' in step) return { command: step.command };
+  // The tools for these are offered only where there are too many project tools to list; the explanation always is.
+  if (step.operation === 'tool.describe') return explainCall({ topic: `tool:${step.input['tool']}` });
+  if (step.operation === 'tool.list') return explainCall({});
   const operation = INSTEAD[step.operation] ?? step.operation;
   const own = OWN_TOOLS.find((each) => each.operation === operation);
   if (own !== undefined) return { tool: own.name, arguments: argumentsOf(step, own.without) };
@@ -31,6 +37,10 @@ export function nextCall(step: NextStep): NextCall | undefined {
     case 'acor_wait':
       return { tool: tool.name, arguments: given };
   }
+}
+
+function explainCall(given: Record<string, unknown>): NextCall {
+  return { tool: 'acor_explain', arguments: given };
 }
 
 function argumentsOf({ input }: OperationStep, without: readonly string[]): Record<string, unknown> {

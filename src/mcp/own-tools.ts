@@ -11,6 +11,8 @@ export interface OwnTool {
   operation: OperationName;
   /** Parameters that make no sense here: streams, forms for people. */
   without: readonly string[];
+  /** Parameters that are accepted, but not listed: rarely needed, and each costs every model its context. */
+  rare?: readonly string[];
   /** Its list may be long, and is cut. */
   pages?: true;
   /** Only offered when there are too many project tools to list. */
@@ -28,7 +30,13 @@ export const OWN_TOOLS: readonly OwnTool[] = [
   { name: 'acor_explain', operation: 'system.explain', without: ['format', 'protocol_version'] },
   { name: 'acor_health', operation: 'system.health', without: ['format'] },
   { name: 'acor_logs', operation: 'run.logs', without: ['follow', 'format'], pages: true },
-  { name: 'acor_runs', operation: 'run.list', without: [], pages: true },
+  {
+    name: 'acor_runs',
+    operation: 'run.list',
+    without: [],
+    rare: ['kind', 'caller', 'parent', 'created_after', 'created_before'],
+    pages: true,
+  },
   { name: 'acor_search', operation: 'tool.list', without: ['format'], onlyForMany: true, pages: true },
   { name: 'acor_show', operation: 'run.show', without: [] },
 ];
@@ -37,8 +45,8 @@ const LIST_LIMIT = 50;
 
 /** The length at which a list is cut: a model's context is small. */
 export const PAGE = {
-  limit: z.int().min(0).default(LIST_LIMIT).describe('Maximum number of elements of the list.'),
-  offset: z.int().min(0).default(0).describe('Number of elements to skip at the start.'),
+  limit: z.int().min(0).default(LIST_LIMIT).describe('At most this many.'),
+  offset: z.int().min(0).default(0).describe('Skip this many.'),
 };
 
 /**
@@ -60,13 +68,31 @@ export async function ownDefinition(host: Host, own: OwnTool): Promise<Tool> {
   };
 }
 
-/** The schema of an input for MCP: draft 2020-12 is implied. */
+/** The schema of an input for MCP, in few words: draft 2020-12 is implied, and a call is checked here against the whole. */
 export function jsonSchemaOf(schema: z.ZodType): Tool['inputSchema'] {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    override({ jsonSchema, path }) {
+      // Every tool with this parameter means the id of a run.
+      if (path.at(-1) === 'run') delete jsonSchema.description;
+      for (const key of ['additionalProperties', 'propertyNames', 'minimum', 'exclusiveMinimum'] as const)
+        delete jsonSchema[key];
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (isEmpty(jsonSchema.default)) delete jsonSchema.default;
+    },
+  });
   return rest as Tool['inputSchema'];
 }
 
+/** A default that a model expects anyway. */
+function isEmpty(value: unknown): boolean {
+  return value === false || value === 0 || ['[]', '{}'].includes(JSON.stringify(value));
+}
+
 function inputOf(op: Operation<AcorApp>, own: OwnTool): z.ZodType {
-  const shape = Object.entries(op.input.shape).filter(([key]) => !own.without.includes(key));
+  const shape = Object.entries(op.input.shape).filter(
+    ([key]) => !own.without.includes(key) && own.rare?.includes(key) !== true,
+  );
   return z.strictObject({ ...Object.fromEntries(shape), ...(own.pages && PAGE) });
 }

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FailureEnvelope } from '../compose/envelope.ts';
 import type { NextStep } from '../compose/next-step.ts';
+import { callLimitMs, saysTimeout } from './call-limit.ts';
 import type { Client } from './client-of.ts';
 import { answerOf, formOf, type OpenQuestion } from './elicitation.ts';
 import type { Host, OpenHost } from './host.ts';
@@ -39,6 +40,8 @@ export interface RunCall {
   isQuick: boolean;
   /** Whether this client cancels by closing the connection. */
   cancelsByLeaving: boolean;
+  /** The declared limit of a call, in seconds. */
+  callLimitS: number | undefined;
 }
 
 export type CallAnswer = CallToolResult | InputRequiredResult | CreatedTask;
@@ -52,8 +55,8 @@ const DECLINED =
   'The user did not answer the question. The run still waits: ask the user, then call acor_answer, or acor_cancel.';
 
 /**
- * Follows a run until it ends, asks a question that its client cannot answer, or becomes a task. A cancelled request
- * cancels its run.
+ * Follows a run until it ends, asks a question that its client cannot answer, becomes a task, or the limit of the call
+ * has passed. A cancelled request cancels its run, unless the client only stopped waiting.
  */
 export async function followCall(call: RunCall): Promise<CallAnswer> {
   const progress = progressFor(call.ctx);
@@ -70,9 +73,9 @@ async function untilAnswered(
   const { host, open, client, ctx, run } = call;
   const { signal } = ctx.mcpReq;
   const canBeTask = client.takesTasks && !call.isQuick && call.waitMs === undefined;
-  const patienceMs = canBeTask ? TASK_AFTER_MS : call.waitMs;
-  const limit =
-    patienceMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+  const limitMs = callLimitMs(call);
+  const patienceMs = canBeTask ? TASK_AFTER_MS : Math.min(call.waitMs ?? limitMs, limitMs);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
   const answered = new Set<string>();
   let since = 0;
   for (;;) {
@@ -185,11 +188,15 @@ function progressFor({ mcpReq }: ServerContext): {
   return { emit: (sign) => teller.emit(sign), sent: () => last };
 }
 
-/** Only a client that cancels its call cancels the run. A closed connection leaves its run alone. */
+/**
+ * Only a client that cancels its call cancels the run. A closed connection, and a client whose own timeout has passed,
+ * leave the run alone.
+ */
 async function cancelIfMeant({ open, ctx, run, cancelsByLeaving }: RunCall): Promise<void> {
   const { reason } = ctx.mcpReq.signal;
   const isGone = (reason as { code?: unknown } | undefined)?.code === 'CONNECTION_CLOSED';
   if (isGone && !cancelsByLeaving) return;
   const why = typeof reason === 'string' && reason !== '' ? reason : 'cancelled by the MCP client';
+  if (saysTimeout(why)) return;
   await open.call('run.cancel', { run, reason: why }, { signal: new AbortController().signal });
 }

@@ -1,10 +1,16 @@
-import { basename } from 'node:path';
+import { basename, relative } from 'node:path';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
-import { type RunStatus, runQuestions, runStatus } from '../operations/run/run-status.ts';
+import {
+  type RunStatus,
+  runQuestions,
+  runStatus,
+  unansweredQuestions,
+} from '../operations/run/run-status.ts';
 import { problemOfData } from '../operations/tool/offered-tools.ts';
 import { waitFor } from '../protocol/next-steps.ts';
 import type { Host, OpenHost } from './host.ts';
 import { nextCalls } from './next-calls.ts';
+import { lifeSign } from './progress.ts';
 import { errorResult } from './tool-result.ts';
 
 /** Small artifacts are part of the result, so that the client need not request them. */
@@ -21,42 +27,78 @@ export async function runResult(
 ): Promise<CallToolResult> {
   const stand = await runStatus(open.app, runId);
   const about = { run_id: runId, tool: stand.tool, state: stand.state };
-  if (stand.summary === null) return unfinished(open, about, note);
+  if (stand.summary === null) return unfinished(open, about, stand.progress, note);
   const { summary } = stand;
+  const { warnings } = summary;
   const artifacts = summary.artifacts.map(({ path, size, media_type, sha256 }, index) => {
     return { uri: artifactUri(runId, index + 1, path), path, media_type, size, sha256 };
   });
   if (summary.state === 'failed') {
-    const ended = { ...about, attempt: summary.attempt, ...(artifacts.length > 0 && { artifacts }) };
+    const ended = {
+      ...about,
+      attempt: summary.attempt,
+      ...(artifacts.length > 0 && { artifacts }),
+      ...(warnings.length > 0 && { warnings }),
+    };
     return errorResult(errorOf(stand), summary.next, ended);
   }
   const next = nextCalls(summary.next);
+  const { status, data, metrics, msg } = summary.result ?? {};
+  const problem = await problemOfData(open.app, stand.tool, data ?? null);
+  const questions = await unansweredQuestions(open.app, runId);
   const answer = {
     ...about,
-    ...(summary.result?.data !== undefined && { data: summary.result.data }),
-    ...(typeof summary.result?.msg === 'string' && { msg: summary.result.msg }),
+    ...(typeof status === 'string' && { status }),
+    // Clients check `data` against the output schema of the tool, also in an error.
+    ...(data !== undefined && (problem === undefined ? { data } : { invalid_data: data })),
+    ...(isRecord(metrics) && { metrics }),
+    ...(typeof msg === 'string' && { msg }),
     ...(summary.message !== null && { message: summary.message }),
     artifacts,
+    ...(questions.length > 0 && { questions }),
+    ...(warnings.length > 0 && { warnings }),
     duration_s: summary.duration_s,
     ...(next.length > 0 && { next }),
   };
-  const problem = await problemOfData(open.app, stand.tool, summary.result?.data ?? null);
   if (summary.state === 'completed' && problem !== undefined) return misfit(host, answer, problem);
   const more = await contentOf(open, runId, summary.artifacts);
   return {
-    content: [{ type: 'text', text: JSON.stringify(answer) }, ...more],
+    content: [{ type: 'text', text: textOf(answer, open.app.cwd) }, ...more],
     structuredContent: answer,
   };
+}
+
+const SHOWN_DIGEST_CHARS = 12;
+
+/** The text of an answer for a model: without what it knows, and with short paths and digests. */
+function textOf(
+  answer: Readonly<Record<string, unknown>> & { artifacts: readonly ShownArtifact[] },
+  cwd: string,
+): string {
+  const { tool: _, duration_s: __, artifacts, ...rest } = answer;
+  const shown = artifacts.map(({ path, size, sha256 }) => ({
+    path: path.startsWith(`${cwd}/`) ? relative(cwd, path) : path,
+    size,
+    sha256: sha256.slice(0, SHOWN_DIGEST_CHARS),
+  }));
+  return JSON.stringify({ ...rest, ...(shown.length > 0 && { artifacts: shown }) });
 }
 
 async function unfinished(
   open: OpenHost,
   about: { run_id: string; tool: string; state: string },
+  progress: RunStatus['progress'],
   note: string | undefined,
 ): Promise<CallToolResult> {
   const { questions, answers } = await runQuestions(open.app, about.run_id);
   const next = nextCalls([...answers, waitFor(about.run_id)]);
-  const answer = { ...about, questions, ...(note !== undefined && { note }), next };
+  const answer = {
+    ...about,
+    ...(progress !== undefined && { progress: lifeSign(progress) }),
+    ...(questions.length > 0 && { questions }),
+    ...(note !== undefined && { note }),
+    next,
+  };
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
 }
 
@@ -66,7 +108,7 @@ function errorOf({ summary, codeInfo }: RunStatus) {
     message: summary?.message ?? 'the run failed',
     hint: summary?.hint ?? codeInfo?.hint ?? '',
     class: codeInfo?.class ?? 'unknown',
-    retryable: codeInfo?.retryable ?? summary?.retryable ?? false,
+    retryable: summary?.retryable ?? false,
     action: codeInfo?.action ?? '',
   };
 }
@@ -78,12 +120,16 @@ function misfit(host: Host, answer: Record<string, unknown>, problem: string): C
   const error = {
     code,
     message: `the run completed, but the data of its result does not match the tool's output_schema: ${problem}`,
-    hint: 'Fix the tool, or output_schema in its manifest. The data is included unchanged.',
+    hint: 'Fix the tool, or output_schema in its manifest. invalid_data has the data, unchanged.',
     class: info?.class ?? 'user_error',
     retryable: false,
     action: info?.action ?? '',
   };
   return errorResult(error, [], answer);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Small artifacts inline, the others as links. */
@@ -129,6 +175,8 @@ async function inlineBlock(
   }
   return encoding === 'utf8' ? { type: 'resource', resource: { uri, mimeType, text: content } } : undefined;
 }
+
+type ShownArtifact = Pick<Artifact, 'path' | 'size' | 'sha256'>;
 
 /** An artifact as the runner measured it. */
 interface Artifact {

@@ -132,30 +132,31 @@ export function toolDefinition(tool: OfferedTool): Tool {
 
 const text = { type: 'string' };
 
-/** The output schema of a tool call, for a run that has ended or that waits for an answer. */
+const object = { type: 'object' };
+const list = { type: 'array', items: object };
+
+/**
+ * The output schema of a tool call. Every answer fits it: a result, a question, a failure, and a refusal before the start,
+ * which has no run. Some clients check errors too.
+ */
 function runSchema(data: OfferedTool['outputSchema']): Record<string, unknown> {
   return {
     type: 'object',
     properties: {
       run_id: text,
       tool: text,
-      state: { enum: ['completed', 'waiting_ai', 'failed', 'cancelled', 'running', 'queued'] },
-      ...(hasReferences(data) ? {} : { data: data === undefined ? {} : boundedSchema(data) }),
-      artifacts: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: { uri: text, path: text, media_type: text, size: { type: 'integer' }, sha256: text },
-        },
-      },
-      questions: {
-        type: 'array',
-        description: 'What the run waits for. Answer with acor_answer, then acor_wait.',
-        items: { type: 'object' },
-      },
-      next: { type: 'array', description: 'Calls that lead on.', items: { type: 'object' } },
+      state: text,
+      status: text,
+      ...(data !== undefined && !hasReferences(data) && { data: boundedSchema(data) }),
+      metrics: object,
+      artifacts: list,
+      questions: list,
+      warnings: { type: 'array', items: text },
+      progress: object,
+      error: object,
+      live_runs: { type: 'array', items: text },
+      next: list,
     },
-    required: ['run_id', 'state'],
   };
 }
 

@@ -11,11 +11,12 @@ import { LiveServers } from './tool-changes.ts';
 const ASKED_FOR_S = 86_400;
 
 /** Serves MCP until the client has closed the connection, or without end over HTTP. */
-export async function serveMcp({ http, cwd, env }: McpRequest): Promise<void> {
+export async function serveMcp({ http, cwd, env, callLimitS }: McpRequest): Promise<void> {
   const shared: Shared = {
     host: new Host({ cwd, env }),
     states: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: ASKED_FOR_S }),
     declined: new Map(),
+    callLimitS,
   };
   if (http === null) return serveByStdio(shared);
   return (await import('./http.ts')).serveByHttp(shared, http);

@@ -1,11 +1,13 @@
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
 
-/** With more concurrent clients than this, the session that was idle longest is dropped. */
+/** With more sessions than this, those without an open request are dropped, the longest idle one first. */
 const MAX_SESSIONS = 64;
 
 interface Session {
   server: Server;
   transport: WebStandardStreamableHTTPServerTransport;
+  /** How many of its requests have no complete response yet. */
+  open: number;
 }
 
 /**
@@ -33,14 +35,30 @@ export class Sessions {
     }
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
-    return session.transport.handleRequest(request);
+    return this.#answer(session, request);
+  }
+
+  /** Counts the request as open until its response is complete, or its client has gone. */
+  async #answer(session: Session, request: Request): Promise<Response> {
+    session.open++;
+    const onOver = () => {
+      session.open--;
+      this.#dropIdle();
+    };
+    const response = await session.transport.handleRequest(request).catch((error) => {
+      onOver();
+      throw error;
+    });
+    if (response.body !== null) return new Response(watched(response.body, onOver), response);
+    onOver();
+    return response;
   }
 
   async #begin(request: Request): Promise<Response> {
     const server = await this.#newServer();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
-      onsessioninitialized: (id) => this.#keep(id, { server, transport }),
+      onsessioninitialized: (id) => this.#keep(id, { server, transport, open: 0 }),
       onsessionclosed: (id) => void this.#sessions.delete(id),
       maxRequestBodySize: this.#maxBodyBytes,
     });
@@ -53,9 +71,36 @@ export class Sessions {
 
   #keep(id: string, session: Session): void {
     this.#sessions.set(id, session);
-    const [oldest] = this.#sessions;
-    if (this.#sessions.size <= MAX_SESSIONS || oldest === undefined) return;
-    this.#sessions.delete(oldest[0]);
-    void oldest[1].server.close();
+    this.#dropIdle(session);
   }
+
+  #dropIdle(but?: Session): void {
+    for (const [id, session] of this.#sessions) {
+      if (this.#sessions.size <= MAX_SESSIONS) return;
+      if (session.open > 0 || session === but) continue;
+      this.#sessions.delete(id);
+      void session.server.close();
+    }
+  }
+}
+
+/** A body that reports once when it is read to its end, has failed, or is no longer wanted. */
+function watched(body: ReadableStream<Uint8Array>, onOver: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { value, done } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      onOver();
+    },
+    cancel(reason) {
+      onOver();
+      return reader.cancel(reason);
+    },
+  });
 }

@@ -4,6 +4,7 @@ import { toFailure } from '../compose/failure.ts';
 import type { NextStep } from '../compose/next-step.ts';
 import { commandOf } from '../operations/command-forms.ts';
 import type { Host } from './host.ts';
+import { withoutFlags } from './input-problems.ts';
 import { nextCall, nextCalls } from './next-calls.ts';
 
 /** The envelope of an operation as the result of a tool. */
@@ -11,11 +12,12 @@ export function envelopeResult(envelope: Envelope<NextStep>): CallToolResult {
   const steps = envelope.meta.next ?? [];
   if (!envelope.ok) return errorResult(envelope.error, steps);
   const next = nextCalls(steps);
-  const { total, hasMore } = envelope.meta;
+  const { total, hasMore, warnings } = envelope.meta;
   const answer = {
     data: envelope.data,
     ...(total !== undefined && { total }),
     ...(hasMore !== undefined && { hasMore }),
+    ...(warnings !== undefined && warnings.length > 0 && { warnings }),
     ...(next.length > 0 && { next }),
   };
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
@@ -27,7 +29,8 @@ export function errorResult(
   steps: readonly NextStep[],
   about: Readonly<Record<string, unknown>> = {},
 ): CallToolResult {
-  const error = { ...failure, hint: hintOf(failure.hint, steps) };
+  const plain = withoutFlags(failure);
+  const error = { ...plain, hint: hintOf(plain.hint, steps) };
   const { code, message, hint, retryable, action } = error;
   const next = nextCalls(steps);
   const text = [

@@ -160,6 +160,8 @@ export interface McpRequest {
   cwd: string;
   env: Record<string, string | undefined>;
   signal: AbortSignal;
+  /** A call answers after this many seconds, and its run continues; undefined: what the client is known to wait. */
+  callLimitS: number | undefined;
   /** Null for standard input and output. `token` authenticates clients. */
   http: { port: number; token: string; onListening(port: number): Promise<void> } | null;
 }

@@ -15,8 +15,9 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
     ...operation,
     async run(input, ctx) {
       try {
-        await ctx.app.authorize(operation, input);
-        const result = await operation.run(input, ctx);
+        const meant = input['run'] === 'last' ? { ...input, run: await newestRun(ctx.app) } : input;
+        await ctx.app.authorize(operation, meant);
+        const result = await operation.run(meant, ctx);
         if (result.kind === 'failure') await ctx.app.readErrorCodes();
         return result;
       } catch (error) {
@@ -25,6 +26,11 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
       }
     },
   });
+}
+
+async function newestRun(app: AcorApp): Promise<string> {
+  const { lastRun } = await import('./run/last-run.ts');
+  return lastRun((await app.project()).store);
 }
 
 /** Converts an error of ACOR to the error class of the kit. */

@@ -6,6 +6,7 @@ import { formOf } from './command-forms.ts';
 export const ROUTES: readonly Route<AcorApp>[] = [
   { ...formOf('tool.adopt'), load: async () => (await import('./tool/tool-adopt.ts')).toolAdopt },
   { ...formOf('agents.check'), load: async () => (await import('./project/agents-check.ts')).agentsCheck },
+  { ...formOf('agents.remove'), load: async () => (await import('./project/agents-remove.ts')).agentsRemove },
   { ...formOf('agents.plugin'), load: async () => (await import('./project/agents-plugin.ts')).agentsPlugin },
   { ...formOf('run.answer'), load: async () => (await import('./run/run-answer.ts')).runAnswer },
   { ...formOf('tool.approve'), load: async () => (await import('./tool/tool-approve.ts')).toolApprove },
@@ -42,6 +43,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     hidden: true,
   },
   { ...formOf('policy.check'), load: async () => (await import('./project/policy-check.ts')).policyCheck },
+  { ...formOf('run.remove'), load: async () => (await import('./run/run-remove.ts')).runRemove },
   { ...formOf('run.replay'), load: async () => (await import('./run/run-replay.ts')).runReplay },
   { ...formOf('run.resume'), load: async () => (await import('./run/run-again.ts')).runResume },
   { ...formOf('run.retry'), load: async () => (await import('./run/run-again.ts')).runRetry },

@@ -1,10 +1,24 @@
 import * as z from 'zod';
+import { agentOf } from '../compose/audience.ts';
 
 /** Flags of every command that starts a run. */
 export const stream = z
   .boolean()
-  .default(true)
-  .describe('Write events as they come; --no-stream writes one envelope at the end.');
+  .optional()
+  .describe(
+    'Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent.',
+  );
+
+/** Whether to stream: ten thousand events would fill the context of an agent with nothing that it needs. */
+export function streams(
+  flag: boolean | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return flag ?? agentOf(env) === undefined;
+}
+
+/** The run that an operation is about. `define.ts` replaces `last` by the id. */
+export const runId = z.string().describe('The id of the run, or last for the newest one.');
 
 export const answers = z.string().optional().describe('A JSON or YAML file of answers: action to value.');
 

@@ -73,11 +73,11 @@ const security = z.strictObject({
   workspace_isolation: z
     .boolean()
     .default(DEFAULTS.security.workspace_isolation)
-    .describe('Each run has a separate workspace.'),
+    .describe('Has no effect: each run has a separate workspace. Use isolation to turn the sandbox off.'),
   drop_privileges: z
     .boolean()
     .default(DEFAULTS.security.drop_privileges)
-    .describe('Tools run without the privileges of the user who runs ACOR.'),
+    .describe('Has no effect: the level of a tool decides on its privileges.'),
   resource_limits: resourceLimits.prefault({}).describe('For tools whose manifest sets none.'),
   grant_roots: z.array(folder).default([]).describe('Further folders that may contain path arguments.'),
   isolation: z
@@ -133,7 +133,11 @@ const budget = z.strictObject({
 });
 
 const storage = z.strictObject({
-  keep: z.int().nonnegative().optional().describe('How many finished runs to keep.'),
+  keep: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe('How many of the newest runs `acor clean` keeps when it is called without a rule.'),
 });
 
 const task = z.strictObject({

@@ -4,9 +4,10 @@ import {
   LIST_RUNS,
   LIST_TOOLS,
   type NextStep,
-  SEE_CONFIG,
   SEE_HEALTH,
   SEE_VERSIONS,
+  VALIDATE,
+  VERIFY,
 } from './next-steps.ts';
 
 /** The class of an error, which decides who must act (seed 000's taxonomy). */
@@ -114,8 +115,8 @@ export const ERROR_CODES = {
     false,
     2,
     'Fix the configuration file at the named place.',
-    'See each setting and where it comes from.',
-    [SEE_CONFIG],
+    'List the mistakes in the configuration.',
+    [VALIDATE],
   ),
   E_MANIFEST_INVALID: row(
     'user_error',
@@ -123,6 +124,7 @@ export const ERROR_CODES = {
     2,
     'Fix the manifest at the named place.',
     'See the list of mistakes in details.',
+    [VALIDATE],
   ),
   E_WORKFLOW_INVALID: row(
     'user_error',
@@ -299,6 +301,14 @@ export const ERROR_CODES = {
     'Free space or fix the permissions of the store.',
     'Check what this machine offers.',
     [SEE_HEALTH],
+  ),
+  E_INTEGRITY: row(
+    'infra_error',
+    false,
+    1,
+    'Do not use these records; report to the user what was changed.',
+    'List everything that was changed or damaged.',
+    [VERIFY],
   ),
 } as const satisfies Record<string, ErrorInfo>;
 

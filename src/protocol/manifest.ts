@@ -170,7 +170,9 @@ export const manifestFile = z
         currency: z.string().default('USD').describe('For example USD.'),
       })
       .optional()
-      .describe('The cost of the tool.'),
+      .describe(
+        'The approximate cost of the tool, for people and agents who read it; ACOR enforces nothing by it.',
+      ),
   })
   .superRefine(
     (file, context) => {

@@ -77,6 +77,10 @@ export function validateStrictly(targets: readonly string[]): OperationStep {
   return step('project.validate', { targets, strict: true }, 'Check it, warnings included.');
 }
 
+export function validateTool(tool: string): OperationStep {
+  return step('project.validate', { targets: [tool] }, 'List what is wrong with the tool.');
+}
+
 /** `agents` by name; `force` replaces what a person has changed. */
 export function initAgents(agents: readonly string[], options: { force?: true } = {}): OperationStep {
   return step('project.init', { agents: agents.join(','), ...options }, 'Write the files that agents read.');
@@ -116,7 +120,10 @@ export function cancelRun(run: string): OperationStep {
 
 /** `force` also reruns an interrupted tool that is not idempotent. */
 export function resumeRun(run: string, options: { force?: true } = {}): OperationStep {
-  return step('run.resume', { run, ...options }, 'Continue the run from its checkpoints.');
+  const why = options.force
+    ? 'Continue the run, although what its tool did before may happen twice.'
+    : 'Continue the run from its checkpoints.';
+  return step('run.resume', { run, ...options }, why);
 }
 
 export function resumeWorkflow(run: string, options: { force?: true } = {}): OperationStep {

@@ -77,7 +77,7 @@ export class ProtocolEmitter {
   }
 
   emitError(code: string, msg: string, fields: ErrorFields = {}): void {
-    this.emit('error', { code, msg, hint: '', retryable: false, ...fields });
+    this.emit('error', { code, msg, hint: '', ...fields });
   }
 
   emitLog(level: LogLevel, msg: string, more: Fields = {}): void {

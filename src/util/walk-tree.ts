@@ -51,7 +51,8 @@ export function* walkTree(
     try {
       names = folder.names();
     } catch (error) {
-      onError(error, folder.path);
+      // Another process has removed it at this moment.
+      if (errorCode(error) !== 'ENOENT') onError(error, folder.path);
     }
     levels.push({ name, folder, stats, names });
     const far = levels.at(-1 - OPEN_FOLDERS);
@@ -166,19 +167,38 @@ function* removing(folder: OpenFolder, name: EntryName): Generator<void, void, v
   const stats = folder.statsOf(name);
   if (stats === undefined) return;
   if (!stats.isDirectory()) {
-    unlinkSync(folder.at(name));
+    ifThere(() => unlinkSync(folder.at(name)));
     return;
   }
   {
-    using own = folder.child(name);
+    using own = childIfThere(folder, name);
+    if (own === undefined) return;
     openForOwner(own);
     for (const step of walkTree(own, { enters: ({ own: inner }) => openForOwner(inner) })) {
-      if (step.kind === 'entry') unlinkSync(step.folder.at(step.name));
-      else if (step.kind === 'left') rmdirSync(step.folder.at(step.name));
+      if (step.kind === 'entry') ifThere(() => unlinkSync(step.folder.at(step.name)));
+      else if (step.kind === 'left') ifThere(() => rmdirSync(step.folder.at(step.name)));
       yield;
     }
   }
-  rmdirSync(folder.at(name));
+  ifThere(() => rmdirSync(folder.at(name)));
+}
+
+function childIfThere(folder: OpenFolder, name: EntryName): OpenFolder | undefined {
+  try {
+    return folder.child(name);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+    return undefined;
+  }
+}
+
+/** Another process may remove the same tree. */
+function ifThere(remove: () => void): void {
+  try {
+    remove();
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
 }
 
 /** A tool may have left folders that its own user may not change. */

@@ -34,7 +34,7 @@ func greet(who string, times int) {
 
 func selftest() {
 	if greeting("x") != "Hello, x!" {
-		emit("error", fields{"code": "E_TOOL_FAILED", "msg": "the greeting is wrong", "hint": "Fix greeting.go.", "retryable": false})
+		emit("error", fields{"code": "E_TOOL_FAILED", "msg": "the greeting is wrong", "hint": "Fix greeting.go."})
 		os.Exit(exitFatal)
 	}
 	emit("result", fields{"status": "ok", "data": fields{"selftest": "ok"}})

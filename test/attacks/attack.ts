@@ -20,4 +20,5 @@ export type Family =
   | 'Privileges and the kernel'
   | 'Network'
   | 'Resources'
-  | 'Input of the runner';
+  | 'Input of the runner'
+  | 'Around the run';

@@ -176,6 +176,27 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
     }),
     sandbox(74, 'Make a layer of the sandbox fail', 'nothing is started'),
   ],
+  'Around the run': [
+    sandbox(75, 'Change limits, priorities and scheduling of other processes', 'refused, or not there'),
+    sandbox(
+      76,
+      'Change or read attributes and access lists of files of its own user',
+      'refused, or not there',
+    ),
+    sandbox(77, 'Watch the names of files in a folder that it may not read', 'refused, or not there'),
+    sandbox(78, 'Memory that no process maps, and segments that outlive the run', 'refused by the filter'),
+    runner(
+      79,
+      'Replace a folder above an output, or the staging folder, by a link',
+      'nothing is written there',
+      {
+        noControl: TWIN,
+      },
+    ),
+    runner(80, 'Nest folders deeper than a path can be long', 'every later command works', {
+      noControl: 'the attack succeeds when something fails, so a control would show nothing',
+    }),
+  ],
 };
 
 /** Every attack, in the order of its number. */

@@ -79,6 +79,50 @@ describe('acor init --agents', () => {
     assert.match(error.message, /cursor/);
   });
 
+  it('writes only the files of the agents with --agents-only, also where there is no project', async () => {
+    folder = around.path(`p${++count}`);
+    mkdirSync(folder);
+    const { data } = await init('claude', '--agents-only');
+    const paths = data.files.map(({ path }: Row) => path);
+    assert.deepEqual(
+      treeOf(folder).map((file) => file.split('\n', 1)[0]),
+      [...paths].sort(),
+    );
+    assert.ok(
+      paths.every((path: string) => /^\.(claude|mcp|acor\/agents)/.test(path)),
+      paths.join(),
+    );
+    const alone = await around.envelope(['init', '--agents-only'], { cwd: folder });
+    assert.deepEqual([alone.error.code, alone.error.message.includes('--agents')], ['E_USAGE', true]);
+  });
+
+  it('takes out exactly what it wrote, and keeps what a person changed', async () => {
+    project({
+      '.claude/settings.json': '{\n    // mine\n    "model": "opus"\n}\n',
+      '.mcp.json': '{"mcpServers":{"other":{"command":"x"}}}',
+      '.codex/config.toml': 'model = "m"\n',
+      'AGENTS.md': '# Mine\n',
+      '.gemini/settings.json': '{ "mcpServers": { "acor": { "command": "their-own" } } }',
+    });
+    const remove = (...args: string[]) => around.envelope(['agents', 'remove', ...args], { cwd: folder });
+    await around.envelope(['init'], { cwd: folder });
+    const before = treeOf(folder);
+    await init(ALL);
+    assert.deepEqual(await faults(), { '.gemini/settings.json': 'foreign' });
+    const written = treeOf(folder);
+    const planned = await remove('--dry-run');
+    assert.equal(rowOf(planned.data.files, '.codex/hooks.json').action, 'remove');
+    assert.deepEqual(treeOf(folder), written);
+    await remove();
+    assert.deepEqual(treeOf(folder), before);
+    assert.deepEqual((await remove()).data.files, []);
+    await init('claude');
+    write('.claude/commands/run-tool.md', 'mine now\n');
+    const { data } = await remove();
+    assert.equal(rowOf(data.files, '.claude/commands/run-tool.md').action, 'keep');
+    assert.equal(read('.claude/commands/run-tool.md'), 'mine now\n');
+  });
+
   it('writes nothing in a dry run', async () => {
     project();
     const before = treeOf(folder);
@@ -245,13 +289,15 @@ describe('acor init --agents', () => {
     const codex = Bun.TOML.parse(read('.codex/config.toml')) as { mcp_servers: { acor: unknown } };
     assert.deepEqual(codex.mcp_servers.acor, {
       command: 'acor',
-      args: ['mcp'],
+      args: ['mcp', '--call-limit', '570'],
       startup_timeout_sec: 20,
       tool_timeout_sec: 600,
     });
     for (const path of ['.mcp.json', '.gemini/settings.json', 'plugin/mcp.json', 'plugin/.mcp.json']) {
-      const { command, args } = JSON.parse(read(path)).mcpServers.acor;
-      assert.deepEqual([command, args], ['acor', ['mcp']]);
+      const { command, args, timeout } = JSON.parse(read(path)).mcpServers.acor;
+      const limit = timeout === undefined ? [] : ['--call-limit', '570'];
+      assert.deepEqual([command, args], ['acor', ['mcp', ...limit]]);
+      assert.ok(timeout === undefined || timeout === 600_000);
     }
     for (const path of [
       '.claude/settings.json',

@@ -523,10 +523,10 @@ describe('a malicious tool without a sandbox', () => {
     ]) {
       const { runId } = await runScript(script);
       const { code, error } = await project.envelope(['verify', runId]);
-      assert.deepEqual([code, error.code], [1, 'E_STORAGE'], script);
+      assert.deepEqual([code, error.code], [1, 'E_INTEGRITY'], script);
       assert.equal(error.details.runs[0].problems[0].run_id, runId);
       const whole = await project.envelope(['verify']);
-      assert.equal(whole.error.code, 'E_STORAGE');
+      assert.equal(whole.error.code, 'E_INTEGRITY');
     }
   });
 
@@ -560,7 +560,7 @@ describe('a malicious tool without a sandbox', () => {
     assert.equal(parseLines(stdout).at(-1)!.ok, false);
     assert.deepEqual(project.runIds(), before);
     const { code: afterwards, error } = await project.envelope(['verify']);
-    assert.ok(afterwards === 0 || error.code === 'E_STORAGE');
+    assert.ok(afterwards === 0 || error.code === 'E_INTEGRITY');
   });
 
   it('that kills its supervisor dies with it, and the run is E_RUNNER_LOST', async () => {

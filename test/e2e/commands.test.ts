@@ -296,7 +296,7 @@ describe('verify', () => {
     change(path);
     const { code, error } = await project.envelope(['verify', runId]);
     writeFileSync(path, kept);
-    assert.deepEqual([code, error?.code], [1, 'E_STORAGE']);
+    assert.deepEqual([code, error?.code], [1, 'E_INTEGRITY']);
     const { runs, ledger } = error.details;
     assert.equal(ledger.length, 1);
     assert.match(ledger[0].problem, /event log is not the one/);
@@ -421,7 +421,7 @@ describe('verify', () => {
         putLines(path, change(kept));
         const { code, error } = await own.envelope(['verify']);
         putLines(path, kept);
-        assert.deepEqual([code, error.code], [1, 'E_STORAGE']);
+        assert.deepEqual([code, error.code], [1, 'E_INTEGRITY']);
         assert.equal(error.details.ledger[0].line, line, JSON.stringify(error.details.ledger));
         assert.equal(error.details.ledger[0].path, path);
         assert.equal((await own.envelope(['verify'])).code, 0);
@@ -532,7 +532,7 @@ describe('list, describe, tools', () => {
   });
 
   it('tools lists every field of every command, by category and name', async () => {
-    const { data } = await project.envelope(['tools']);
+    const { data } = await project.envelope(['tools', '--full']);
     const names: string[] = data.tools.map(({ name }: { name: string }) => name);
     assert.ok(names.length >= 17);
     const key = ({ category, name }: { category: string; name: string }) => `${category} ${name}`;
@@ -571,6 +571,12 @@ describe('list, describe, tools', () => {
         assert.notEqual(parameter.description, '', `${tool.name} ${parameter.name}`);
       }
     }
+    const short = await project.acor(['tools']);
+    assert.ok(short.stdout.length < 20_000, String(short.stdout.length));
+    assert.deepEqual(
+      JSON.parse(short.stdout).data.tools.map(({ name }: { name: string }) => name),
+      names,
+    );
     const one = await project.envelope(['tools', 'run.list']);
     const byCommand = await project.envelope(['tools', 'runs']);
     assert.deepEqual(one.data, byCommand.data);

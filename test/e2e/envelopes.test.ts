@@ -61,6 +61,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   resume: ({ failed }) => [failed, '--no-stream'],
   exec: () => ['--no-stream', 'true'],
   run: ({ tool }) => ['--no-stream', tool],
+  'runs rm': ({ run }) => [run, '--dry-run'],
   'secret delete': () => ['API_TOKEN'],
   'secret set': ({ secretFile }) => ['API_TOKEN', '--file', secretFile],
   'workflow graph': () => ['flow'],
@@ -75,6 +76,7 @@ const ELSEWHERE = ['answer', 'mcp', 'task'];
 const WITHOUT_CONFIG: readonly string[] = [
   'agents check',
   'agents plugin',
+  'agents remove',
   'complete',
   'errors',
   'explain',

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { displayWidth } from '../../src/compose/display-width.ts';
+import { findCommand } from '../../src/compose/find-command.ts';
 import { commandHelp } from '../../src/compose/help.ts';
 import { ROUTES } from '../../src/operations/index.ts';
 import { parseLines, TestProject } from '../support/project.ts';
@@ -200,5 +201,45 @@ describe('the manual page', () => {
       encoding: 'utf8',
     });
     assert.match(broken.stderr, /nosuch/);
+  });
+});
+
+describe('the first page of help', () => {
+  it('fits a screen, and every line of it is a command that exists', async () => {
+    const { stdout } = await project.acor(['--help'], { env: { COLUMNS: '80' } });
+    assert.ok(stdout.split('\n').length <= 30, stdout);
+    const commands = stdout.match(/^ {2}acor \S.*?(?= {2})/gm) ?? [];
+    assert.ok(commands.length > 15, stdout);
+    for (const command of commands) {
+      const argv = command.trim().split(' ').slice(1);
+      if (argv[0] !== 'help') assert.ok(findCommand(ROUTES, argv).route !== undefined, command);
+    }
+    assert.match((await project.acor(['help', 'all'])).stdout, /^ {2}workflow validate /m);
+    assert.equal((await project.envelope(['help', 'foo'])).error.code, 'E_USAGE');
+  });
+});
+
+describe('what people type out of habit', () => {
+  it('is understood: aliases, last, and durations with a unit', async () => {
+    const { stdout } = await project.acor(['run', 'quick', '--timeout', '5m']);
+    const [started] = parseLines(stdout);
+    assert.equal(started!.timeout_s, 300);
+    assert.equal((await project.envelope(['ls'])).meta.tool, 'tool.list');
+    assert.equal((await project.envelope(['ps'])).meta.tool, 'run.list');
+    assert.equal((await project.envelope(['doctor'])).meta.tool, 'system.health');
+    for (const args of [['show'], ['show', 'last'], ['logs'], ['wait', 'last']])
+      assert.equal((await project.envelope(args)).data.run_id, started!.run_id, args.join(' '));
+    const asked = await project.envelope(['run', 'quick', '--timeout', '5 minutes']);
+    assert.match(asked.error.message, /--timeout must be a duration, such as 90s, 5m, 1h or 7d/);
+  });
+
+  it('removes one run, and clean without a rule says what the usual rules would do', async () => {
+    await project.acor(['run', 'quick']);
+    const { data } = await project.envelope(['rm', 'last', '--dry-run']);
+    assert.ok(project.runIds().includes(data.removed[0]));
+    assert.deepEqual((await project.envelope(['runs', 'rm', data.removed[0]])).data.removed, data.removed);
+    assert.ok(!project.runIds().includes(data.removed[0]));
+    const { error } = await project.envelope(['clean']);
+    assert.match(error.hint, /--keep 20 would remove 0, --older-than 30d 0\./);
   });
 });

@@ -43,6 +43,21 @@ describe('acor hook', () => {
     );
   });
 
+  it('names the runs that continue, and those that were cancelled', async () => {
+    using busy = new TestProject();
+    busy.write('tools/hangs/cli.sh', '#!/bin/bash\nsleep 600 & wait\n', 0o755);
+    const { run_id } = JSON.parse((await busy.acor(['run', 'hangs', '--detach'])).stdout).data;
+    const contextNow = async () => {
+      const { answer } = await hook('session-start', { hook_event_name: 'SessionStart' }, busy.root);
+      return answer.hookSpecificOutput.additionalContext;
+    };
+    assert.match(await contextNow(), new RegExp(`Runs that continue now.*\\n\\n- ${run_id} hangs`));
+    await busy.acor(['cancel', run_id]);
+    const text = await contextNow();
+    assert.match(text, new RegExp(`Cancelled in the last 24 hours\\n\\n- ${run_id} hangs`));
+    assert.doesNotMatch(text, /Runs that continue/);
+  });
+
   it('blocks a shell command that starts a tool directly when the project forbids it, and names the replacement', async () => {
     config('direct_calls: deny');
     const call = { tool_name: 'Bash', tool_input: { command: 'cd tools && bash right_hash/cli.sh "a b"' } };

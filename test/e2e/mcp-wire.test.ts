@@ -330,6 +330,22 @@ describe('acor mcp --http', () => {
     assert.deepEqual(processesOf(started()!), []);
   });
 
+  it('drops no session with an open request, however many others begin', async () => {
+    const before = project.runIds();
+    const { session } = await post(KNOWN, initialize);
+    const params = { name: 'hangs', arguments: {} };
+    const call = { jsonrpc: '2.0', id: 2, method: 'tools/call', params };
+    const answer = post({ ...KNOWN, 'Mcp-Session-Id': session! }, call);
+    const started = () => project.runIds().filter((id) => !before.includes(id))[0];
+    await until(() => started() !== undefined && processesOf(started()!).length > 0);
+    const idle = await post(KNOWN, initialize);
+    for (let count = 0; count < 70; count++) await post(KNOWN, initialize);
+    await project.envelope(['cancel', started()!]);
+    assert.match((await answer).text, /"state":"cancelled"/);
+    // The control: a session without an open request is dropped.
+    assert.equal((await post({ ...KNOWN, 'Mcp-Session-Id': idle.session! }, initialize)).status, 404);
+  });
+
   it('does not touch the run of an ended session, and accepts no more requests for it', async () => {
     const before = project.runIds();
     const { session } = await post(KNOWN, initialize);

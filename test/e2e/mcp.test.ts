@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { estimateTokens } from '../../src/util/estimate-tokens.ts';
 import { ACOR, processesOf, TestProject, until } from '../support/project.ts';
 
 /** The two eras of the protocol: with a handshake, and without one. */
@@ -18,6 +20,9 @@ const ASK_USER = {
   context: {},
   schema: { type: 'object', properties: { name: { type: 'string', minLength: 3 } }, required: ['name'] },
 };
+
+/** By the rule of `estimateTokens`, which counts JSON high. Each new own tool needs a reason. */
+const OWN_TOKENS = 1700;
 
 const TOOLS: Readonly<Record<string, { manifest?: object; script: string }>> = {
   says: {
@@ -43,6 +48,10 @@ const TOOLS: Readonly<Record<string, { manifest?: object; script: string }>> = {
   fails: {
     script: `echo '{"type":"error","code":"E_TRANSIENT_NET","msg":"no line","retryable":true}'\nexit 30`,
   },
+  measures: {
+    script: `echo '{"type":"action_required","action":"keep","action_id":"k","context":{}}'\necho 'no protocol'\necho '{"type":"no_such_type"}'\necho '{"type":"result","status":"partial","metrics":{"files":3}}'`,
+  },
+  codes: { script: `echo 'export {};' >"$ARTIFACTS_DIR/page.tsx"\necho '{"type":"result","status":"ok"}'` },
   opens_all: { manifest: { permissions: { level: 'privileged' } }, script: 'exit 0' },
   fetches: {
     manifest: { permissions: { network: { egress_allow: ['api.example.com:443'] } }, effects: 'reads' },
@@ -84,6 +93,7 @@ describe('acor mcp', () => {
     era: (typeof ERAS)[number],
     capabilities: ClientOptions['capabilities'] = {},
     { root } = project,
+    flags: readonly string[] = [],
   ) {
     const client = new Client(
       { name: 'tester', version: '1.0.0' },
@@ -91,15 +101,32 @@ describe('acor mcp', () => {
     );
     const env = { PATH: process.env.PATH ?? '', HOME: root, XDG_DATA_HOME: join(root, 'data') };
     await client.connect(
-      new StdioClientTransport({ command: ACOR, args: ['mcp'], cwd: root, env, stderr: 'ignore' }),
+      new StdioClientTransport({ command: ACOR, args: ['mcp', ...flags], cwd: root, env, stderr: 'ignore' }),
     );
     clients.push(client);
     return client;
   }
 
+  const schemas = new Map<Client, Map<string, object | undefined>>();
+
+  /** The output schemas of the tools, as a client reads them once. Some clients check every answer, errors too. */
+  async function schemasOf(client: Client) {
+    const known = schemas.get(client);
+    if (known !== undefined) return known;
+    const { tools } = await client.listTools();
+    const read = new Map(tools.map(({ name, outputSchema }) => [name, outputSchema]));
+    schemas.set(client, read);
+    return read;
+  }
+
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever the result holds
   async function call(client: Client, name: string, given: object = {}, options: object = {}): Promise<any> {
     const result = await client.callTool({ name, arguments: { ...given } }, options);
+    const schema = (await schemasOf(client)).get(name);
+    if (schema !== undefined) {
+      const ajv = new Ajv2020({ strict: false });
+      assert.ok(ajv.validate(schema, result.structuredContent), `${name}: ${ajv.errorsText()}`);
+    }
     return { ...(result.structuredContent as object), isError: result.isError, content: result.content };
   }
 
@@ -159,8 +186,19 @@ describe('acor mcp', () => {
       });
 
       it("does not return data as structured content when it does not match the manifest's output_schema", async () => {
-        const { isError, state, error } = await call(client, 'lies');
+        const { isError, state, error, invalid_data } = await call(client, 'lies');
         assert.deepEqual([isError, state, error.code], [true, 'completed', 'E_SCHEMA_MISMATCH']);
+        assert.deepEqual(invalid_data, {});
+      });
+
+      it('returns the status, the metrics, the warnings, and the questions without an answer', async () => {
+        const { state, status, metrics, questions, warnings } = await call(client, 'measures');
+        assert.match(warnings.join(), /no_such_type/);
+        assert.deepEqual([state, status, metrics], ['completed', 'partial', { files: 3 }]);
+        assert.deepEqual(
+          questions.map(({ action }: { action: string }) => action),
+          ['keep'],
+        );
       });
 
       it('reports a failure with its code, whether to retry, and the next calls', async () => {
@@ -229,6 +267,37 @@ describe('acor mcp', () => {
         assert.deepEqual(processesOf(run!), []);
       });
 
+      it('leaves the run alone when only the timeout of the client has passed', async () => {
+        const stop = new AbortController();
+        const onprogress = () => stop.abort('SdkError: Request timed out');
+        const before = project.runIds();
+        await assert.rejects(call(client, 'hangs', {}, { signal: stop.signal, onprogress }));
+        const [run] = project.runIds().filter((id) => !before.includes(id));
+        assert.equal((await call(client, 'acor_wait', { run, timeout: 0.05 })).state, 'running');
+        assert.ok(!existsSync(project.path('.runs', run!, 'control', 'CANCEL')));
+        assert.equal((await call(client, 'acor_cancel', { run })).data.state, 'cancelled');
+      });
+
+      it('answers before the limit of the client, and names the runs that continue', async () => {
+        const hasty = await connect(era, {}, project, ['--call-limit', '0.2']);
+        const { state, run_id, next } = await call(hasty, 'hangs');
+        assert.deepEqual(next.at(-1), { tool: 'acor_wait', arguments: { run: run_id } });
+        assert.ok(['running', 'queued'].includes(state), state);
+        for (;;) {
+          const waited = await call(hasty, 'acor_wait', { run: run_id });
+          if (waited.progress === undefined) continue;
+          assert.deepEqual(waited.progress, { pct: 1, msg: 'hang' });
+          break;
+        }
+        const named = [`${run_id} hangs running`];
+        assert.deepEqual((await call(client, 'says', { word: 'x' })).live_runs, named);
+        const refused = await call(client, 'says');
+        assert.deepEqual([refused.live_runs, refused.content[0].text.includes(named[0])], [named, true]);
+        assert.ok((await connect(era)).getInstructions()!.includes(named[0]!));
+        assert.equal((await call(client, 'acor_cancel', { run: run_id })).data.state, 'cancelled');
+        assert.equal((await call(client, 'says', { word: 'x' })).live_runs, undefined);
+      });
+
       it('asks the user a question for the user, asks again after an invalid answer, and starts no second run', async () => {
         const asking = await connect(era, { elicitation: { form: {} } });
         const messages: string[] = [];
@@ -281,6 +350,44 @@ describe('acor mcp', () => {
       });
     });
   }
+
+  describe('for the context of a model', () => {
+    const textOf = (content: { text: string }[]) => content[0]!.text;
+
+    it('costs few tokens: the own tools and instructions, a call, an event', async () => {
+      using empty = new TestProject();
+      const client = await connect('legacy', {}, empty);
+      // A model sees these three of a tool.
+      const seen = (await client.listTools()).tools.map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        inputSchema,
+      }));
+      const own = estimateTokens(JSON.stringify(seen) + client.getInstructions());
+      assert.ok(own <= OWN_TOKENS, `own tools and instructions: ${own}`);
+      await client.close();
+      const caller = await connect('legacy');
+      const { content, run_id } = await call(caller, 'works');
+      assert.ok(estimateTokens(textOf(content)) <= 40, textOf(content));
+      const logs = await call(caller, 'acor_logs', { run: run_id });
+      const lines = textOf(logs.content).split('\n').slice(0, -1);
+      assert.equal(lines.length, project.events(run_id).length);
+      assert.ok(estimateTokens(lines.join('\n')) <= 25 * lines.length, lines.join('\n'));
+      assert.match(lines.join('\n'), /\d+ progress work 40% part 40/);
+    });
+
+    it('shows short paths and digests in the text, and whole ones in the structured content', async () => {
+      const { content, artifacts } = await call(await connect('legacy'), 'says', { word: 'x' });
+      const [shown] = JSON.parse(textOf(content)).artifacts;
+      assert.equal(shown.sha256, artifacts[0].sha256.slice(0, 12));
+      assert.ok(artifacts[0].path.endsWith(shown.path) && shown.path.length < artifacts[0].path.length);
+    });
+
+    it('includes source files as text', async () => {
+      const { content } = await call(await connect('legacy'), 'codes');
+      assert.deepEqual(content[1].resource.text, 'export {};\n');
+    });
+  });
 
   it('offers search, description and run instead of all schemas when there are too many tools', async () => {
     using many = new TestProject();

@@ -58,6 +58,13 @@ describe('a pipe', () => {
     );
     for (const { run_id } of data.result.stages) assert.equal(project.record(run_id)?.state, 'completed');
     assert.equal((await project.envelope(['verify'])).code, 0);
+    // Nothing reads the records of the last tool: they are the answer.
+    const { data: short } = await project.envelope(['pipe', '--no-stream', 'lists', 'in_bash']);
+    assert.deepEqual(short.result.records, [
+      { n: 3, by: 'bash' },
+      { n: 1, by: 'bash' },
+      { n: 2, by: 'bash' },
+    ]);
   });
 
   it('streams: a tool gets a record before the tool in front of it has ended', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { TestProject } from '../support/project.ts';
 
@@ -11,7 +11,14 @@ function project(requirePlan: string): TestProject {
     config: `version: 1\nsecurity: { require_plan: ${requirePlan} }\n`,
   });
   mkdirSync(made.path('traces'));
+  writeWithOldTime(made, 'as shown');
   return made;
+}
+
+/** Writes a file that a look at size and time takes for the same. */
+function writeWithOldTime(made: TestProject, text: string): void {
+  writeFileSync(made.path('traces', 'before'), text);
+  utimesSync(made.path('traces', 'before'), 1_000_000, 1_000_000);
 }
 
 async function tokenOf(made: TestProject, args: readonly string[]): Promise<string> {
@@ -67,6 +74,16 @@ describe('the plan of a tool that writes', () => {
       (made) => {
         appendFileSync(made.path('tools', 'appends', 'tool.yaml'), 'timeout_s: 5\n');
       },
+    ],
+    [
+      'other content of the same size and time in a granted folder',
+      (made) => void writeWithOldTime(made, 'changed.'),
+    ],
+    ['a new file in a granted folder', (made) => void made.write('traces/more', '')],
+    ['a module beside the entry', (made) => void made.write('tools/appends/helper.sh', ':\n')],
+    [
+      'the loss of its isolation',
+      (made) => void made.write('.acor/config.yaml', "version: 1\nsecurity: { isolation: 'off' }\n"),
     ],
     [
       'a target that is no longer what it was',

@@ -106,6 +106,21 @@ describe('a run on a screen', { skip: noTmux }, () => {
     });
   }
 
+  it('lets the person choose the tool or the run where none is given', async () => {
+    using other = new TestProject({ config: WITHOUT_SANDBOX });
+    other.write('tools/first/main', '#!/bin/sh\necho the first one\n', 0o755);
+    other.write('tools/second/main', '#!/bin/sh\necho the second one\n', 0o755);
+    using screen = new TmuxScreen(other, { columns: 100 });
+    screen.enter(['acor', 'run']);
+    await screen.shows(/Which tool\?[\s\S]*first[\s\S]*second/);
+    screen.keys('Down', 'Enter');
+    await screen.shows(/completed in[\s\S]*^the second one$/m);
+    screen.enter('clear; acor wait');
+    await screen.shows(/Which run\?[\s\S]*completed second/);
+    screen.keys('Enter');
+    await screen.shows(/^state +completed/m);
+  });
+
   it('fails with the step, the error, its hint and the next commands', async () => {
     const scripted = script(step('copy', 10), {
       type: 'error',
@@ -120,7 +135,7 @@ describe('a run on a screen', { skip: noTmux }, () => {
     const runId = project.runIds().at(-1);
     assert.match(
       text,
-      /^✗ copy {2}.*\n✗ E_TOOL_FAILED: no luck\n {2}try later\n✗ failed in \d+\.\d s: E_TOOL_FAILED\nNext\n {2}acor /m,
+      /^✗ copy {2}.*\n✗ E_TOOL_FAILED: no luck\n {2}try later\n✗ failed in \d+\.\d s\nNext\n {2}acor /m,
     );
     assert.match(text, new RegExp(`^ {2}acor logs ${runId}$`, 'm'));
     assert.match(screen.looks(), /\x1b\[31m✗/);

@@ -77,9 +77,14 @@ class ProtocolEmitter:
         """Say that the work is done, and with what outcome; the last message of a tool."""
         self.emit("result", status=status, **fields)
 
-    def emit_error(self, code, msg, hint="", retryable=False, **more):
-        """Say what went wrong and how to put it right; the last message of a tool."""
-        self.emit("error", code=code, msg=msg, hint=hint, retryable=retryable, **more)
+    def emit_error(self, code, msg, hint="", retryable=None, **more):
+        """Say what went wrong and how to put it right; the last message of a tool.
+
+        Without ``retryable`` the exit code and the table of error codes decide whether a retry may help.
+        """
+        if retryable is not None:
+            more["retryable"] = retryable
+        self.emit("error", code=code, msg=msg, hint=hint, **more)
 
     def emit_log(self, level, msg, **more):
         """A remark for the readers of the events."""

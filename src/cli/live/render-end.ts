@@ -5,6 +5,7 @@ import { mark, styled } from '../../compose/style.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
 import { durationWords, sizeWords } from '../../compose/time-words.ts';
 import { wrapToWidth } from '../../compose/wrap-to-width.ts';
+import { renderResult } from '../present/result.ts';
 
 type Event = Readonly<Record<string, unknown>>;
 
@@ -12,9 +13,15 @@ const MAX_ARTIFACTS = 10;
 const MAX_FIGURES = 40;
 const MAX_CHARS = 2000;
 
-/** The end of a run: its outcome, its artifacts, and the next commands. */
+/** The end of a run: its outcome, its artifacts, the next commands, and last the data of its result. */
 export function renderEnd(end: Event, result: Event | undefined, cwd: string, screen: Screen): string {
-  return [figures(result, screen), artifacts(end, cwd, screen), headline(end, screen), next(end, screen)]
+  return [
+    figures(result, screen),
+    artifacts(end, cwd, screen),
+    headline(end, screen),
+    next(end, screen),
+    result === undefined ? '' : renderResult(result, screen),
+  ]
     .filter((part) => part !== '')
     .join('\n');
 }
@@ -23,15 +30,14 @@ function headline(end: Event, screen: Screen): string {
   const state = safeLine(String(end.state));
   const sign = state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'stopped';
   const look = sign === 'done' ? 'green' : sign === 'failed' ? 'red' : 'yellow';
-  const code = typeof end.code === 'string' ? `: ${safeLine(end.code)}` : '';
   const took = `in ${durationWords(Number(end.duration_s))}`;
-  return `${styled(`${mark(sign, screen)} ${state}`, look, screen)} ${took}${code}`;
+  return `${styled(`${mark(sign, screen)} ${state}`, look, screen)} ${took}`;
 }
 
-/** The scalar values of the result, as names and values. */
+/** The metrics of the result, as names and values. */
 function figures(result: Event | undefined, screen: Screen): string {
   if (result === undefined) return '';
-  const pairs = [...entriesOf(result.metrics), ...entriesOf(result.data)]
+  const pairs = entriesOf(result.metrics)
     .filter(([, value]) => typeof value !== 'object')
     .slice(0, MAX_FIGURES)
     .map(([key, value]) => `${key} ${value}`);

@@ -5,10 +5,15 @@ import { mark, styled } from '../../compose/style.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
 import { durationWords } from '../../compose/time-words.ts';
 import { LineReader } from '../../protocol/jsonl.ts';
+import { parseEvent } from '../../protocol/parse-event.ts';
+import { plainOutput } from '../present/result.ts';
 import { renderEnd } from './render-end.ts';
 import { linesOf, type Reported, renderEvent } from './render-event.ts';
 import { type EndedStep, RunCourse } from './run-course.ts';
 import { runFooter } from './run-footer.ts';
+
+/** The output of a plain program up to this length is shown again, in one piece, as the answer. */
+const MAX_REPEATED_LINES = 20;
 
 type Event = Readonly<Record<string, unknown>>;
 
@@ -42,6 +47,7 @@ export class RunView {
   #bytes = 0;
   #result: Event | undefined;
   #isOver = false;
+  #hasLeftOut = false;
   #word = '';
   #reportedPct = '';
 
@@ -54,7 +60,10 @@ export class RunView {
           fd,
           screen,
           (now) => this.#footer(now),
-          (count) => leftOut(count, runId, this.#out.screen),
+          (count) => {
+            this.#hasLeftOut = true;
+            return leftOut(count, runId, this.#out.screen);
+          },
         )
       : new PlainLines(fd, screen);
   }
@@ -66,7 +75,7 @@ export class RunView {
     const nowMs = 'bytes' in old ? Date.now() : old.endMs;
     const reader = new LineReader((bytes, start, end) => {
       const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
-      this.#take(JSON.parse(text), nowMs, isFresh);
+      this.#take(parseEvent(text), nowMs, isFresh);
     }, lines.length);
     reader.push(lines);
     this.#bytes += lines.length;
@@ -111,11 +120,17 @@ export class RunView {
       return;
     }
     for (const step of steps) this.#out.print(stepLine(step, screen), 'kept');
-    if (event.type === 'result') this.#result = event;
+    if (event.type === 'result') this.#result = this.#isShown(event) ? { ...event, data: undefined } : event;
     if (event.type === 'runner_end') this.#out.print(renderEnd(event, this.#result, cwd, screen), 'kept');
     else if (!(event.type === 'action_required' && event.blocking === true && asks))
       for (const line of linesOf(event)) this.#emit(renderEvent(line, screen));
     if (event.type === 'progress' && !screen.live) this.#reportProgress();
+  }
+
+  /** The many lines of a plain program are on the screen already, as it wrote them. */
+  #isShown({ data }: Event): boolean {
+    const output = plainOutput(data);
+    return output !== undefined && !this.#hasLeftOut && output.split('\n').length > MAX_REPEATED_LINES;
   }
 
   #emit(lines: Reported | undefined): void {

@@ -3,6 +3,7 @@ import { safeText } from '../../compose/terminal-text.ts';
 import { writeLines } from '../../compose/write-out.ts';
 import type { LogAbout } from '../../operations/run/run-logs.ts';
 import { LineReader } from '../../protocol/jsonl.ts';
+import { parseEvent } from '../../protocol/parse-event.ts';
 import type { TerminalPerson } from '../dialog/terminal-person.ts';
 import { RunView } from './run-view.ts';
 import { placeOf, showEvents } from './show-run.ts';
@@ -35,7 +36,7 @@ async function writeTexts(
     const texts: string[] = [];
     const reader = new LineReader((bytes, start, end) => {
       const line = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
-      const text = asText(JSON.parse(line));
+      const text = asText(parseEvent(line));
       if (text !== undefined) texts.push(`${text}\n`);
     }, lines.length);
     reader.push(lines);

@@ -1,8 +1,12 @@
 import type { Interrupts } from '../../compose/interrupts.ts';
 import type { EventsResult } from '../../compose/operation.ts';
+import { renderValue } from '../../compose/render.ts';
+import type { Screen } from '../../compose/screen.ts';
 import type { Place, Presenter } from '../../compose/terminal.ts';
 import type { RunAbout } from '../../operations/run/run-about.ts';
+import type { EndedRun } from '../../operations/shapes.ts';
 import type { TerminalPerson } from '../dialog/terminal-person.ts';
+import { renderResult } from '../present/result.ts';
 import { RunView, type ViewOptions } from './run-view.ts';
 
 /**
@@ -17,7 +21,21 @@ export function runPresenter(person: TerminalPerson, atQuestion: 'answer' | 'com
       const { next } = await stream.ended();
       return next !== undefined && atQuestion === 'answer' ? 'answer' : 'shown';
     },
+    data: (answer: Record<string, unknown>, screen) =>
+      isEnded(answer) ? renderAnswerOf(answer, screen) : renderValue(answer, screen),
   } satisfies Presenter;
+}
+
+type Ended = Pick<EndedRun, 'result' | 'artifacts'>;
+
+function isEnded(answer: object): answer is Ended {
+  return 'result' in answer && 'artifacts' in answer;
+}
+
+/** The answer of a run for a reader of a pipe: what the tool answered, else the files that it wrote. */
+function renderAnswerOf({ result, artifacts }: Ended, screen: Screen): string {
+  const answer = result === null ? '' : renderResult(result, screen);
+  return answer || artifacts.map(({ path }) => path).join('\n');
 }
 
 /** Where and how a view is drawn. */

@@ -28,6 +28,12 @@ export const pluginPresenter = titled<{ folder: string }>(({ folder }) => [
   `The plugin in ${folder}:`,
 ]);
 
+/** `acor agents remove`. */
+export const removedAgentsPresenter = titled<{ root: string }>(({ root }) => [
+  `What would be taken out of ${root}:`,
+  `The files for agents in ${root}:`,
+]);
+
 /** A title (for a dry run or not), the files and the notes. */
 function titled<T>(titles: (data: T) => [string, string]) {
   return {
@@ -45,6 +51,7 @@ const LOOKS = {
   change: 'green',
   replace: 'yellow',
   move: 'yellow',
+  remove: 'yellow',
   could_not: 'red',
 } as const;
 

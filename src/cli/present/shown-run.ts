@@ -5,6 +5,7 @@ import type { Presenter } from '../../compose/terminal.ts';
 import { agoWords, durationWords, localTime, sizeWords } from '../../compose/time-words.ts';
 import type { runShow } from '../../operations/run/run-show.ts';
 import { shellCommand } from '../../util/shell-words.ts';
+import { renderResult } from './result.ts';
 import { stateWords } from './runs.ts';
 import { pairsOf, tableOf } from './views.ts';
 
@@ -25,8 +26,10 @@ function runShownView(run: Shown, screen: Screen, nowMs: number): string {
   const parts = [
     `${styled(text, look, screen)}  ${run.tool} ${run.tool_version ?? ''}`.trimEnd(),
     pairsOf(facts(run, nowMs), screen),
+    ...(run.stderr === undefined ? [] : [[styled('stderr', 'bold', screen), ...run.stderr].join('\n')]),
     ...run.questions.map((question) => pairsOf(questionFacts(question), screen)),
     artifacts.length === 0 ? '' : tableOf(artifacts, screen, ['path', 'sha256'], ''),
+    run.result === null ? '' : renderResult(run.result, screen),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -45,7 +48,7 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
     progress: far.join('  '),
     why: run.state === 'failed' ? why.join(': ') : '',
     hint: typeof error?.hint === 'string' ? error.hint : '',
-    result: result === null ? '' : plainOf(result),
+    result: result === null ? '' : metricsOf(result),
     memory: typeof usage?.max_rss_bytes === 'number' ? sizeWords(usage.max_rss_bytes) : '',
     processor: typeof usage?.cpu_s === 'number' ? durationWords(usage.cpu_s) : '',
     survivors: survivors.map(({ pid, command }) => `${pid} ${command}`),
@@ -63,15 +66,9 @@ function questionFacts({ action_id, action, msg, context, options }: Shown['ques
   };
 }
 
-/** The tool's result without the envelope of the message. */
-function plainOf({ status, metrics, data }: Readonly<Record<string, unknown>>): string {
-  const fields = [metrics, data].flatMap((each) =>
-    typeof each === 'object' && each !== null
-      ? Object.entries(each)
-      : each === undefined
-        ? []
-        : [['data', each]],
-  );
+/** The status and the metrics of the result; its data follow whole. */
+function metricsOf({ status, metrics }: Readonly<Record<string, unknown>>): string {
+  const fields = typeof metrics === 'object' && metrics !== null ? Object.entries(metrics) : [];
   const pairs = fields.map(
     ([key, value]) => `${key} ${typeof value === 'object' ? JSON.stringify(value) : value}`,
   );

@@ -25,7 +25,7 @@ export const toolsPresenter = {
             : `${mark('failed', screen)} broken: ${problems[0]}`,
       }),
     );
-    const none = 'No tools here: put one into tools/<name>/, or leave out --filter.';
+    const none = 'No tools found. Create one: acor template python --name mine. With --filter, leave it out.';
     return tableOf(rows, screen, ['tool'], none, (column, text) =>
       column === 'description' && text.startsWith(mark('failed', screen)) ? 'red' : undefined,
     );

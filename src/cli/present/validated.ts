@@ -13,9 +13,10 @@ export const validatedPresenter = {
   data(data: Data, screen) {
     const { findings, tools } = data;
     const verdict = findings.length === 0 ? 'no problems found' : `${findings.length} warnings, no error`;
-    return [...linesOf(data, screen), styled(`${tools} tools looked at: ${verdict}`, 'green', screen)].join(
-      '\n',
-    );
+    return [
+      ...linesOf(data, screen),
+      styled(`${tools} ${tools === 1 ? 'tool' : 'tools'} checked: ${verdict}`, 'green', screen),
+    ].join('\n');
   },
   failure: linesOf,
 } satisfies Presenter;

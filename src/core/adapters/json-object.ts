@@ -3,6 +3,9 @@ import type { Intake } from '../run/attempt/intake.ts';
 /** Readers of the events cannot be relied on to parse and write JSON nested deeper than this. */
 const MAX_DEPTH = 1000;
 
+/** Text up to this length is repeated in the result, so that a short answer need not be assembled from events. */
+export const INLINE_OUTPUT_CHARS = 65_536;
+
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A message of a JSONL stream: an object with a `type`. */

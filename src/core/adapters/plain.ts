@@ -1,9 +1,7 @@
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
 import type { Intake } from '../run/attempt/intake.ts';
 import { isOkExit } from '../run/outcome.ts';
-
-/** Text up to this length is repeated in the result, so that a short answer need not be assembled from events. */
-const INLINE_OUTPUT_CHARS = 65_536;
+import { INLINE_OUTPUT_CHARS } from './json-object.ts';
 
 export const PLAIN: AdapterKind = { make: (context) => new PlainAdapter(context), isText: true };
 

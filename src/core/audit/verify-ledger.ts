@@ -91,7 +91,7 @@ function checkRun(
     return compareLog();
   } catch (error) {
     // A damaged pack must not hide what is wrong elsewhere.
-    if (error instanceof AcorError && error.code === 'E_STORAGE') return found(error.message);
+    if (error instanceof AcorError && error.code === 'E_INTEGRITY') return found(error.message);
     throw error;
   }
 

@@ -90,12 +90,12 @@ const RULES: readonly Rule[] = [
   {
     key: /^task\.executor\./,
     widens: differs,
-    means: '`acor task` starts this command, which may write to the project',
+    means: 'a task starts this command, which may write to the project',
   },
   {
     key: /^task\.(commands|hosts|secrets|writes)$/,
     widens: adds,
-    means: '`acor task` gives this to an agent that may use your login',
+    means: 'a task gives this to an agent that may use your login',
   },
   {
     key: /^answers$/,

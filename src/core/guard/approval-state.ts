@@ -1,12 +1,15 @@
 import { realpathSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { approve } from '../../protocol/next-steps.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { type PolicyLayer, placeIn } from '../policy/policy-layer.ts';
+import { commandOf } from '../registry/command.ts';
 import { readManifest } from '../registry/read-manifest.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import { WatchedFiles } from '../registry/watched-files.ts';
 import { ApprovalStore } from './approvals.ts';
-import { type DigestedFile, digestOf } from './tool-digest.ts';
+import { type ExecutedFiles, executedFiles } from './executed-files.ts';
+import type { DigestedFile } from './tool-digest.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -39,12 +42,21 @@ export type ApprovalState =
  */
 export async function approvalOf(
   tool: ToolEntry,
-  from: { root: string; env: Env; layers: readonly PolicyLayer[] },
+  from: { root: string; env: Env; layers: readonly PolicyLayer[]; config: LoadedConfig },
 ): Promise<ApprovalState> {
   if (tool.manifest.permissions.level !== 'privileged') return { state: 'not_needed' };
-  const digested = digestOf(tool);
+  const digested = await executedBy(tool, from);
   if (!(await isAsOnDisk(tool))) throw notAsOnDisk(tool);
   return approvalState(tool.name, digested, from);
+}
+
+/** What would be executed for a tool. Throws E_RUNTIME_MISSING or E_SPAWN_FAILED when it cannot start. */
+export async function executedBy(
+  tool: ToolEntry,
+  { config, env }: { config: LoadedConfig; env: Env },
+): Promise<ExecutedFiles> {
+  const { runtime } = await commandOf(tool, config, env);
+  return executedFiles(tool, { config, runtime });
 }
 
 /** The same for anything that is approved by a name and a set of files. */

@@ -17,6 +17,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { approve as approveStep } from '../../protocol/next-steps.ts';
 import { loadConfig } from '../config/load.ts';
 import { Registry } from '../registry/registry.ts';
+import { executedBy } from './approval-state.ts';
 import { ApprovalStore } from './approvals.ts';
 import { RunGuard } from './run-guard.ts';
 import { digestOf, sha256Of } from './tool-digest.ts';
@@ -173,7 +174,7 @@ describe('an approval', () => {
 
   async function approve(): Promise<void> {
     const config = await loadConfig({ cwd: folder.root, env });
-    const { digest, files } = digestOf(await Registry.open(config).find('t'));
+    const { digest, files } = await executedBy(await Registry.open(config).find('t'), { config, env });
     const given = { by: 'someone', at: '2026-01-01T00:00:00.000Z' };
     new ApprovalStore(env).write({ version: 1, root: folder.root, tool: 't', digest, files, ...given });
   }
@@ -292,7 +293,7 @@ describe('an approval', () => {
 
   it('may stand in the policy of the system or the user, for the very same files', async () => {
     const config = await loadConfig({ cwd: folder.root, env });
-    const { digest } = digestOf(await Registry.open(config).find('t'));
+    const { digest } = await executedBy(await Registry.open(config).find('t'), { config, env });
     for (const source of ['system', 'user'] as const) {
       folder.write(LAYERS[source], `approved:\n  - { tool: t, digest: ${digest} }\n`);
       const { approval } = await (await open()).authorizeTool();
@@ -323,6 +324,50 @@ describe('an approval', () => {
     assert.equal(approval?.by, 'someone');
     folder.write('tools/t/cli.sh', `${CLI}#\n`);
     assert.deepEqual((await refusal((await open()).authorizeTool())).details?.changed, ['cli.sh']);
+  });
+
+  for (const [what, change, changed] of [
+    ['a module beside the entry', () => folder.write('tools/t/helper.py', 'x\n'), 'helper.py'],
+    ['a file in a folder of the tool', () => folder.write('tools/t/data/rules', 'x\n'), 'data/rules'],
+    [
+      'a library that the tools share',
+      () => folder.write('tools/_lib/shared.sh', 'x\n'),
+      'tools/_lib/shared.sh',
+    ],
+    [
+      'a script outside that its command names',
+      () => folder.write('scripts/run.sh', 'x\n'),
+      'scripts/run.sh',
+    ],
+    ['its interpreter', () => folder.program('bin/runs', '#!/bin/sh\n:\n'), 'bin/runs'],
+  ] as const)
+    it(`ends with a change of ${what}`, async () => {
+      folder.write('scripts/run.sh', ':\n');
+      folder.program('bin/runs', '#!/bin/sh\n');
+      folder.write('tools/_lib/shared.sh', ':\n');
+      folder.write(
+        'tools/t/tool.yaml',
+        'name: t\npermissions: { level: privileged }\ncommand: [../../bin/runs, ../../scripts/run.sh]\n',
+      );
+      await approve();
+      assert.equal((await (await open()).authorizeTool()).approval?.by, 'someone');
+      change();
+      const { details } = await refusal((await open()).authorizeTool());
+      assert.ok(String(details?.changed).endsWith(changed), String(details?.changed));
+    });
+
+  it('ends with a virtual environment that is put beside the tool or the tools', async () => {
+    rmSync(folder.at('tools/t'), { recursive: true });
+    folder.write('tools/t/tool.yaml', 'name: t\npermissions: { level: privileged }\n');
+    folder.write('tools/t/cli.py', 'pass\n');
+    for (const place of ['tools/t/venv', 'tools/shared_venv']) {
+      await approve();
+      assert.equal((await (await open()).authorizeTool()).approval?.by, 'someone', place);
+      folder.program(`${place}/bin/python`, '#!/bin/sh\n');
+      folder.write(`${place}/pyvenv.cfg`, '');
+      assert.equal((await refusal((await open()).authorizeTool())).code, 'E_APPROVAL_REQUIRED');
+      rmSync(folder.at(place), { recursive: true });
+    }
   });
 
   it('of a tool that is not built yet is of its source alone', async () => {

@@ -125,7 +125,7 @@ export class RunGuard {
   async approval(): Promise<ApprovalState> {
     const { approvalOf } = await import('./approval-state.ts');
     const { config, env } = this.#request;
-    return approvalOf(this.#tool, { root: config.root, env, layers: this.layers });
+    return approvalOf(this.#tool, { root: config.root, env, layers: this.layers, config });
   }
 
   async #asked(run: SettledRun | undefined): Promise<Asked> {

@@ -36,6 +36,8 @@ export interface RunLog {
   readonly bytes: number;
   /** Whether buffered events were dropped. */
   readonly hasDropped: boolean;
+  /** The messages of the first warnings that this writer has appended, each once. */
+  readonly warnings: readonly string[];
   /** Buffers an event and returns it. */
   append(event: NewEvent): StoredEvent;
   /** Buffers `bytes[start..end)`, a JSON object up to its closing brace with the whole envelope except `seq`, which the log adds. */

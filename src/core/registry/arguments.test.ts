@@ -438,10 +438,11 @@ describe('the arguments of a tool without inputs', () => {
 
 describe('the roots of grants', () => {
   it('are the project, the working directory, the system’s temp folder and those configured, all real', async () => {
-    project.write('.acor/config.yaml', 'security: {grant_roots: [shared, /srv/data]}\n');
+    project.folder('.acor');
     project.link('shared', outside.root);
     const cwd = project.folder('deep');
-    const config = await loadConfig({ cwd, env: { HOME: '/no-home' } });
+    const overrides = { 'security.grant_roots': ['shared', '/srv/data'] };
+    const config = await loadConfig({ cwd, env: { HOME: '/no-home' }, overrides });
     const roots = grantRoots(config, cwd);
     for (const root of [project.root, cwd, outside.root, '/srv/data']) assert.ok(roots.includes(root), root);
     assert.equal(roots.length, 5);

@@ -26,7 +26,7 @@ describe('the command of a Python tool', () => {
     assert.deepEqual(await command(), {
       argv: [python, project.at('tools/t/cli.py')],
       runtime: python,
-      env: { PYTHONPATH: sdkPaths().sdkPython },
+      env: { PYTHONPATH: sdkPaths().sdkPython, PYTHONDONTWRITEBYTECODE: '1' },
     });
   });
 

@@ -18,7 +18,7 @@ export function entryOf(
   const named = read?.manifest?.entry;
   if (named === undefined && kind === 'file') return path;
   const found = named === undefined ? findEntries(dir, files, languages) : [named];
-  if (found.length === 0) return null;
+  if (found.length === 0) return notExecutable(dir, files);
   if (found.length > 1) {
     return problemOf(
       dir,
@@ -51,6 +51,29 @@ export function entryOf(
     );
   }
   return real.path;
+}
+
+/** A file that is meant to be an entry, but that nothing can start; null when there is none. */
+function notExecutable(dir: string, files: WatchedFiles): Problem | null {
+  const name = (files.list(dir) ?? [])
+    .filter((entry) => entry.isFile() && STEMS.some((stem) => isEntry(entry.name, stem)))
+    .map((entry) => entry.name)
+    .find((each) => isScript(each) || files.shebang(join(dir, each)) !== null);
+  if (name === undefined) return null;
+  const path = join(dir, name);
+  return problemOf(
+    path,
+    'not-executable',
+    `${path} is not executable, and its extension names no language that ACOR knows`,
+    `Make it executable: chmod +x '${path}'. Its first line must name its interpreter, such as #!/usr/bin/env ruby.`,
+  );
+}
+
+/** Programs in languages that only a `#!` line starts. Any other extension may be that of data. */
+function isScript(name: string): boolean {
+  return ['', '.rb', '.pl', '.php', '.lua', '.r', '.jl', '.tcl', '.awk', '.ps1'].includes(
+    extname(name).toLowerCase(),
+  );
 }
 
 /** The language of a tool with an entry, or a problem when the language is unknown. */

@@ -186,7 +186,9 @@ function placePositionals(
 
 function unknownFlag(spelling: string, flags: FlagTable): ArgumentProblem {
   const [nearest] = nearestWords(spelling, flags.keys(), 1);
-  const known = [...flags.keys()].filter((flag) => flag !== INPUT_JSON && !flag.startsWith('--no-'));
+  // Each input has several spellings; its own flag is the last one.
+  const bySpec = new Map([...flags].map(([flag, { spec }]) => [spec, flag] as const));
+  const known = [...bySpec.values()].filter((flag) => flag !== INPUT_JSON && !flag.startsWith('--no-'));
   return usageProblem(
     spelling,
     'unknown-flag',

@@ -1,14 +1,15 @@
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../protocol/error-codes.ts';
-import { isAdHoc } from '../../protocol/names.ts';
-import { describeTool, LIST_TOOLS, type NextStep } from '../../protocol/next-steps.ts';
+import { isAdHoc, TOOL_NAME } from '../../protocol/names.ts';
+import { describeTool, LIST_TOOLS, type NextStep, validateTool } from '../../protocol/next-steps.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { type LoadedConfig, registryDirsOf, runsDirOf, toolsDirsOf } from '../config/load.ts';
 import { problemText } from '../config/problem.ts';
 import type { AdHocCall } from './ad-hoc.ts';
+import { stemOf } from './candidate.ts';
 import { discover } from './discover.ts';
 import { DiscoveryCache } from './discovery-cache.ts';
 import { LANGUAGES, languagesWith } from './languages/index.ts';
@@ -97,7 +98,7 @@ export class Registry {
     throw new AcorError('E_MANIFEST_INVALID', `tool '${name}' cannot be used: ${problemText(first)}${more}`, {
       hint: first.fix,
       details: { tool: name, problems: tool.problems },
-      next: [...(this.#plugins?.next ?? [])],
+      next: [validateTool(name), ...(this.#plugins?.next ?? [])],
     });
   }
 
@@ -123,20 +124,43 @@ export class Registry {
     );
     const folders = toolsDirsOf(this.#config);
     const hider = this.#hidden.get(name);
+    const named = tools.find(({ dir, name: own }) => own !== name && basename(dir) === name);
+    const file = unstartableFile(name, folders);
     const hint =
       hider !== undefined
         ? `The plugin '${hider}' hides it.`
-        : nearest.length > 0
-          ? `Did you mean ${nearest.map((each) => `'${each}'`).join(' or ')}?`
-          : tools.length > 0
-            ? 'List the tools of the project.'
-            : `No tools were found in ${folders.join(', ')}. A tool is a folder with a cli.* or main.*, or an executable file.`;
+        : named !== undefined
+          ? `The tool in ${named.dir} has the name '${named.name}' in its manifest.`
+          : file !== undefined
+            ? `${file} is not executable, so it is not a tool: chmod +x '${file}'`
+            : nearest.length > 0
+              ? `Did you mean ${nearest.map((each) => `'${each}'`).join(' or ')}?`
+              : tools.length > 0
+                ? 'List the tools of the project.'
+                : `No tools were found in ${folders.join(', ')}. A tool is a folder with a cli.* or main.*, or an executable file.`;
     return new AcorError('E_TOOL_NOT_FOUND', `there is no tool '${name}'`, {
       hint,
       details: { tool: name, nearest, tools_dirs: folders },
-      next: [...nearest.map(describeTool), ...(this.#plugins?.next ?? []), LIST_TOOLS],
+      next: [
+        ...(named === undefined ? nearest : [named.name]).map(describeTool),
+        ...(this.#plugins?.next ?? []),
+        LIST_TOOLS,
+      ],
     });
   }
+}
+
+/** A single file that would be the tool of this name if it were executable. */
+function unstartableFile(name: string, folders: readonly string[]): string | undefined {
+  if (!TOOL_NAME.test(name)) return undefined;
+  for (const folder of folders) {
+    if (!existsSync(folder)) continue;
+    const found = readdirSync(folder, { withFileTypes: true }).find(
+      (entry) => entry.isFile() && stemOf(entry.name) === name,
+    );
+    if (found !== undefined) return join(folder, found.name);
+  }
+  return undefined;
 }
 
 /** Ties the cache to this disk: a cache that was copied with the project must not be trusted. */

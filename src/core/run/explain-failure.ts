@@ -17,6 +17,7 @@ import { isInside } from '../registry/real-path.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
+import { exceptionLine } from './exception-line.ts';
 import type { Outcome } from './outcome.ts';
 import { ownFolders } from './plan/resolve-call.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
@@ -93,6 +94,14 @@ const EXEC_FLAGS: Readonly<Record<string, string>> = {
 
 function isExec({ tool }: ToolPlan): boolean {
   return execProgram(tool.name) !== undefined;
+}
+
+/** Adds to the message of a failed program what it wrote of the cause. A tool that reports an error itself has named it. */
+export function nameException(plan: ToolPlan, outcome: Outcome): void {
+  const isOwnError = !outcome.byRunner && plan.tool.adapter !== 'plain';
+  if (outcome.code !== 'E_TOOL_FAILED' || isOwnError) return;
+  const line = exceptionLine(tailIn(plan.workspace.stderrLog));
+  if (line !== undefined) outcome.message = `${outcome.message}: ${line}`;
 }
 
 function reportOf(

@@ -4,7 +4,7 @@ import type { RunStore } from '../ports/run-store.ts';
 import { countLines } from '../store-files/follow.ts';
 import { SealBuilder } from '../store-files/seal.ts';
 import { endInLog, isLive, livenessOf } from './read-run.ts';
-import { stepsAfter } from './steps-after.ts';
+import { stepsAfterLoss } from './steps-after.ts';
 import type { RunHost, Workspaces } from './workspace.ts';
 import { UNKNOWN_USAGE } from './write-ending.ts';
 
@@ -117,7 +117,7 @@ async function lostEnding(store: RunStore, runId: string, followedSeq: number): 
     bytes,
     artifacts: [],
     survivors: [],
-    next: stepsAfter({ ...record, state: 'failed', code, retryable: false, late: true }).map(store.commandOf),
+    next: (await stepsAfterLoss(record, store)).map(store.commandOf),
     attempt: record.attempt,
     lost: true,
     seal: NO_SEAL,

@@ -12,7 +12,6 @@ export async function prepareRun(services: RunnerServices, request: RunRequest):
     return services.prepareOrchestration(services, request);
   const plan = await planRun(services, request);
   // Later attempts repeat the first one, whose plan the token covers.
-  if (request.again === undefined)
-    checkPlanToken(plan, request.planToken, services.config.config.security.require_plan);
+  if (request.again === undefined) await checkPlanToken(plan, request.planToken, services.config);
   return { plan, createExecutor: await executorFor(services, plan) };
 }

@@ -19,6 +19,8 @@ export interface LogSummary {
 
 /** The events with which an attempt begins: those before it belong to another attempt. */
 const ATTEMPT_STARTS = ['start', 'runner_start'];
+const MAX_STDERR_LINES = 20;
+const MAX_STDERR_CHARS = 1000;
 const ENDINGS = ['result', 'error', 'cancelled'];
 
 /** Reads the status of a run from the end of its log; the cost does not depend on the length of the log. */
@@ -81,6 +83,21 @@ export async function recordedArtifacts(store: RunStore, runId: string): Promise
     found.unshift(artifact as unknown as MeasuredArtifact);
   }
   return found;
+}
+
+/** The last lines of stderr of the newest attempt, oldest first. */
+export async function stderrTail(store: RunStore, runId: string): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const event of store.tail(runId, ['diagnostic', ...ATTEMPT_STARTS])) {
+    if (event.type !== 'diagnostic') break;
+    lines.unshift(
+      ...String(event.line)
+        .split('\n')
+        .map((line) => line.slice(0, MAX_STDERR_CHARS)),
+    );
+    if (lines.length >= MAX_STDERR_LINES) break;
+  }
+  return lines.slice(-MAX_STDERR_LINES);
 }
 
 /** Follows a run's log and yields its events as objects. */

@@ -10,6 +10,7 @@ import { watchdogsOfRun } from '../process/watchdog.ts';
 import { type Outcome, stopped } from './outcome.ts';
 import { lastStateChange, recordedArtifacts, summariseLog } from './read-log.ts';
 import { changeFrom, endInLog, livenessOf, lostMessage, readRun } from './read-run.ts';
+import { isRepeatable } from './repeatable.ts';
 import { clearSecrets } from './secrets/secrets-folder.ts';
 import { stepsAfter } from './steps-after.ts';
 import { type RunHost, type RunWorkspace, tidyWorkspace } from './workspace.ts';
@@ -136,7 +137,7 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
     artifacts: outcome.state === 'completed' ? await recordedArtifacts(store, record.run_id) : [],
     survivors: leftoversOf(record, workspace).map((pid) => ({ pid, command: commandOf(record, pid) })),
     result: null,
-    next: stepsAfter({ ...record, ...outcome, late: true }),
+    next: stepsAfter({ ...record, ...outcome, late: true, repeatable: await isRepeatable(record, store) }),
     attempt: record.attempt,
     late: true,
   } as const;

@@ -1,5 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import { attachTo, readLogs, showRun } from '../../protocol/next-steps.ts';
+import { attachTo, readLogs, resumeRun, resumeWorkflow, showRun } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { identify } from '../../util/process-table.ts';
 import { removePath } from '../../util/walk-tree.ts';
@@ -104,13 +104,15 @@ function checkState({ run_id, state }: RunRecord, { from }: Rerun): void {
   });
 }
 
-function outcomeUnknown({ run_id, tool, code, signal }: RunRecord): AcorError {
+function outcomeUnknown({ run_id, kind, tool, code, signal }: RunRecord): AcorError {
+  const force =
+    kind === 'workflow' ? resumeWorkflow(run_id, { force: true }) : resumeRun(run_id, { force: true });
   return new AcorError(
     'E_OUTCOME_UNKNOWN',
     `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent, so its effects are unknown`,
     {
       hint: 'Inspect what the tool changed. If a repeat is harmless, add --force, or set idempotent: true in its manifest.',
-      next: [readLogs(run_id)],
+      next: [readLogs(run_id), force],
     },
   );
 }

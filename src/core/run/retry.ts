@@ -30,6 +30,6 @@ export function backoffMs(attempt: number, retry: RetryPlan, random: () => numbe
 }
 
 /** Whether an ended run's tool was stopped and did not end by itself. */
-export function wasStoppedMidway({ code, signal }: RunRecord): boolean {
+export function wasStoppedMidway({ code, signal }: Pick<RunRecord, 'code' | 'signal'>): boolean {
   return signal !== null || (code !== null && STOPPED_MIDWAY.includes(code));
 }

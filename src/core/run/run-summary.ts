@@ -21,6 +21,8 @@ export interface RunSummary {
   survivors: Pick<Survivor, 'pid' | 'command'>[];
   /** The tool's last message, if that is a result. */
   result: Record<string, unknown> | null;
+  /** What the runner warned of: the first messages, each once. */
+  warnings: readonly string[];
   next: NextStep[];
   dir: string;
 }

@@ -4,6 +4,7 @@ import { Questions } from './answers/questions.ts';
 import { after } from './attempt/guards/guard.ts';
 import { cancelledFor, failureOf, type Outcome, stopped } from './outcome.ts';
 import { type RunPlan, recordedArgs } from './plan/run-plan.ts';
+import { isRepeatable } from './repeatable.ts';
 import { backoffMs, nextStep } from './retry.ts';
 import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executor.ts';
 import { RunSlot } from './run-slot.ts';
@@ -104,6 +105,8 @@ export class Run {
       const summarised = summarise(this.#plan, this.#plan.workspace, last, {
         attempt: this.#attempt,
         durationS,
+        warnings: this.#writer.log.warnings,
+        repeatable: outcome.state !== 'completed' && (await isRepeatable(this.#writer.record, this.#store)),
       });
       const summary = this.#plan.secrets?.conclude(this.#plan.workspace, summarised) ?? summarised;
       await this.#watch?.beforeEnd();

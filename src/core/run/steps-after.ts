@@ -2,62 +2,79 @@ import { errorInfo } from '../../protocol/error-codes.ts';
 import { type NextStep, readLogs, resumeRun, resumeWorkflow } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
+import { isRepeatable } from './repeatable.ts';
+import { wasStoppedMidway } from './retry.ts';
 
 /** The facts about an ended run that decide its next steps. */
-interface Ended extends Pick<RunRecord, 'run_id' | 'kind' | 'state' | 'code'> {
+interface Ended extends Pick<RunRecord, 'run_id' | 'kind' | 'state' | 'code' | 'signal' | 'idempotent'> {
   retryable: boolean;
   /** Another process ended the run, because its supervisor had died. */
   late?: boolean;
-  /** Whether such a run may be resumed without knowing what its tool had done. */
-  idempotent?: boolean;
+  /** Whether the next attempt finds work that this one has kept. */
+  hasCheckpoints?: boolean;
+  /** As `isRepeatable` says. */
+  repeatable: boolean;
 }
 
-/** The next steps after a run has ended. */
-export function stepsAfter({
-  run_id,
-  kind,
-  state,
-  code,
-  retryable,
-  idempotent = true,
-  late = false,
-}: Ended): NextStep[] {
-  if (state === 'completed') return [];
-  const isFailedWorkflow = state === 'failed' && kind === 'workflow';
-  const resume = retryable
-    ? [resumeRun(run_id)]
-    : late
-      ? [resumeLost({ run_id, idempotent })]
-      : isFailedWorkflow
-        ? [resumeWorkflow(run_id)]
-        : [];
-  return [...resume, readLogs(run_id), ...stepsOfCode(code)];
+/** The next steps after a run has ended: only those that will be accepted. */
+export function stepsAfter(ended: Ended): NextStep[] {
+  if (ended.state === 'completed') return [];
+  const { run_id, code } = ended;
+  const resume = resumeAfter(ended);
+  const logs = readLogs(run_id);
+  // What the tool did must be known before it is repeated.
+  const first = code === 'E_OUTCOME_UNKNOWN' ? [logs, ...resume] : [...resume, logs];
+  return [...first, ...stepsOfCode(code)];
 }
 
-/** Of a tool that is not idempotent it is unknown what it had done (contract §3): only `--force` is accepted. */
-function resumeLost({ run_id, idempotent }: Pick<RunRecord, 'run_id' | 'idempotent'>): NextStep {
-  return resumeRun(run_id, idempotent ? {} : { force: true });
+/** The step that continues an ended run; none where that would be refused, or would only fail again. */
+function resumeAfter(ended: Ended): NextStep[] {
+  const { run_id, kind, code, state, retryable, late, hasCheckpoints, repeatable } = ended;
+  if (!repeatable) return [];
+  const wasInterrupted = state === 'cancelled' || wasStoppedMidway(ended);
+  const continues =
+    retryable ||
+    late ||
+    kind === 'workflow' ||
+    code === 'E_OUTCOME_UNKNOWN' ||
+    (wasInterrupted && hasCheckpoints);
+  if (!continues) return [];
+  const force = forceFor(ended);
+  return [kind === 'workflow' ? resumeWorkflow(run_id, force) : resumeRun(run_id, force)];
+}
+
+/** Of a tool that is not idempotent and was stopped it is unknown what it had done (contract §3): only `--force` is accepted. */
+function forceFor(ended: Pick<RunRecord, 'code' | 'signal' | 'idempotent'>): { force?: true } {
+  return !ended.idempotent && wasStoppedMidway(ended) ? { force: true } : {};
+}
+
+/** The next steps of a run whose supervisor has died. */
+export async function stepsAfterLoss(record: RunRecord, store: Pick<RunStore, 'read'>): Promise<NextStep[]> {
+  const lost = { state: 'failed', code: 'E_RUNNER_LOST', retryable: false, late: true } as const;
+  return stepsAfter({ ...record, ...lost, repeatable: await isRepeatable(record, store) });
 }
 
 /** The next steps from a log, whose `runner_end` has them as commands. Unknown commands are dropped: a tool may have changed its log. */
-export function recordedSteps(
-  { commandOf }: Pick<RunStore, 'commandOf'>,
-  { run_id, idempotent, lost }: Pick<RunRecord, 'run_id' | 'idempotent'> & { lost?: true },
+export async function recordedSteps(
+  store: Pick<RunStore, 'commandOf' | 'read'>,
+  record: RunRecord & { lost?: true },
   end: Readonly<Record<string, unknown>> | undefined,
-): NextStep[] {
+): Promise<NextStep[]> {
+  const { run_id, lost } = record;
   const { next: commands, code } = end ?? {};
   // The log of a lost run has no end yet.
-  if (lost && end === undefined) return [resumeLost({ run_id, idempotent }), readLogs(run_id)];
+  if (lost && end === undefined) return stepsAfterLoss(record, store);
   if (!Array.isArray(commands)) return [];
   const table = stepsOfCode(typeof code === 'string' ? code : null);
   const possible = [
     resumeRun(run_id),
     resumeRun(run_id, { force: true }),
     resumeWorkflow(run_id),
+    resumeWorkflow(run_id, { force: true }),
     readLogs(run_id),
     ...table,
   ];
-  return possible.filter((step) => commands.includes(commandOf(step)));
+  return commands.flatMap((command) => possible.find((step) => command === store.commandOf(step)) ?? []);
 }
 
 function stepsOfCode(code: string | null): readonly NextStep[] {

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { errorInfo } from '../../protocol/error-codes.ts';
 import type { FinalState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
@@ -11,10 +12,10 @@ import type { RunHost, RunWorkspace } from './workspace.ts';
 
 /** The summary of a run that this process supervised. The caller sets `events` once the end is written. */
 export function summarise(
-  { runId, name, kind }: RunPlan,
+  { runId, name, kind, idempotent }: RunPlan,
   layout: RunWorkspace,
   { outcome, exit, survivors, result, artifacts }: AttemptOutcome,
-  { attempt, durationS }: { attempt: number; durationS: number },
+  facts: { attempt: number; durationS: number; warnings: readonly string[]; repeatable: boolean },
 ): RunSummary {
   const failed = outcome.state !== 'completed';
   return {
@@ -27,13 +28,22 @@ export function summarise(
     retryable: outcome.retryable,
     rc: exit?.rc ?? null,
     signal: exit?.signal ?? null,
-    attempt,
-    duration_s: durationS,
+    attempt: facts.attempt,
+    duration_s: facts.durationS,
     events: 0,
     artifacts: failed ? [] : artifacts,
     survivors,
     result,
-    next: stepsAfter({ run_id: runId, kind, ...outcome }),
+    warnings: [...facts.warnings],
+    next: stepsAfter({
+      run_id: runId,
+      kind,
+      ...outcome,
+      signal: exit?.signal ?? null,
+      idempotent,
+      repeatable: facts.repeatable,
+      hasCheckpoints: hasFiles(layout.checkpoints),
+    }),
     dir: layout.dir,
   };
 }
@@ -57,7 +67,7 @@ export async function summaryOf(
       textOrNull(report?.hint) ??
       textOrNull(denial?.hint) ??
       (code === null ? null : (errorInfo(code)?.hint ?? null)),
-    retryable: report?.retryable === true,
+    retryable: (end?.retryable ?? report?.retryable) === true,
     rc: (end?.rc ?? record.rc) as number | null,
     signal: (end?.signal ?? record.signal) as string | null,
     attempt: record.attempt,
@@ -66,9 +76,18 @@ export async function summaryOf(
     artifacts: (end?.artifacts ?? []) as MeasuredArtifact[],
     survivors: (end?.survivors ?? []) as RunSummary['survivors'],
     result: ending?.type === 'result' ? { ...ending } : null,
-    next: recordedSteps(store, record, end),
+    warnings: (end?.warnings ?? []) as string[],
+    next: await recordedSteps(store, record, end),
     dir: workspaces.of(runId).dir,
   };
+}
+
+function hasFiles(folder: string): boolean {
+  try {
+    return readdirSync(folder).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 function textOrNull(value: unknown): string | null {

@@ -100,7 +100,7 @@ async function writeOutcome(
 
 async function writeEnd(
   { log, commandOf }: RunWriter,
-  { state, code }: Outcome,
+  { state, code, retryable }: Outcome,
   reported: Reported,
 ): Promise<void> {
   const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late } = reported;
@@ -110,6 +110,7 @@ async function writeEnd(
     rc,
     signal,
     code,
+    ...(state === 'failed' && { retryable }),
     duration_s,
     usage,
     events: log.events + 1,
@@ -117,6 +118,7 @@ async function writeEnd(
     artifacts,
     survivors,
     next: next.map(commandOf),
+    ...(log.warnings.length > 0 && { warnings: [...log.warnings] }),
     attempt,
     ...(late && { late }),
     seal: log.seal(),

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { digestOf } from './seccomp/assemble-filter.ts';
 import { seccompFilter } from './seccomp/filter.ts';
 
-const RULES = { architecture: 'x64', internet: true, kind: 'full' } as const;
+const RULES = { architecture: 'x64', internet: true, isShared: false, kind: 'full' } as const;
 const DIGEST = digestOf(RULES);
 const RIGHT = seccompFilter(RULES).toString('hex');
 

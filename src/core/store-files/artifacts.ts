@@ -30,6 +30,12 @@ const LARGE_BYTES = 1_000_000_000;
 /** The unit of `st_blocks`, on every file system. */
 const BLOCK_BYTES = 512;
 
+/** Source files and settings: text without a media type of its own. */
+const SOURCE_FILES =
+  '.bash .c .cc .cjs .conf .cpp .cs .css .diff .go .graphql .h .hpp .ini .java .js .jsx .kt .lock .lua .mjs .patch .php .pl .proto .py .r .rb .rs .rst .scala .scss .sh .sql .svelte .swift .tex .toml .ts .tsv .tsx .vue .zsh'.split(
+    ' ',
+  );
+
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
   '.gif': 'image/gif',
@@ -52,6 +58,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.yaml': 'application/yaml',
   '.yml': 'application/yaml',
   '.zip': 'application/zip',
+  ...Object.fromEntries(SOURCE_FILES.map((extension) => [extension, 'text/plain'])),
 };
 
 /**

@@ -1,4 +1,5 @@
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync } from 'node:fs';
+import { keepWarning } from '../../protocol/v1/first-warnings.ts';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
 import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
 import { writeFully } from '../../util/atomic-write.ts';
@@ -40,6 +41,7 @@ export class EventLog implements RunLog {
   #hasDropped = false;
   /** Whether the end of the run is in the log, or buffered. */
   #hasEnd = false;
+  readonly #warnings: string[] = [];
   readonly #observers: RunObserver[] = [];
   readonly #questions: QuestionFile;
   /** The positions of buffered question events in the buffer. */
@@ -73,6 +75,10 @@ export class EventLog implements RunLog {
     return this.#hasDropped;
   }
 
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
   get bytes(): number {
     return this.#bytes + this.#used;
   }
@@ -90,6 +96,7 @@ export class EventLog implements RunLog {
   append(event: NewEvent): StoredEvent {
     if (this.#hasEnd) throw new Error('Internal: an event after the end of the run');
     this.#hasEnd = event.type === 'runner_end';
+    keepWarning(this.#warnings, event);
     const envelope = {
       v: PROTOCOL_VERSION,
       type: event.type,

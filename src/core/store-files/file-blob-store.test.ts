@@ -50,7 +50,7 @@ describe('the blob store of files', () => {
       renameSync(path, kept);
       writeFileSync(secret, 'not for you');
       put();
-      await assert.rejects(read(artifact, 0, 10), { code: 'E_STORAGE' });
+      await assert.rejects(read(artifact, 0, 10), { code: 'E_INTEGRITY' });
       rmSync(path);
       await assert.rejects(read(artifact, 0, 10), { code: 'E_INPUT_NOT_FOUND' });
       renameSync(kept, path);

@@ -70,7 +70,7 @@ function unreadable({ path }: Blob, error: unknown): AcorError {
 }
 
 export function changed({ path }: Blob): AcorError {
-  return new AcorError('E_STORAGE', `the artifact ${path} is not what the run made any more`, {
+  return new AcorError('E_INTEGRITY', `the artifact ${path} is not what the run made any more`, {
     hint: 'The file was changed after the run. Read the file itself if you want what it is now, or run the tool again.',
   });
 }

@@ -123,7 +123,7 @@ export class FileRunStore implements RunStore {
         return { ...record, kind: record.kind ?? kindOfName(record.tool), staged: record.staged ?? [] };
       throw new TypeError('it is not the record of this run');
     } catch (error) {
-      throw new AcorError('E_STORAGE', `the record of run ${runId} is invalid: ${file.location}`, {
+      throw new AcorError('E_INTEGRITY', `the record of run ${runId} is invalid: ${file.location}`, {
         hint: 'Another program changed the file. The events of the run are in events.jsonl beside it.',
         cause: error,
       });

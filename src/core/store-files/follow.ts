@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LineReader } from '../../protocol/jsonl.ts';
+import { parseEvent } from '../../protocol/parse-event.ts';
 import { ChangeWaiter } from '../../util/change-waiter.ts';
 import { errorCode } from '../../util/error-code.ts';
 import type { FollowOptions } from '../ports/run-store.ts';
@@ -76,7 +77,7 @@ export function* wholeLines(log: ReadableFile): Generator<Uint8Array> {
 export function eventsIn(lines: Uint8Array): Record<string, unknown>[] {
   const events: Record<string, unknown>[] = [];
   const reader = new LineReader((line, start, end) => {
-    events.push(JSON.parse(Buffer.from(line.buffer, line.byteOffset + start, end - start).toString('utf8')));
+    events.push(parseEvent(Buffer.from(line.buffer, line.byteOffset + start, end - start).toString('utf8')));
   }, lines.length);
   reader.push(lines);
   return events;
@@ -192,5 +193,5 @@ function endsTheRun(lines: Uint8Array): boolean {
   const lastStart = lines.lastIndexOf(LF, lines.length - 2) + 1;
   const last = Buffer.from(lines.buffer, lines.byteOffset + lastStart, lines.length - lastStart);
   // The words may also stand in an event that wraps another one.
-  return last.includes(END_MARK) && JSON.parse(last.toString('utf8')).type === 'runner_end';
+  return last.includes(END_MARK) && parseEvent(last.toString('utf8')).type === 'runner_end';
 }

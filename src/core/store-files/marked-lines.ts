@@ -1,3 +1,4 @@
+import { parseEvent } from '../../protocol/parse-event.ts';
 import type { ReadEvent } from '../ports/run-store.ts';
 
 const LF = 10;
@@ -10,7 +11,7 @@ export function* eventsOfTypes(
 ): Generator<ReadEvent> {
   const sign = order === 'oldest' ? 1 : -1;
   for (const start of [...startsOfLinesNaming(lines, types)].sort((a, b) => sign * (a - b))) {
-    const event: ReadEvent = JSON.parse(lines.toString('utf8', start, endOfLine(lines, start)));
+    const event = parseEvent(lines.toString('utf8', start, endOfLine(lines, start))) as ReadEvent;
     if (types.has(String(event.type))) yield event;
   }
 }

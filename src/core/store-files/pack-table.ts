@@ -56,7 +56,7 @@ export class PackTable {
   readonly sha256: string;
   readonly #lines: Buffer;
 
-  /** Reads the table of a pack. Throws E_STORAGE when the pack is damaged; undefined when it does not exist. */
+  /** Reads the table of a pack. Throws E_INTEGRITY when the pack is damaged; undefined when it does not exist. */
   static read(path: string): PackTable | undefined {
     let fd: number;
     try {
@@ -142,10 +142,10 @@ export function tableAndFooter(runs: readonly PackedRun[], offset: number): Buff
   return Buffer.concat([table, numbers, createHash('sha256').update(table).digest(), HEADER]);
 }
 
-/** E_STORAGE for a pack, or for one run in it, that was damaged or changed. Everything else in the store stays readable. */
+/** E_INTEGRITY for a pack, or for one run in it, that was damaged or changed. Everything else in the store stays readable. */
 export function damagedPack(path: string, why: string, runId?: string): AcorError {
   const what = runId === undefined ? `the pack ${path}` : `run ${runId} in the pack ${path}`;
-  return new AcorError('E_STORAGE', `${what} is damaged: ${why}`, {
+  return new AcorError('E_INTEGRITY', `${what} is damaged: ${why}`, {
     hint: 'Restore the file from a backup. ACOR deletes nothing of it, and all other runs stay readable.',
     ...(runId !== undefined && { details: { run: runId, pack: path } }),
     next: [VERIFY],

@@ -42,7 +42,7 @@ export class PackedRuns {
     return existsSync(this.folder);
   }
 
-  /** Opens only packs whose range includes the id. Throws E_STORAGE when the run may be in a damaged pack. */
+  /** Opens only packs whose range includes the id. Throws E_INTEGRITY when the run may be in a damaged pack. */
   find(runId: string): FoundRun | undefined {
     const known = this.#findIn(this.#names, runId);
     if (known.found !== undefined) return known.found;

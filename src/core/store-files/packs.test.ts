@@ -259,7 +259,7 @@ describe('packed runs', () => {
       await assert.rejects(
         async () => [open().readNow(bad), await eventsOf(bad)],
         (error: { code: string; message: string }) =>
-          error.code === 'E_STORAGE' && error.message.includes(path) && error.message.includes(bad),
+          error.code === 'E_INTEGRITY' && error.message.includes(path) && error.message.includes(bad),
       );
       assert.equal((await eventsOf(good)).length, 2);
       const { runs } = await verifyStore(open());
@@ -270,7 +270,7 @@ describe('packed runs', () => {
           [good, true],
         ],
       );
-      await assert.rejects(open().takeOver(bad), { code: 'E_STORAGE' });
+      await assert.rejects(open().takeOver(bad), { code: 'E_INTEGRITY' });
       assert.deepEqual(await removeRuns(store, [good]), [good]);
       assert.deepEqual(open().listNow(), [bad]);
     });
@@ -287,7 +287,7 @@ describe('packed runs', () => {
         const [damaged] = packs().sort();
         flip(join(root, 'packs', damaged!), at);
         for (const runId of ids) {
-          await assert.rejects(open().read(runId), { code: 'E_STORAGE', message: new RegExp(damaged!) });
+          await assert.rejects(open().read(runId), { code: 'E_INTEGRITY', message: new RegExp(damaged!) });
           assert.equal(open().files.has(runId), true);
         }
         for (const runId of others) assert.equal((await eventsOf(runId)).length, 2);

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_RUNS, showRun } from '../../protocol/next-steps.ts';
 import { editDistance } from '../../util/nearest.ts';
@@ -11,13 +13,34 @@ const SHOWN = 3;
  * begin with the time, so a prefix that matches one run now may match two runs a moment later.
  */
 export function runNotFound(runId: string, root: string, ids: readonly string[]): AcorError {
-  const nearest = nearRuns(runId, ids);
+  if (hasEvents(join(root, runId))) return recordMissing(runId, root);
+  const others = ids.filter((id) => id !== runId);
+  const nearest = nearRuns(runId, others);
   const hint = nearest.length === 0 ? 'List the runs.' : `Did you mean ${nearest.join(' or ')}?`;
   return new AcorError('E_RUN_NOT_FOUND', `run ${runId} not found in ${root}`, {
     hint,
     ...(nearest.length > 0 && { details: { run: runId, nearest } }),
     next: [...nearest.map(showRun), LIST_RUNS],
   });
+}
+
+/** False for a run whose creator was killed before it had written anything. */
+function hasEvents(folder: string): boolean {
+  const events = statSync(join(folder, 'events.jsonl'), { throwIfNoEntry: false });
+  return events !== undefined && events.size > 0;
+}
+
+/** The folder of the run is there, but nothing that reads a run can do without its record. */
+function recordMissing(runId: string, root: string): AcorError {
+  const folder = join(root, runId);
+  return new AcorError(
+    'E_INTEGRITY',
+    `run ${runId} has no record: ${join(folder, 'metadata.json')} is missing`,
+    {
+      hint: `Restore the file from a backup, or remove the folder ${folder}. The events of the run are in events.jsonl there.`,
+      next: [LIST_RUNS],
+    },
+  );
 }
 
 /** The ids that begin with the text, else those at most two typing errors away; newest first. */

@@ -1,3 +1,4 @@
+import { parseEvent } from '../../protocol/parse-event.ts';
 import type { LogExtent, ReadEvent } from '../ports/run-store.ts';
 import { eventsOfTypes } from './marked-lines.ts';
 import type { ReadableFile } from './readable-file.ts';
@@ -59,7 +60,7 @@ function wholeLinesIn(log: ReadableFile, from: number, to: number): { lines: Buf
 function* newestFirst(lines: Buffer): Generator<ReadEvent> {
   for (let end = lines.length - 1; end > 0; ) {
     const start = lines.lastIndexOf(LF, end - 1) + 1;
-    yield JSON.parse(lines.toString('utf8', start, end));
+    yield parseEvent(lines.toString('utf8', start, end)) as ReadEvent;
     end = start - 1;
   }
 }

@@ -1,4 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
+import { keepWarning } from '../../protocol/v1/first-warnings.ts';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
 import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
 import { errorMessage } from '../../util/error-code.ts';
@@ -59,6 +60,7 @@ export class MemoryRunLog implements RunLog {
   #hasDropped = false;
   /** Whether the end of the run is in the log, or buffered. */
   #hasEnd = false;
+  readonly #warnings: string[] = [];
   #redact: RedactLine = (line) => line;
 
   constructor(runId: string, stored: StoredLines, mayWrite: () => boolean) {
@@ -80,9 +82,14 @@ export class MemoryRunLog implements RunLog {
     return this.#hasDropped;
   }
 
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
   append(event: NewEvent): StoredEvent {
     if (this.#hasEnd) throw new Error('Internal: an event after the end of the run');
     this.#hasEnd = event.type === 'runner_end';
+    keepWarning(this.#warnings, event);
     const ts = new Date().toISOString();
     const envelope = { v: PROTOCOL_VERSION, type: event.type, ts, run_id: this.#runId };
     const stored: StoredEvent = { ...envelope, ...event, seq: this.events + 1 };

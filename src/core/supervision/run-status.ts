@@ -1,7 +1,7 @@
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import { isFinal, type RunState } from '../../protocol/run.ts';
 import type { RunStore } from '../ports/run-store.ts';
-import { questionsOf } from '../run/answers/open-questions.ts';
+import { type AskedQuestion, questionsOf } from '../run/answers/open-questions.ts';
 import { readQuestion } from '../run/answers/question.ts';
 import { summariseLog } from '../run/read-log.ts';
 import { readRun } from '../run/read-run.ts';
@@ -63,20 +63,27 @@ export interface OpenQuestion {
 
 /** The open questions of a run. */
 export async function openQuestionsOf(store: RunStore, runId: string): Promise<OpenQuestion[]> {
+  return (await questionsOf(store, runId)).filter(({ isOpen }) => isOpen).map(asShown);
+}
+
+/** The questions that a run did not wait for and that have no answer, also of an ended run. */
+export async function unansweredQuestionsOf(store: RunStore, runId: string): Promise<OpenQuestion[]> {
   const questions = await questionsOf(store, runId);
   return questions
-    .filter(({ isOpen }) => isOpen)
-    .map(({ asked }) => {
-      const { actionId, action, audience, blocking, msg, context, options, schema } = readQuestion(asked);
-      return {
-        action_id: actionId,
-        action,
-        audience,
-        blocking,
-        msg: msg ?? null,
-        context: { ...context },
-        options: options?.map((option) => ({ ...option })) ?? null,
-        schema: schema === undefined ? null : { ...schema },
-      };
-    });
+    .filter(({ answered, asked }) => answered === undefined && asked.blocking !== true)
+    .map(asShown);
+}
+
+function asShown({ asked }: AskedQuestion): OpenQuestion {
+  const { actionId, action, audience, blocking, msg, context, options, schema } = readQuestion(asked);
+  return {
+    action_id: actionId,
+    action,
+    audience,
+    blocking,
+    msg: msg ?? null,
+    context: { ...context },
+    options: options?.map((option) => ({ ...option })) ?? null,
+    schema: schema === undefined ? null : { ...schema },
+  };
 }

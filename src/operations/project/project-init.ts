@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { usageError } from '../../compose/app-error.ts';
 import type { Initialised } from '../../core/authoring/scaffold/init-project.ts';
 import type { PlannedFile } from '../../core/authoring/scaffold/planned-file.ts';
 import { TEMPLATES } from '../../core/authoring/scaffold/templates.ts';
@@ -16,6 +17,9 @@ import {
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { plannedFile, shownFile } from './shapes.ts';
+
+/** What is written of the project itself with `--agents-only`. */
+const NOTHING: Initialised = { files: [], tool: null, above: null, build: null };
 
 export const projectInit = acorOperation({
   name: 'project.init',
@@ -39,6 +43,10 @@ export const projectInit = acorOperation({
       .describe(
         'Also write the files by which these agents find ACOR: claude, codex, gemini, separated by commas.',
       ),
+    agents_only: z
+      .boolean()
+      .default(false)
+      .describe('With --agents: write only those files, no configuration and no tool.'),
     force: z
       .boolean()
       .default(false)
@@ -56,6 +64,7 @@ export const projectInit = acorOperation({
   list: 'files',
   example: 'acor init',
   moreExamples: [
+    'acor init --agents claude --agents-only',
     'acor init --template bash --dry-run',
     'acor init --from-existing',
     'acor init --agents claude,codex,gemini',
@@ -64,14 +73,24 @@ export const projectInit = acorOperation({
     const { initProject } = await import('../../core/authoring/scaffold/init-project.ts');
     // Report a mistake in the flag before writing anything.
     const forAgents = input.agents === undefined ? undefined : await planForAgents(input.agents, input, ctx);
-    const done = await initProject({
-      root: ctx.cwd,
-      env: ctx.env,
-      force: input.force,
-      fromExisting: input.from_existing,
-      dryRun: input.dry_run,
-      ...(input.template !== undefined && { template: input.template }),
-    });
+    if (input.agents_only && forAgents === undefined)
+      throw usageError([
+        {
+          parameter: 'agents_only',
+          message: '--agents-only needs --agents',
+          fix: 'Add --agents claude,codex,gemini, or some of them.',
+        },
+      ]);
+    const done = input.agents_only
+      ? NOTHING
+      : await initProject({
+          root: ctx.cwd,
+          env: ctx.env,
+          force: input.force,
+          fromExisting: input.from_existing,
+          dryRun: input.dry_run,
+          ...(input.template !== undefined && { template: input.template }),
+        });
     if (forAgents !== undefined && !input.dry_run) writeFiles(forAgents.files, ctx.cwd);
     const files = [...done.files, ...(forAgents?.files ?? [])].map((file) => shownFile(file, ctx.cwd));
     const data = {

@@ -31,7 +31,17 @@ export function placed({ file, line, col }: Pick<Finding, 'file' | 'line' | 'col
 /** One file in the answer of a command that writes files of a project. */
 export const plannedFile = z.object({
   path: z.string().describe('Relative to the project’s folder; absolute when it is outside.'),
-  action: z.enum(['create', 'merge', 'replace', 'change', 'move', 'keep', 'unchanged', 'could_not']),
+  action: z.enum([
+    'create',
+    'merge',
+    'replace',
+    'change',
+    'move',
+    'remove',
+    'keep',
+    'unchanged',
+    'could_not',
+  ]),
   why: z.string().optional(),
   by_hand: z.string().optional().describe('What a person must do by hand.'),
   lines: z.array(z.object({ line: z.int(), before: z.string(), after: z.string() })).optional(),

@@ -18,7 +18,7 @@ import { type shownPlan, showPlan } from './show-plan.ts';
 
 /** The flags of `acor replay` for `--execute`. */
 export interface ExecuteFlags {
-  stream: boolean;
+  stream?: boolean | undefined;
   dry_run: boolean;
   force: boolean;
   plan?: string | undefined;

@@ -3,21 +3,26 @@ import { AppError } from '../../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
 import type { RerunMode } from '../../core/ports/run-launcher.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
+import { isStage } from '../../core/run/repeatable.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
-import { AcorError } from '../../protocol/acor-error.ts';
-import { describeTool, resumeRun } from '../../protocol/next-steps.ts';
+import { describeTool, showRun } from '../../protocol/next-steps.ts';
 import { runName } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { answers, runSummary, startedRun, stream } from '../shapes.ts';
+import { answers, runId, runSummary, startedRun, stream } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import type { ShownAs } from './run-result.ts';
 
 export const againInput = z.object({
-  run: z.string().describe('The id of the run.'),
-  timeout: z.number().positive().optional().describe('Seconds until the deadline of this attempt.'),
+  run: runId,
+  timeout: z
+    .number()
+    .positive()
+    .meta({ unit: 's' })
+    .optional()
+    .describe('Seconds, or 5m, 1h, until the deadline of this attempt.'),
   stream,
   detach: z.boolean().default(false).describe('Return the id at once; the run continues in the background.'),
   answer: z
@@ -114,26 +119,17 @@ export async function continueRun(
 }
 
 /** A stage cannot be repeated alone: the later stages have already used its records. Throws E_USAGE. */
-async function refuseStage({ run_id, parent }: RunRecord, store: RunStore): Promise<void> {
-  if (parent === null || !(await isStage(parent.run_id, store))) return;
+async function refuseStage(record: RunRecord, store: RunStore): Promise<void> {
+  const { run_id, parent } = record;
+  if (parent === null || !(await isStage(record, store))) return;
   throw new AppError(
     'E_USAGE',
     `run ${run_id} is a stage of pipe ${parent.run_id}, and only the whole pipe can be continued`,
     {
       hint: 'Resume the pipe instead.',
-      next: [resumeRun(parent.run_id)],
+      next: [showRun(parent.run_id)],
     },
   );
-}
-
-/** False also when the pipe was removed: its former stage is then an ordinary run. */
-async function isStage(pipe: string, store: RunStore): Promise<boolean> {
-  try {
-    return (await store.read(pipe)).kind === 'pipe';
-  } catch (error) {
-    if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return false;
-    throw error;
-  }
 }
 
 async function mayAsk(services: RunnerServices, request: RunRequest): Promise<boolean> {

@@ -6,9 +6,10 @@ import { waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { readRegular } from '../../util/regular-file.ts';
 import { acorOperation } from '../define.ts';
+import { runId } from '../shapes.ts';
 
 const input = z.object({
-  run: z.string().describe('The id of the run.'),
+  run: runId,
   action_id: z.string().optional().describe('The question; optional when only one is open.'),
   choice: z.string().optional().describe('The id of one of the options.'),
   value: z.string().optional().describe('The answer as JSON.'),

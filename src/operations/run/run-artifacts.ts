@@ -4,7 +4,7 @@ import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { listArtifacts, type NextStep } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape } from '../shapes.ts';
+import { artifactShape, runId } from '../shapes.ts';
 
 export const runArtifacts = acorOperation({
   name: 'run.artifacts',
@@ -12,7 +12,7 @@ export const runArtifacts = acorOperation({
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
-  input: z.object({ run: z.string().describe('The id of the run.') }),
+  input: z.object({ run: runId }),
   output: z.object({ run_id: z.string(), artifacts: z.array(artifactShape) }),
   positionals: ['run'],
   list: 'artifacts',
@@ -36,7 +36,7 @@ export const runArtifact = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    run: z.string().describe('The id of the run.'),
+    run: runId,
     artifact: z.string().describe('The path, as the run lists it, or the number in that list, from 1.'),
     from: z.int().min(0).default(0).describe('The first byte to read.'),
     bytes: z.int().min(1).max(MAX_BYTES).default(DEFAULT_BYTES).describe('How many bytes to read at most.'),

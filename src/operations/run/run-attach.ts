@@ -8,7 +8,7 @@ import { attachTo } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
-import { type EndedRun, runSummary, type StartedRun, startedRun } from '../shapes.ts';
+import { type EndedRun, runId, runSummary, type StartedRun, startedRun, stream, streams } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { questionEnd, startedRunOf } from './run-detached.ts';
@@ -21,7 +21,8 @@ export const runAttach = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    run: z.string().describe('The id of the run.'),
+    run: runId,
+    stream,
     since: z.int().min(0).default(0).describe('Only events after this seq.'),
   }),
   output: z.union([runSummary, startedRun]),
@@ -29,14 +30,14 @@ export const runAttach = acorOperation({
   positionals: ['run'],
   example: 'acor attach r-0123456789abcdef',
   streams: 'Protocol events, one JSON object a line. Exit code 2 when the run waits for an answer.',
-  async run({ run, since }, ctx) {
-    const { app, signal } = ctx;
+  async run({ run, since, stream: flag }, ctx) {
+    const { app, signal, env } = ctx;
     const project = await app.project();
     const { store } = project;
     await store.read(run);
     const ask = await askAtTerminal(run, ctx, signal);
     return eventsResult(followRun(store, run, { since, signal, atQuestions: true, ask }), {
-      stream: true,
+      stream: streams(flag, env),
       about: () => runAbout(run, ctx, { asks: ask !== undefined, cancels: false }),
       left: 'stopped',
       end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {

@@ -3,6 +3,7 @@ import { AppError } from '../../compose/app-error.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import { isFinal, isOrchestration } from '../../protocol/run.ts';
 import { acorOperation } from '../define.ts';
+import { runId } from '../shapes.ts';
 
 export const runCancel = acorOperation({
   name: 'run.cancel',
@@ -11,7 +12,7 @@ export const runCancel = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    run: z.string().describe('The id of the run.'),
+    run: runId,
     reason: z
       .string()
       .default('cancelled by acor cancel')

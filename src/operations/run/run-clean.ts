@@ -16,12 +16,19 @@ export const runClean = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    keep: z.int().min(0).optional().describe('Keep this many of the newest runs.'),
+    keep: z
+      .int()
+      .min(0)
+      .optional()
+      .describe(
+        'Keep this many of the newest runs; without any rule, storage.keep of the configuration applies.',
+      ),
     older_than: z
       .number()
       .min(0)
+      .meta({ unit: 'd' })
       .optional()
-      .describe('Take only runs that ended more than this many days ago.'),
+      .describe('Take only runs that ended more than this many days ago, or 12h, 7d.'),
     pack: z
       .boolean()
       .default(false)
@@ -39,18 +46,14 @@ export const runClean = acorOperation({
   }),
   list: 'removed',
   example: 'acor clean --keep 20 --dry-run',
-  moreExamples: ['acor clean --older-than 30', 'acor clean --pack --older-than 7'],
+  moreExamples: ['acor clean --older-than 30d', 'acor clean --pack --older-than 7'],
   async run(input, ctx) {
-    if (input.keep === undefined && input.older_than === undefined) {
-      const what = input.pack ? 'pack' : 'remove';
-      throw new AppError('E_USAGE', `clean needs a rule for which runs to ${what}`, {
-        hint: 'Add --keep N, --older-than DAYS, or both. Preview with --dry-run.',
-        next: [input.pack ? PREVIEW_PACK : PREVIEW_CLEAN],
-      });
-    }
-    const { store } = await ctx.app.project();
+    const { store, config } = await ctx.app.project();
+    // The rule of the project applies where the caller gives none.
+    const keep = input.keep ?? (input.older_than === undefined ? config.config.storage.keep : undefined);
+    if (keep === undefined && input.older_than === undefined) throw needsRule(store, input.pack);
     const rule: RetentionRule = {
-      ...(input.keep !== undefined && { keep: input.keep }),
+      ...(keep !== undefined && { keep }),
       ...(input.older_than !== undefined && { olderThanMs: input.older_than * DAY_MS }),
     };
     const total = store.listNow().length;
@@ -64,6 +67,21 @@ export const runClean = acorOperation({
     return { kind: 'data', data: { ...changed, dry_run: input.dry_run, kept } };
   },
 });
+
+/** Says with numbers what the usual rules would do. */
+function needsRule(store: FileRunStore, packs: boolean): AppError {
+  const what = packs ? 'pack' : 'remove';
+  const count = (rule: RetentionRule) => selectRemovable(store, rule).length;
+  const [byCount, byAge] = [count({ keep: 20 }), count({ olderThanMs: 30 * DAY_MS })];
+  return new AppError(
+    'E_USAGE',
+    `clean needs a rule for which of the ${store.listNow().length} runs to ${what}`,
+    {
+      hint: `Add --keep N, --older-than 30d, or both. --keep 20 would ${what} ${byCount}, --older-than 30d ${byAge}. Preview with --dry-run.`,
+      next: [packs ? PREVIEW_PACK : PREVIEW_CLEAN],
+    },
+  );
+}
 
 async function pack(store: FileRunStore, rule: RetentionRule, dryRun: boolean) {
   const selected = selectPackable(store, rule);

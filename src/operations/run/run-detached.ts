@@ -14,7 +14,7 @@ import { attachTo, followLogs, waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
-import type { EndedRun, StartedRun } from '../shapes.ts';
+import { type EndedRun, type StartedRun, streams } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { answerOf, type ShownAs } from './run-result.ts';
@@ -61,7 +61,7 @@ export async function showDetached(
   return eventsResult(
     followRun(store, runId, { since, signal, atQuestions: true, ask, recoversIn: workspaces }),
     {
-      stream: flags.stream,
+      stream: streams(flags.stream, ctx.env),
       about: () => runAbout(runId, ctx, { asks: ask !== undefined, cancels: true }),
       left: 'stopped',
       end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {

@@ -6,7 +6,7 @@ import { startRun } from '../../core/run/start-run.ts';
 import { followLogs } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
-import type { EndedRun, StartedRun } from '../shapes.ts';
+import { type EndedRun, type StartedRun, streams } from '../shapes.ts';
 import { answerOf, type ShownAs } from './run-result.ts';
 
 /** Runs a request with this process as its supervisor. The run continues whether or not a reader takes its events. */
@@ -31,7 +31,7 @@ export async function runHere(
   void run.ended.catch(() => {}).then(stopListening);
   return {
     kind: 'events',
-    stream: flags.stream,
+    stream: streams(flags.stream, ctx.env),
     events: ctx.person?.ask === undefined ? untilLeft(run, run.follow(), ctx) : withDialog(run, ctx),
     about: async () => {
       const { runAbout } = await import('./run-about.ts');

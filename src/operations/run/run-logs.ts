@@ -8,6 +8,7 @@ import { eventsIn } from '../../core/store-files/follow.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
+import { runId } from '../shapes.ts';
 import { type RunAbout, runAbout } from './run-about.ts';
 import { EXIT_INTERRUPTED } from './run-result.ts';
 
@@ -22,7 +23,7 @@ export interface LogAbout extends RunAbout {
 }
 
 const input = z.object({
-  run: z.string().describe('The id of the run.'),
+  run: runId.default('last'),
   follow: z.boolean().default(false).describe('Continue until the run ends, one event a line.'),
   since: z.int().min(0).default(0).describe('Only events after this seq.'),
   type: z.array(z.string()).default([]).describe('Only events of this type; may be given several times.'),

@@ -8,6 +8,7 @@ import { attachTo, previewReplay } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { acorOperation } from '../define.ts';
+import { runId } from '../shapes.ts';
 import { replayed } from './compare-artifacts.ts';
 import { playRecording } from './play-recording.ts';
 import { runAbout } from './run-about.ts';
@@ -15,7 +16,7 @@ import { EXIT_INTERRUPTED } from './run-result.ts';
 import { shownPlan } from './show-plan.ts';
 
 const input = z.object({
-  run: z.string().describe('The id of the run.'),
+  run: runId,
   speed: z.number().positive().optional().describe('How many times as fast as the run was; by default 1.'),
   at_once: z.boolean().default(false).describe('Emit all events without any wait.'),
   execute: z
@@ -26,7 +27,7 @@ const input = z.object({
     ),
   stream: z
     .boolean()
-    .default(true)
+    .optional()
     .describe('With --execute: write events as they come; --no-stream writes one envelope at the end.'),
   dry_run: z.boolean().default(false).describe('With --execute: show what would run, and start nothing.'),
   plan: z
@@ -93,7 +94,7 @@ function checkFlags({ run, speed, at_once, execute, stream, dry_run, plan, force
   const given = (flags: readonly (string | false)[]) => flags.filter((flag) => flag !== false);
   const playing = given([speed !== undefined && '--speed', at_once && '--at-once']);
   const executing = given([
-    !stream && '--no-stream',
+    stream === false && '--no-stream',
     dry_run && '--dry-run',
     plan !== undefined && '--plan',
     force && '--force',

@@ -8,11 +8,12 @@ import { commandOf } from '../command-forms.ts';
 export const EXIT_INTERRUPTED = 130;
 
 /** How a run ended, as data shows it. */
-export type ShownSummary = Omit<RunSummary, 'next'> & { next: string[] };
+export type ShownSummary = Omit<RunSummary, 'next' | 'warnings'> & { next: string[] };
 
 /** How to show a run, and which exit code the command ends with. */
 export interface ShownAs {
-  stream: boolean;
+  /** Undefined: as `streams` decides. */
+  stream?: boolean | undefined;
   detach: boolean;
   exit_code: 'acor' | 'tool';
 }
@@ -25,13 +26,20 @@ export async function answerOf(
 ): Promise<Answer<ShownSummary>> {
   if (summary.code !== null) await app.readErrorCodes();
   const exit = exitOf(summary, exit_code, app);
-  const shown = { ...summary, next: summary.next.map(commandOf) };
-  if (summary.state !== 'failed') return { kind: 'data', data: shown, exit, next: summary.next };
-  const error = new AppError(summary.code ?? 'E_UNKNOWN', summary.message ?? 'the run failed', {
-    hint: summary.hint ?? undefined,
+  const { warnings, ...shown } = { ...summary, next: summary.next.map(commandOf) };
+  if (summary.state !== 'failed') return { kind: 'data', data: shown, exit, next: summary.next, warnings };
+  const { code, message, hint, retryable } = summary;
+  const { store } = await app.project();
+  const { stderrTail } = await import('../../core/run/read-log.ts');
+  // A tool may have removed its own log.
+  const stderr = await stderrTail(store, summary.run_id).catch(() => []);
+  const error = new AppError(code ?? 'E_UNKNOWN', message ?? 'the run failed', {
+    hint: hint ?? undefined,
     next: summary.next,
+    retryable,
+    ...(stderr.length > 0 && { details: { stderr } }),
   });
-  return { kind: 'failure', error, data: shown, exit };
+  return { kind: 'failure', error, data: shown, exit, warnings };
 }
 
 function exitOf({ state, code, rc }: RunSummary, exitCode: ShownAs['exit_code'], app: AcorApp): number {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { summariseLog } from '../../core/run/read-log.ts';
+import { stderrTail, summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
 import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
@@ -8,7 +8,7 @@ import { cancelRun, followLogs } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import { runRecord } from '../../protocol/run-record.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape, clocks, lost, openQuestion, survivorShape } from '../shapes.ts';
+import { artifactShape, clocks, lost, openQuestion, runId, survivorShape } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
 
 const shownRun = runRecord.extend({
@@ -22,6 +22,7 @@ const shownRun = runRecord.extend({
   questions: z.array(openQuestion).describe('The open questions of the run; they accept an answer now.'),
   result: z.record(z.string(), z.unknown()).nullable(),
   error: z.record(z.string(), z.unknown()).nullable(),
+  stderr: z.array(z.string()).optional().describe('The last lines of stderr of a failed run.'),
   artifacts: z.array(artifactShape),
   survivors: z.array(survivorShape),
   usage: z.record(z.string(), z.unknown()).nullable(),
@@ -33,7 +34,7 @@ export const runShow = acorOperation({
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
-  input: z.object({ run: z.string().describe('The id of the run.') }),
+  input: z.object({ run: runId.default('last') }),
   output: shownRun,
   positionals: ['run'],
   list: 'artifacts',
@@ -43,6 +44,7 @@ export const runShow = acorOperation({
     const record = await readRun(store, input.run);
     const log = await summariseLog(store, input.run);
     const { end, ending, progress, lastEvent } = log;
+    const stderr = record.state === 'failed' ? await stderrTail(store, input.run) : [];
     const data = {
       ...record,
       dir: workspaces.of(input.run).dir,
@@ -52,14 +54,15 @@ export const runShow = acorOperation({
       questions: isFinal(record.state) ? [] : await openQuestionsOf(store, input.run),
       result: ending?.type === 'result' ? ending : null,
       error: ending?.type === 'error' ? ending : null,
+      ...(stderr.length > 0 && { stderr }),
       artifacts: (end?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [],
       survivors: (end?.survivors as z.output<typeof survivorShape>[] | undefined) ?? [],
       usage: (end?.usage as Record<string, unknown> | undefined) ?? null,
     };
     const next = isFinal(record.state)
-      ? recordedSteps(store, record, end)
+      ? await recordedSteps(store, record, end)
       : [...(await stepsForOpenQuestions(store, input.run)), followLogs(input.run), cancelRun(input.run)];
-    return { kind: 'data', data, next };
+    return { kind: 'data', data, next, warnings: (end?.warnings ?? []) as string[] };
   },
 });
 

@@ -13,7 +13,12 @@ import { preparedAnswers } from './prepared-answers.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
 
 export const runFlags = {
-  timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole run.'),
+  timeout: z
+    .number()
+    .positive()
+    .meta({ unit: 's' })
+    .optional()
+    .describe('Seconds, or 5m, 1h, until the deadline of the whole run.'),
   retries: z.int().min(0).optional().describe('How often a retryable failure is retried.'),
   stream,
   detach: z

@@ -4,6 +4,7 @@ import {
   openQuestionsOf,
   type RunStatus,
   statusOf,
+  unansweredQuestionsOf,
 } from '../../core/supervision/run-status.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -26,4 +27,10 @@ export async function runQuestions(
   const { store } = await app.project();
   const questions = await openQuestionsOf(store, run);
   return { questions, answers: await stepsForOpenQuestions(store, run) };
+}
+
+/** The questions of an ended run that have no answer. */
+export async function unansweredQuestions(app: AcorApp, run: string): Promise<OpenQuestion[]> {
+  await app.authorize({ name: 'run.show', effect: 'reads' }, { run });
+  return unansweredQuestionsOf((await app.project()).store, run);
 }

@@ -66,11 +66,11 @@ export const runVerify = acorOperation({
     const problems = [...runs.flatMap((run) => run.problems), ...ledger];
     const first = problems[0]!;
     const error = new AppError(
-      'E_STORAGE',
+      'E_INTEGRITY',
       `${problems.length} difference(s) from what was recorded; the first: ${first.path}: ${first.problem}`,
       {
         hint: 'These records were changed or damaged: do not trust them. The data lists every place.',
-        exit: 1,
+        next: [],
       },
     );
     return { kind: 'failure', error, data };

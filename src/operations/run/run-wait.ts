@@ -7,7 +7,7 @@ import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { waitFor } from '../../protocol/next-steps.ts';
 import { drain } from '../../util/streams.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape, openQuestion } from '../shapes.ts';
+import { artifactShape, openQuestion, runId } from '../shapes.ts';
 
 /** The longest delay of a timer, in seconds: 24 days. */
 const MAX_WAIT_S = 2_147_483;
@@ -19,13 +19,14 @@ export const runWait = acorOperation({
   idempotent: true,
   rateLimit: null,
   input: z.object({
-    run: z.string().describe('The id of the run.'),
+    run: runId,
     timeout: z
       .number()
       .positive()
       .max(MAX_WAIT_S)
+      .meta({ unit: 's' })
       .optional()
-      .describe('Stop waiting after this many seconds; the run continues.'),
+      .describe('Stop waiting after this many seconds, or 5m; the run continues.'),
     until: z
       .enum(['ending', 'question'])
       .default('question')
@@ -69,7 +70,7 @@ export const runWait = acorOperation({
     if (waited === 'question')
       return { kind: 'data', data, exit: 2, next: await stepsForOpenQuestions(store, input.run) };
     if (waited === 'timeout') return { kind: 'data', data, next: [waitFor(input.run)] };
-    const next = recordedSteps(store, record, ended);
+    const next = await recordedSteps(store, record, ended);
     return { kind: 'data', data, exit: record.state === 'completed' ? 0 : 1, next };
   },
 });

@@ -26,6 +26,11 @@ export const shownPlan = z.lazy(() =>
       .string()
       .nullable()
       .describe('Pass it to --plan to run exactly this; null for a tool that only reads.'),
+    compared_by_size: z
+      .array(z.string())
+      .describe(
+        'Paths too large to be read as a whole: the token covers the rest of their files by size and time.',
+      ),
   }),
 );
 
@@ -40,7 +45,9 @@ export async function showPlan(
   const hideRunId = (text: string) => text.replaceAll(plan.runId, '<run>');
   const env = environmentOf(plan, plan.workspace, { number: 1, deadline: new Date(), isResumed: false });
   const { isWorthAPlan, planToken } = await import('../../core/run/plan/plan-token.ts');
-  const token = isWorthAPlan(plan.tool.manifest) ? planToken(plan) : null;
+  const { token, comparedBySize } = isWorthAPlan(plan.tool.manifest)
+    ? await planToken(plan, services.config)
+    : { token: null, comparedBySize: [] };
   const { limits, retry } = plan;
   const programWords = plan.sandboxed.argv.slice(0, plan.sandboxed.argv.length - plan.args.length);
   const data = {
@@ -69,6 +76,7 @@ export async function showPlan(
     secrets: plan.secrets?.delivered.map(({ name }) => name) ?? [],
     lowered: plan.lowered,
     token,
+    compared_by_size: comparedBySize,
   };
   return { kind: 'data', data, next: stepFor(plan, request, token) };
 }

@@ -22,9 +22,9 @@ export const explain = acorOperation({
         'Only this topic, such as errors, or the name of a tool; without it, the overview, which lists them.',
       ),
     format: z
-      .enum(['markdown', 'json'])
+      .enum(['markdown', 'text', 'json'])
       .optional()
-      .describe('markdown: the document itself. json: the envelope.'),
+      .describe('markdown, text: the document itself. json: the envelope.'),
     include_examples: z.boolean().default(false).describe('Also examples.'),
     protocol_version: z
       .int()
@@ -56,7 +56,7 @@ export const explain = acorOperation({
     const data = { topic: input.topic ?? null, protocol_version: input.protocol_version, sections, topics };
     const text = documentOf(data);
     const answer = { data, tokens: estimateTokens(text) };
-    return input.format === 'markdown'
+    return input.format === 'markdown' || input.format === 'text'
       ? { kind: 'document', document: text, ...answer }
       : { kind: 'data', ...answer };
   },

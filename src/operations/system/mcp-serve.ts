@@ -6,6 +6,8 @@ import { acorOperation } from '../define.ts';
 import { serverToken } from './server-token.ts';
 
 const DEFAULT_PORT = 7332;
+/** The longest delay of a timer, in seconds: 24 days. */
+const MAX_LIMIT_S = 2_147_483;
 
 export const mcpServe = acorOperation({
   name: 'mcp.serve',
@@ -28,13 +30,21 @@ export const mcpServe = acorOperation({
       .describe(
         'With --http: the file of the token, readable by its owner only (0600); created if it does not exist. Alternative: ACOR_MCP_TOKEN. Without either, ACOR creates a token and prints it.',
       ),
+    call_limit: z
+      .number()
+      .positive()
+      .max(MAX_LIMIT_S)
+      .optional()
+      .describe(
+        'A call that takes longer than this many seconds answers that its run continues; set it below the timeout of the client. Default: 50, or 300 for a client that gets progress.',
+      ),
   }),
   output: z.object({}),
   example: 'acor mcp',
   moreExamples: ['acor mcp --http --port 7332 --token-file ~/.config/acor/mcp-token'],
   streams:
     'JSON-RPC messages, one a line; with --http one line with the url, and with the token if ACOR created it.',
-  async run({ http, port, token_file }, ctx) {
+  async run({ http, port, token_file, call_limit: callLimitS }, ctx) {
     const { surfaces } = ctx.app;
     if (surfaces === undefined) {
       const step = { operation: 'mcp.serve', input: {}, why: 'Serve the tools to agents.' };
@@ -46,7 +56,7 @@ export const mcpServe = acorOperation({
     // Report an invalid project now, before a client waits for the server.
     await ctx.app.project();
     const { ACOR_MCP_TOKEN: given, ...env } = ctx.env;
-    const about = { cwd: ctx.cwd, env, signal: ctx.signal };
+    const about = { cwd: ctx.cwd, env, signal: ctx.signal, callLimitS };
     if (!http) {
       if (ctx.person !== null)
         ctx.note(

@@ -32,7 +32,7 @@ export async function giveApproval(
   root: string,
   { kind, name, words }: Subject,
   { digest, files }: Extract<ApprovalState, { digest: string }>,
-  digestNow: () => string,
+  digestNow: () => string | Promise<string>,
   person: Person,
 ): Promise<ApprovalLine> {
   const subject = `${kind} '${name}'`;
@@ -42,7 +42,7 @@ export async function giveApproval(
     '',
     ...words,
     '',
-    'The approval covers the current content of these files, and no other files that they load:',
+    'The approval covers the current content of these files, and no files that they load from elsewhere:',
     ...files.map((file) => `${file.name}, SHA-256 ${file.sha256}`),
   ];
   const typed = await person.askForText(about, `To approve it, type its name (${name})`);
@@ -52,7 +52,7 @@ export async function giveApproval(
       next,
     });
   }
-  if (digestNow() !== digest) {
+  if ((await digestNow()) !== digest) {
     throw new AcorError('E_APPROVAL_REQUIRED', `${subject} changed while the person was reading it`, {
       hint: 'Read the new version, and approve it then.',
       next,

@@ -1,10 +1,9 @@
 import { realpathSync } from 'node:fs';
 import * as z from 'zod';
 import type { OperationContext } from '../../compose/operation.ts';
-import { approvalRequired } from '../../core/guard/approval-state.ts';
+import { approvalRequired, executedBy } from '../../core/guard/approval-state.ts';
 import { ApprovalStore } from '../../core/guard/approvals.ts';
 import { RunGuard } from '../../core/guard/run-guard.ts';
-import { digestOf } from '../../core/guard/tool-digest.ts';
 import { refuseViolations } from '../../core/policy/decision.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
@@ -35,7 +34,8 @@ export const toolApprove = acorOperation({
     const project = await ctx.app.project();
     const root = realpathSync(project.config.root);
     const store = new ApprovalStore(ctx.env);
-    if (input.list) return { kind: 'data', data: { root, approvals: await listed(project, store, root) } };
+    if (input.list)
+      return { kind: 'data', data: { root, approvals: await listed(project, store, root, ctx.env) } };
     if (input.tool === undefined) {
       throw new AcorError('E_USAGE', 'expected the name of a tool or plugin', {
         hint: 'Add the name of a tool, or plugin:<name>.',
@@ -75,7 +75,8 @@ async function approved(
   if (ctx.person === null) throw approvalRequired(tool.name, state);
   const words = await toolWords(project, tool, ctx);
   const subject = { kind: 'tool', name: tool.name, words } as const;
-  return giveApproval(store, root, subject, state, () => digestOf(tool).digest, ctx.person);
+  const digestNow = async () => (await executedBy(tool, { config, env: ctx.env })).digest;
+  return giveApproval(store, root, subject, state, digestNow, ctx.person);
 }
 
 function revoked(store: ApprovalStore, root: string, tool: string): ApprovalLine {
@@ -91,20 +92,23 @@ function revoked(store: ApprovalStore, root: string, tool: string): ApprovalLine
 }
 
 async function listed(
-  { registry, plugins }: Project,
+  { registry, plugins, config }: Project,
   store: ApprovalStore,
   root: string,
+  env: Readonly<Record<string, string | undefined>>,
 ): Promise<ApprovalLine[]> {
   const tools = await registry.list();
-  return store.list(root).map((given) => {
-    const { tool: name, digest, by, at, files } = given;
-    if (name.startsWith('plugin:')) return listedPlugin(plugins, given);
-    const tool = tools.find((each) => each.name === name && each.problems.length === 0);
-    const line = { tool: name, digest, by, at };
-    if (tool === undefined) return { ...line, state: 'gone', changed: [] };
-    const now = digestOf(tool);
-    if (now.digest === digest) return { ...line, state: 'valid', changed: [] };
-    const changed = now.files.filter((file) => !files.some((each) => each.sha256 === file.sha256));
-    return { ...line, state: 'stale', changed: changed.map((file) => file.name) };
-  });
+  return Promise.all(
+    store.list(root).map(async (given): Promise<ApprovalLine> => {
+      const { tool: name, digest, by, at, files } = given;
+      if (name.startsWith('plugin:')) return listedPlugin(plugins, given);
+      const tool = tools.find((each) => each.name === name && each.problems.length === 0);
+      const line = { tool: name, digest, by, at };
+      if (tool === undefined) return { ...line, state: 'gone', changed: [] };
+      const now = await executedBy(tool, { config, env });
+      if (now.digest === digest) return { ...line, state: 'valid', changed: [] };
+      const changed = now.files.filter((file) => !files.some((each) => each.sha256 === file.sha256));
+      return { ...line, state: 'stale', changed: changed.map((file) => file.name) };
+    }),
+  );
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { problemText } from '../../core/config/problem.ts';
-import { describeTool } from '../../protocol/next-steps.ts';
+import { createTool, describeTool } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { reportPlugins } from '../project/report-plugins.ts';
+import { usability } from './usability.ts';
 
 const toolLine = z.object({
   name: z.string(),
@@ -30,7 +30,10 @@ export const toolList = acorOperation({
       .string()
       .optional()
       .describe('Only tools whose name, category or description contains this text.'),
-    format: z.enum(['json', 'table']).optional().describe('json: the envelope. table: for people.'),
+    format: z
+      .enum(['json', 'table', 'text'])
+      .optional()
+      .describe('json: the envelope. table, text: for people.'),
   }),
   output: z.object({ tools: z.array(toolLine) }),
   list: 'tools',
@@ -39,10 +42,14 @@ export const toolList = acorOperation({
     const project = await ctx.app.project();
     const { registry } = project;
     const needle = input.filter?.toLowerCase();
-    const tools = (await registry.list())
-      .map((tool) => ({
+    const problemsOf = await usability(project, ctx.env);
+    const all = await Promise.all(
+      (await registry.list()).map(async (tool) => ({ tool, problems: await problemsOf(tool) })),
+    );
+    const tools = all
+      .map(({ tool, problems }) => ({
         name: tool.name,
-        status: tool.problems.length === 0 ? ('ok' as const) : ('broken' as const),
+        status: problems.length === 0 ? ('ok' as const) : ('broken' as const),
         version: tool.manifest.version,
         language: tool.language,
         adapter: tool.adapter,
@@ -51,7 +58,7 @@ export const toolList = acorOperation({
         level: tool.manifest.permissions.level,
         has_manifest: tool.manifestPath !== null,
         path: tool.entry ?? tool.dir,
-        problems: tool.problems.map((problem) => `${problemText(problem)}. ${problem.fix}`),
+        problems,
         ...(tool.notes !== undefined && { notes: tool.notes }),
       }))
       .filter(
@@ -65,7 +72,11 @@ export const toolList = acorOperation({
     return {
       kind: 'data',
       data: { tools },
-      next: [...broken.slice(0, 3).map(({ name }) => describeTool(name)), ...reportPlugins(project, ctx)],
+      next: [
+        ...(all.length === 0 ? [createTool('python', 'my_tool')] : []),
+        ...broken.slice(0, 3).map(({ name }) => describeTool(name)),
+        ...reportPlugins(project, ctx),
+      ],
     };
   },
 });

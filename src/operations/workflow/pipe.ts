@@ -17,8 +17,11 @@ const input = z.object({
   timeout: z
     .number()
     .positive()
+    .meta({ unit: 's' })
     .optional()
-    .describe('Seconds until the deadline of the whole pipe; by default that of its slowest tool.'),
+    .describe(
+      'Seconds, or 5m, 1h, until the deadline of the whole pipe; by default that of its slowest tool.',
+    ),
   stream,
   detach: z
     .boolean()

@@ -31,7 +31,12 @@ export const taskRun = acorOperation({
       .enum(EXECUTOR_NAMES)
       .optional()
       .describe('The agent that does it; by default task.executor of the configuration.'),
-    timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole run.'),
+    timeout: z
+      .number()
+      .positive()
+      .meta({ unit: 's' })
+      .optional()
+      .describe('Seconds, or 5m, 1h, until the deadline of the whole run.'),
     stream,
     detach: z
       .boolean()

@@ -32,9 +32,9 @@ export const workflowGraph = acorOperation({
   input: z.object({
     workflow: z.string().describe('A workflow by name or path.'),
     format: z
-      .enum(['mermaid', 'dot', 'json'])
+      .enum(['mermaid', 'dot', 'text', 'json'])
       .optional()
-      .describe('mermaid, dot: the document itself. json: the envelope.'),
+      .describe('mermaid, dot: the document itself. text: for people. json: the envelope.'),
     run: z.string().optional().describe('A run of this workflow: colours its steps by their state.'),
   }),
   output,

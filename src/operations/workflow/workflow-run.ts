@@ -15,7 +15,12 @@ const input = z.object({
     .array(z.string())
     .default([])
     .describe("The workflow's inputs, as flags; --input-json takes them as JSON."),
-  timeout: z.number().positive().optional().describe('Seconds until the deadline of the whole workflow.'),
+  timeout: z
+    .number()
+    .positive()
+    .meta({ unit: 's' })
+    .optional()
+    .describe('Seconds, or 5m, 1h, until the deadline of the whole workflow.'),
   stream,
   detach: z
     .boolean()

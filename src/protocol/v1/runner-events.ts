@@ -67,6 +67,8 @@ const runnerEnd = message('runner_end', {
   rc: z.int().nullable(),
   signal: z.string().nullable(),
   code: z.string().nullable(),
+  /** Of a failed run: whether a retry may help. Absent in logs of builds that did not write it. */
+  retryable: z.boolean().optional(),
   duration_s: z.number(),
   usage: z.looseObject({ cpu_s: z.number().nullable(), max_rss_bytes: z.int().nullable() }),
   events: z.int(),
@@ -74,6 +76,8 @@ const runnerEnd = message('runner_end', {
   artifacts: z.array(freeObject),
   survivors: z.array(survivor),
   next: z.array(z.string()),
+  /** The messages of the first warnings of this supervisor, each once. Absent when there were none. */
+  warnings: z.array(z.string()).optional(),
   attempt: z.int().min(1),
   /** Another process wrote the end, because the supervisor had died: the seal covers the events from then on. */
   late: z.literal(true).optional(),

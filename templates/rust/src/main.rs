@@ -43,6 +43,6 @@ fn selftest() {
 }
 
 fn fail(code: &str, message: &str) -> ! {
-    emit("error", &[("code", text(code)), ("msg", text(message)), ("retryable", "false".into())]);
+    emit("error", &[("code", text(code)), ("msg", text(message))]);
     std::process::exit(EXIT_FATAL);
 }

@@ -416,6 +416,60 @@ def _():
         return True
 
 
+# Around the run
+def succeeds(result):
+    """For functions of the C library: -1 and errno."""
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "")
+    return True
+
+
+probe(75, "limits")(lambda: resource.prlimit(at["canary"], resource.RLIMIT_CORE, (0, 0)) and True)
+probe(75, "priority")(lambda: os.setpriority(os.PRIO_PROCESS, at["canary"], 10) or True)
+probe(75, "priority of the user")(lambda: os.setpriority(os.PRIO_USER, 0, 11) or os.getpriority(os.PRIO_PROCESS, at["canary"]) == 11)
+probe(75, "processors")(lambda: os.sched_setaffinity(at["canary"], os.sched_getaffinity(0)) or True)
+probe(75, "scheduling")(lambda: os.sched_setscheduler(at["canary"], os.SCHED_BATCH, os.sched_param(0)) or True)
+probe(76, "set")(lambda: os.setxattr(at["owned"], "user.acor", b"x") or True)
+probe(76, "list")(lambda: os.listxattr(at["owned"]) is not None)
+probe(20, "setuid by open")(lambda: made(lambda path: os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o4755))))
+probe(20, "setgid by mknod")(lambda: made(lambda path: os.mknod(path, 0o102755)))
+
+
+def made(make):
+    make("made")
+    try:
+        return os.stat("made").st_mode & 0o6000 != 0
+    finally:
+        os.unlink("made")
+
+
+@probe(77, "inotify")
+def _():
+    fd = libc.inotify_init1(0)
+    succeeds(fd)
+    try:
+        return succeeds(libc.inotify_add_watch(fd, at["open"].encode(), 0x100))
+    finally:
+        os.close(fd)
+
+
+probe(78, "a file without a name")(lambda: os.close(os.memfd_create("acor")) or True)
+
+
+@probe(78, "shared memory of System V")
+def _():
+    segment = libc.shmget(0, 4096, 0o1600)
+    succeeds(segment)
+    return libc.shmctl(segment, 0, None) == 0
+
+
+@probe(78, "messages of System V")
+def _():
+    queue = libc.msgget(0, 0o1600)
+    succeeds(queue)
+    return libc.msgctl(queue, 0, None) == 0
+
+
 for attack, name, function in probes:
     try:
         harm, word = bool(function()), ""

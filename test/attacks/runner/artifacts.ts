@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, realpathSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { measureArtifact } from '../../../src/core/store-files/artifacts.ts';
 import { TestProject } from '../../support/project.ts';
@@ -104,4 +112,51 @@ const large: RunnerAttack = async () => {
   assert.equal(stdout.includes('\x1b'), false);
 };
 
-export const artifacts: Readonly<Record<number, RunnerAttack>> = { 17: declared, 18: raced, 19: large };
+/** Its output is `out/sub/x`; then it puts a link there that leads to the folder `victim`. */
+const SWAPS = `
+import os, sys
+folder, out = sys.argv[1].split('=')[1], sys.argv[2].split('=')[1]
+open(out, 'w').write('planted')
+if len(sys.argv) > 3:
+    os.rename(folder + '/sub', folder + '/was')
+    os.symlink('../victim', folder + '/sub')
+print('{"type":"result","status":"ok"}')
+`;
+
+const swapped: RunnerAttack = async () => {
+  using project = new TestProject();
+  project.write(
+    'tools/swaps/tool.yaml',
+    'version: 1.0.0\ninputs:\n  - { name: folder, type: path, access: write, joined: true }\n  - { name: out, type: path, access: write, joined: true }\n  - { name: swap, type: bool }\n',
+  );
+  project.write('tools/swaps/cli.py', SWAPS);
+  mkdirSync(project.path('out', 'sub'), { recursive: true });
+  mkdirSync(project.path('victim'), { mode: 0o777 });
+  const words = ['swaps', '--folder', 'out', '--out', 'out/sub/x'];
+  const { end, stdout } = await project.run([...words, '--swap']);
+  assert.deepEqual([end.state, end.code], ['failed', 'E_STORAGE'], stdout);
+  assert.deepEqual(readdirSync(project.path('victim')), []);
+  rmSync(project.path('out'), { recursive: true });
+  mkdirSync(project.path('out', 'sub'), { recursive: true });
+  assert.equal((await project.run(words)).end.state, 'completed', 'without a link it is in order');
+};
+
+const nested: RunnerAttack = async () => {
+  using project = new TestProject({ tools: ['quick'] });
+  project.write(
+    'tools/nests/cli.py',
+    `import os\nfor _ in range(3000):\n    os.mkdir('d'); os.chdir('d')\nprint('{"type":"result","status":"ok"}')\n`,
+  );
+  assert.equal((await project.run(['nests'])).end.state, 'completed');
+  assert.equal((await project.run(['quick'])).end.state, 'completed');
+  assert.equal((await project.envelope(['clean', '--keep', '0'])).ok, true);
+  assert.deepEqual(project.runIds(), []);
+};
+
+export const artifacts: Readonly<Record<number, RunnerAttack>> = {
+  17: declared,
+  18: raced,
+  19: large,
+  79: swapped,
+  80: nested,
+};

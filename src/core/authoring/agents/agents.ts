@@ -23,18 +23,26 @@ export function readAgents(text: string): AgentName[] {
   return AGENTS.filter((agent) => names.includes(agent));
 }
 
-/** The MCP server for `.mcp.json`. Claude Code ends a call after `timeout`, even one that reports progress. */
-export const MCP_SERVER = { type: 'stdio', command: 'acor', args: ['mcp'], timeout: 600_000 };
+const CLIENT_LIMIT_S = 600;
 
-/** The server without `timeout`: the default of Gemini CLI is as long, and the plugin specification has no such key. */
+/** Below the timeout of the client: a call answers that its run continues before the client gives up. */
+const ARGS = ['mcp', '--call-limit', '570'];
+
+/** The MCP server for `.mcp.json`. Claude Code ends a call after `timeout`, even one that reports progress. */
+export const MCP_SERVER = { type: 'stdio', command: 'acor', args: ARGS, timeout: CLIENT_LIMIT_S * 1000 };
+
+/** The server for Gemini CLI. */
+export const GEMINI_SERVER = { command: 'acor', args: ARGS, timeout: CLIENT_LIMIT_S * 1000 };
+
+/** The server without `timeout`, because the plugin specification has no such key: ACOR keeps to the usual limits of clients. */
 export const PLAIN_SERVER = { command: 'acor', args: ['mcp'] };
 
 /** The server for Codex, whose default timeout is 60 s. */
 export const CODEX_SERVER = `[mcp_servers.acor]
 command = "acor"
-args = ["mcp"]
+args = ${JSON.stringify(ARGS).replaceAll(',', ', ')}
 startup_timeout_sec = 20
-tool_timeout_sec = 600
+tool_timeout_sec = ${CLIENT_LIMIT_S}
 `;
 
 /** A hook of an agent: the agent's name of the event, the command, and the group in its settings. */

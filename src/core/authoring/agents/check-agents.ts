@@ -75,7 +75,10 @@ function wordsOf(
         fix: null,
       };
     case 'foreign':
-      return { detail: 'it was not written by ACOR', fix: 'Move it away, then run the command again.' };
+      return {
+        detail: `${keys === 'file' ? 'it' : keys} was not written by ACOR`,
+        fix: 'Move it away, then run the command again.',
+      };
     case 'unreadable':
       return { detail: 'it is a link, lies outside, or has no place for what is wanted', fix: byHand };
   }

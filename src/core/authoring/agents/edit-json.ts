@@ -1,4 +1,4 @@
-import { getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser';
+import { applyEdits, getNodeValue, modify, type Node, type ParseError, parseTree } from 'jsonc-parser';
 
 /**
  * Reads the JSON of an agent's settings, in which comments and trailing commas are allowed; an empty file is an empty object. Undefined
@@ -44,6 +44,21 @@ export function setInJson(
     .slice(depth + 1)
     .reduceRight<unknown>((inner, each) => (typeof each === 'string' ? { [each]: inner } : [inner]), value);
   return inserted(source, node, depth, typeof key === 'string' ? `${JSON.stringify(key)}: ` : '', rest);
+}
+
+/**
+ * Removes the value at a path, and the containers that it leaves empty. An empty text when nothing else is in it; undefined when the text
+ * is not a JSON object, or has no such value.
+ */
+export function removeFromJson(text: string, path: readonly (string | number)[]): string | undefined {
+  const root = readJsonObject(text);
+  if (root === undefined || nearestNode(root, path).depth < path.length) return undefined;
+  const edits = modify(text.replace(/^\ufeff/, ' '), [...path], undefined, {});
+  const left = applyEdits(text, edits);
+  if (/^\ufeff?\s*\{\s*\}\s*$/.test(left)) return '';
+  const above = path.slice(0, -1);
+  const parent = nearestNode(readJsonObject(left)!, above).node;
+  return above.length > 0 && parent.children?.length === 0 ? removeFromJson(left, above) : left;
 }
 
 function sourceOf(text: string): string {

@@ -8,7 +8,8 @@ import type { WantedFile } from './wanted-files.ts';
 
 /**
  * The state of a part. current: as it should be. missing: absent. stale: an older version of ACOR wrote it. changed: a
- * person edited it since. foreign: a whole file that ACOR did not write. unreadable: ACOR cannot insert it.
+ * person edited it since. foreign: a file, or a
+ * server of the same name, that ACOR did not write. unreadable: ACOR cannot insert it.
  */
 export type PartState = 'current' | 'missing' | 'stale' | 'changed' | 'foreign' | 'unreadable';
 
@@ -52,7 +53,7 @@ function stateOf(part: Part, text: string | null | undefined, written: string | 
   if (found === null) return 'missing';
   if (found === part.wanted) return 'current';
   if (written === digestOf(found)) return 'stale';
-  return written === undefined && part.key === 'file' ? 'foreign' : 'changed';
+  return written === undefined && part.isForeign?.(found) === true ? 'foreign' : 'changed';
 }
 
 /** When one folder is a link to another, two paths are one file: keep the first. */

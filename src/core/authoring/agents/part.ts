@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { findBlock, type Marks, REMOVE_MARKS, withBlock } from '../scaffold/marked-block.ts';
-import { jsonValueAt, readJsonObject, setInJson } from './edit-json.ts';
+import { findBlock, type Marks, REMOVE_MARKS, withBlock, withoutBlock } from '../scaffold/marked-block.ts';
+import { jsonValueAt, readJsonObject, removeFromJson, setInJson } from './edit-json.ts';
 
 /**
  * What ACOR writes into one agent file: the whole file, a block of lines, or one value. The rest of the file belongs to
@@ -17,6 +17,10 @@ export interface Part {
   found(text: string): string | null | undefined;
   /** The file's text with the wanted part; undefined when ACOR cannot insert it. */
   put(text: string): string | undefined;
+  /** The file's text without the part; undefined when ACOR cannot take it out. Nothing but white space means that no file is left. */
+  cut(text: string): string | undefined;
+  /** Whether the present text, which ACOR did not write, is another owner's under the same name. */
+  isForeign?(found: string): boolean;
   /** What a person must insert when ACOR cannot. */
   byHand: string;
 }
@@ -28,6 +32,8 @@ export function wholeFile(text: string): Part {
     wanted: text,
     found: withoutReturns,
     put: () => text,
+    cut: () => '',
+    isForeign: () => true,
     byHand: 'Move it away, then run it again.',
   };
 }
@@ -49,6 +55,7 @@ export function blockOfLines(lines: string, marks: Marks, rival?: RegExp): Part 
       return block === undefined ? null : withoutReturns(block.lines);
     },
     put: (text) => (hasRival(text) ? undefined : withBlock(text, lines, marks)),
+    cut: (text) => withoutBlock(text, marks),
     byHand: `${rival === undefined ? REMOVE_MARKS : 'Remove your own lines of the same name, or write these in their place:'}\n${wanted.trimEnd()}`,
   };
 }
@@ -59,7 +66,11 @@ function withoutReturns(text: string): string {
 }
 
 /** One value in a JSON settings file. */
-export function jsonMember(path: readonly string[], value: unknown): Part {
+export function jsonMember(
+  path: readonly string[],
+  value: unknown,
+  isForeign?: (found: unknown) => boolean,
+): Part {
   return {
     key: path.join('.'),
     wanted: JSON.stringify(value),
@@ -70,6 +81,8 @@ export function jsonMember(path: readonly string[], value: unknown): Part {
       return found === undefined ? null : spelled(found, value);
     },
     put: (text) => setInJson(text, path, value),
+    cut: (text) => removeFromJson(text, path),
+    ...(isForeign !== undefined && { isForeign: (found: string) => isForeign(JSON.parse(found)) }),
     byHand: byHand(path, value),
   };
 }
@@ -97,6 +110,7 @@ export function hookGroup(event: string, command: string, group: object): Part {
       return found === undefined ? null : spelled(found, group);
     },
     put,
+    cut: (text) => removeFromJson(text, [...path, indexIn(groupsIn(text))]),
     byHand: byHand(path, [group]),
   };
 }

@@ -1,6 +1,6 @@
 import type { PlannedFile } from '../scaffold/planned-file.ts';
 import { AGENTS, type AgentName } from './agents.ts';
-import { apartOnDisk, type InspectedFile, inspectFile } from './inspect-file.ts';
+import { apartOnDisk, type InspectedFile, inspectFile, type PartState } from './inspect-file.ts';
 import { digestOf, planRecord, readRecord } from './record.ts';
 import { type AgentTexts, wantedFiles } from './wanted-files.ts';
 
@@ -40,18 +40,14 @@ function planOne(file: InspectedFile, force: boolean): PlannedFile {
   if (lost !== undefined)
     return { path, action: 'could_not', why: 'ACOR cannot insert its part', by_hand: lost.part.byHand };
   if (file.state === 'current') return { path, action: 'unchanged' };
-  if (file.state === 'foreign')
+  if (parts.every(({ state }) => state === 'foreign'))
     return {
       path,
       action: 'keep',
       why: 'ACOR did not write it; move it away first if ACOR may replace it',
     };
   const written = parts.filter(({ state }) => isWritten(state, force));
-  const kept = parts.filter(({ state }) => state === 'changed' && !force).map(({ part }) => part.key);
-  const why =
-    kept.length === 0
-      ? {}
-      : { why: `kept, because it was edited by hand: ${kept.join(', ')}; --force replaces it` };
+  const why = whyKept(parts, force);
   const renewed = written.reduce<string | undefined>(
     (soFar, { part }) => (soFar === undefined ? undefined : part.put(soFar)),
     text ?? '',
@@ -68,6 +64,17 @@ function planOne(file: InspectedFile, force: boolean): PlannedFile {
   if (written.some(({ state }) => state === 'changed')) return { path, action: 'replace', text: renewed };
   const isWhole = parts[0]!.part.key === 'file';
   return { path, action: isWhole ? 'change' : 'merge', text: renewed, ...why };
+}
+
+function whyKept(parts: InspectedFile['parts'], force: boolean): { why?: string } {
+  const keysIn = (wanted: PartState) =>
+    parts.filter(({ state }) => state === wanted).map(({ part }) => part.key);
+  const [changed, foreign] = [force ? [] : keysIn('changed'), keysIn('foreign')];
+  const reasons = [
+    ...(changed.length > 0 ? [`it was edited by hand: ${changed.join(', ')}; --force replaces it`] : []),
+    ...(foreign.length > 0 ? [`ACOR did not write it: ${foreign.join(', ')}`] : []),
+  ];
+  return reasons.length === 0 ? {} : { why: `kept, because ${reasons.join('; ')}` };
 }
 
 function isWritten(state: string, force: boolean): boolean {

@@ -1,6 +1,6 @@
 import { HASH_MARKS, HTML_MARKS } from '../scaffold/marked-block.ts';
 import { templateFiles } from '../scaffold/templates.ts';
-import { type AgentName, CODEX_SERVER, hooksOf, MCP_SERVER, PLAIN_SERVER } from './agents.ts';
+import { type AgentName, CODEX_SERVER, GEMINI_SERVER, hooksOf, MCP_SERVER } from './agents.ts';
 import { blockOfLines, hookGroup, jsonMember, type Part, wholeFile } from './part.ts';
 
 /** Texts generated from the operation registry, so they match this version. */
@@ -48,7 +48,7 @@ function claudeFiles({ skill }: AgentTexts): WantedFile[] {
     { path: '.claude/agents/acor-operator.md', agents, parts: [wholeFile(text('acor-operator.md'))] },
     { path: '.claude/commands/run-tool.md', agents, parts: [wholeFile(text('run-tool.md'))] },
     { path: '.claude/settings.json', agents, parts: hookParts('claude') },
-    { path: '.mcp.json', agents, parts: [jsonMember(['mcpServers', 'acor'], MCP_SERVER)] },
+    { path: '.mcp.json', agents, parts: [serverPart(MCP_SERVER)] },
   ];
 }
 
@@ -64,12 +64,23 @@ function codexFiles({ skill, guide }: AgentTexts): WantedFile[] {
 
 function geminiFiles({ skill, guide }: AgentTexts): WantedFile[] {
   const agents: AgentName[] = ['gemini'];
-  const server = jsonMember(['mcpServers', 'acor'], PLAIN_SERVER);
+  const server = serverPart(GEMINI_SERVER);
   return [
     { path: 'GEMINI.md', agents, parts: [blockOfLines(guide, HTML_MARKS)] },
     { path: '.agents/skills/acor/SKILL.md', agents, parts: [wholeFile(skill)] },
     { path: '.gemini/settings.json', agents, parts: [server, ...hookParts('gemini')] },
   ];
+}
+
+function serverPart(server: object): Part {
+  return jsonMember(['mcpServers', 'acor'], server, (found) => !startsAcor(found));
+}
+
+/** Whether a server starts ACOR, itself or by another program such as npx. */
+function startsAcor(server: unknown): boolean {
+  const { command, args } = (server ?? {}) as { command?: unknown; args?: unknown };
+  const words = [command, ...(Array.isArray(args) ? args : [])];
+  return words.some((word) => /(?:^|[\\/])acor(?:\.exe)?$/.test(String(word)));
 }
 
 function hookParts(agent: AgentName): Part[] {

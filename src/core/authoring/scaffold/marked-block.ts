@@ -43,6 +43,14 @@ export function withBlock(text: string, lines: string, marks: Marks): string | u
   return `${text}${gap}${block}`;
 }
 
+/** The text without the block and the empty line that `withBlock` puts before it. Undefined when the marks do not pair up. */
+export function withoutBlock(text: string, marks: Marks): string | undefined {
+  const place = findBlock(text, marks);
+  if (place === 'torn') return undefined;
+  if (place === undefined) return text;
+  return text.slice(0, place.start).replace(/\n\r?\n$/, '\n') + text.slice(place.end);
+}
+
 /** The range of the block with its marks, and the lines between them; undefined when there is none. */
 export function findBlock(
   text: string,

@@ -8,10 +8,11 @@ export interface PlannedFile {
   path: string;
   /**
    * create: new file. merge: insert a marked block. replace: write a new file and keep the old one as a backup. change:
-   * change the named lines. move: rename it to a backup, because it is in the way. keep: the user's file, unchanged.
+   * change the named lines. move: rename it to a backup, because it is in the way. remove: ACOR's own file, and the folders that it
+   * leaves empty. keep: the user's file, unchanged.
    * unchanged: already correct. could_not: unchanged, and a person must act.
    */
-  action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'keep' | 'unchanged' | 'could_not';
+  action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
   /** Why it is kept, moved or could not be changed. */
   why?: string;
   /** The manual fix. */

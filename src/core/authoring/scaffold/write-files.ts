@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { writeAtomic } from '../../../util/atomic-write.ts';
 import { errorCode } from '../../../util/error-code.ts';
@@ -33,6 +33,10 @@ function writeOne({ path, action, text, mode }: PlannedFile, root: string): bool
     case 'move':
       putAside(path, root);
       return true;
+    case 'remove':
+      rmSync(path);
+      removeEmptyFolders(dirname(path), root);
+      return true;
     case 'create':
       mkdirSync(dirname(path), { recursive: true });
       // Another process may have created the file since it was planned.
@@ -47,6 +51,18 @@ function writeOne({ path, action, text, mode }: PlannedFile, root: string): bool
       writeAtomic(path, text!, { mode: statSync(path).mode & 0o777 });
       return true;
   }
+}
+
+/** Removes a folder and those above it, as far as they are empty and below the root. */
+function removeEmptyFolders(folder: string, root: string): void {
+  if (folder === root || !folder.startsWith(`${root}${sep}`)) return;
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    if (errorCode(error) === 'ENOTEMPTY') return;
+    throw error;
+  }
+  removeEmptyFolders(dirname(folder), root);
 }
 
 function putAside(path: string, root: string): void {

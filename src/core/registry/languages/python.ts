@@ -31,7 +31,8 @@ export const python: Language = {
   command: (runtime, { entry, sdk }) => ({
     argv: [runtime, entry],
     runtime,
-    env: { PYTHONPATH: sdk.sdkPython },
+    // A cache beside the sources would be executed, and each run would change the tool that a person approved.
+    env: { PYTHONPATH: sdk.sdkPython, PYTHONDONTWRITEBYTECODE: '1' },
   }),
 };
 

@@ -64,7 +64,8 @@ class ToolExecutor implements RunExecutor {
       this.#staged = prepareStaging(this.#plan.staged, workspace);
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(workspace);
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, meter);
-      this.#warnOfExitCode(attempt.exit);
+      if (attempt.ending.kind !== 'cancelled' && attempt.message?.type !== 'cancelled')
+        this.#warnOfExitCode(attempt.exit);
       const outcome = judge(attempt, {
         adapter,
         strict: manifest.strict,
@@ -90,8 +91,9 @@ class ToolExecutor implements RunExecutor {
     this.#reportProtected?.((msg, extra) => this.#warn(undefined, msg, extra));
     if (outcome.state !== 'completed') await this.#keepCheckpoints();
     if (outcome.state !== 'failed' || exit === null || wasStopped) return;
-    const { explainFailure } = await import('../explain-failure.ts');
+    const { explainFailure, nameException } = await import('../explain-failure.ts');
     explainFailure(this.#services, this.#plan, this.#writer, outcome);
+    nameException(this.#plan, outcome);
   }
 
   /** A run that did not complete may be resumed, on this machine or another. */
@@ -210,7 +212,8 @@ class ToolExecutor implements RunExecutor {
 
   #warnOfExitCode({ rc }: Exit): void {
     const expected = this.#plan.tool.manifest.exit_codes;
-    if (rc === null || isListedExit(rc, expected)) return;
+    // Without a manifest there is nothing that could list the code.
+    if (rc === null || this.#plan.tool.manifestPath === null || isListedExit(rc, expected)) return;
     this.#warn(undefined, `exit code ${rc} is not in the manifest's exit_codes`, { expected, actual: rc });
   }
 

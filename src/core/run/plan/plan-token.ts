@@ -1,33 +1,51 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import type { Config } from '../../../protocol/config-file.ts';
 import type { Manifest } from '../../../protocol/manifest.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import type { ToolPlan } from './tool-plan.ts';
 
-/** Which runs must pass a plan token: none, those of tools that destroy, or those of all tools that do more than read. */
-export type RequirePlan = Config['security']['require_plan'];
+/** Of the granted files and folders; reading more would take seconds. */
+const BOUND = { bytes: 500_000_000, files: 50_000 };
+
+/** A token, and the paths that are too large to be read as a whole: for the rest of their files, size and time count. */
+export interface PlanToken {
+  token: string;
+  comparedBySize: string[];
+}
 
 /**
- * A digest of what a dry run showed: the program, the resolved arguments, the outputs, and the grants with the present state of their
- * paths. A change of any of these changes the token. It is not a signature: it proves that the run matches the plan that was shown.
+ * A digest of what a dry run showed: everything that would be executed, the resolved arguments, the outputs, the content of granted files
+ * and folders, and the isolation (contract §9). A change of any of these changes the token. It is not a signature: it proves that the run matches the plan that was shown.
  */
-export function planToken(plan: ToolPlan): string {
+export async function planToken(plan: ToolPlan, config: LoadedConfig): Promise<PlanToken> {
+  // Loaded late: most runs have no token.
+  const [{ executedFiles }, { ContentDigests }] = await Promise.all([
+    import('../../guard/executed-files.ts'),
+    import('../../guard/content-digest.ts'),
+  ]);
   const { tool, runId } = plan;
+  const executed = executedFiles(tool, { config, runtime: plan.command.runtime });
+  // Every run changes these, and no tool gets a grant for them.
+  const own = [dirname(plan.workspace.dir), join(config.root, '.acor')];
+  const digests = new ContentDigests(BOUND, (path) => own.includes(path));
   const shown = {
     tool: tool.name,
-    manifest: digestOf(tool.manifestPath),
-    entry: digestOf(tool.entry),
-    program: [plan.command.argv, stateOf(plan.command.argv[0]!)],
+    executed: executed.digest,
+    program: plan.command.argv,
     args: plan.args,
     cwd: plan.cwd,
-    grants: plan.grants.map((grant) => [grant, stateOf(grant.path)]),
-    staged: plan.staged.map(({ input, target }) => [input, target]),
+    grants: plan.grants.map((grant) => [grant, digests.of(grant.path)?.sha256 ?? null]),
+    staged: plan.staged.map(({ input, target }) => [input, target, digests.of(target)?.sha256 ?? null]),
     permissions: tool.manifest.permissions,
+    isolation: plan.isolation,
   };
   // The run's folder is named after its id, which differs each time.
   const text = JSON.stringify(shown).replaceAll(runId, '<run>');
-  return `plan-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+  return {
+    token: `plan-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`,
+    comparedBySize: [...executed.comparedBySize, ...digests.comparedBySize],
+  };
 }
 
 /** Whether a dry run of a tool returns a token: a tool that only reads needs none. */
@@ -36,7 +54,12 @@ export function isWorthAPlan({ effects }: Manifest): boolean {
 }
 
 /** Refuses a run with a stale plan token, or without a token when the project requires one (E_POLICY_DENIED). */
-export function checkPlanToken(plan: ToolPlan, given: string | undefined, required: RequirePlan): void {
+export async function checkPlanToken(
+  plan: ToolPlan,
+  given: string | undefined,
+  config: LoadedConfig,
+): Promise<void> {
+  const required = config.config.security.require_plan;
   const { name, manifest } = plan.tool;
   if (given === undefined) {
     const isDemanded =
@@ -52,24 +75,12 @@ export function checkPlanToken(plan: ToolPlan, given: string | undefined, requir
       },
     );
   }
-  if (given === planToken(plan)) return;
+  if (given === (await planToken(plan, config)).token) return;
   throw new AcorError(
     'E_POLICY_DENIED',
-    `the plan ${given} is stale: '${name}', its arguments, or the files that they name have changed`,
+    `the plan ${given} is stale: '${name}', what it executes, its arguments, the files that they name, or its isolation have changed`,
     {
       hint: 'Run it with --dry-run again, check the plan, and pass its token.',
     },
   );
-}
-
-/** The digest of a file; null when the tool has no such file. */
-function digestOf(path: string | null): string | null {
-  return path === null ? null : createHash('sha256').update(readFileSync(path)).digest('hex');
-}
-
-/** The state of a path: size and modification time of a file, `folder`, or null when nothing exists there. */
-function stateOf(path: string): unknown {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return null;
-  return stat.isFile() ? [stat.size, stat.mtimeMs] : 'folder';
 }

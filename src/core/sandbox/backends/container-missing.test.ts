@@ -14,7 +14,7 @@ const ORDER = {
       { path: '/srv/in', access: 'read' as const },
       { path: '/srv/out', access: 'write' as const },
     ],
-    seccomp: { architecture: 'x64' as const, internet: false, kind: 'full' as const },
+    seccomp: { architecture: 'x64' as const, internet: false, isShared: false, kind: 'full' as const },
   },
   ...{ features: FEATURES, orders: '/control/o', empties: '/control/e', name: 'acor-x', runId: 'r-1' },
   ...{ image: 'tools', hasStdin: false, asRoot: true, limits: { memory_mb: 100 } },

@@ -87,7 +87,7 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
 
 /** A container has no network, and its filter also blocks internet sockets. */
 function containerRules(): SeccompRules {
-  return { architecture: architecture() ?? 'x64', internet: false, kind: 'full' };
+  return { architecture: architecture() ?? 'x64', internet: false, isShared: false, kind: 'full' };
 }
 
 /** Prepares the start of one tool. */

@@ -38,18 +38,14 @@ export const landlock: SandboxBackend = {
     const { seccompFilter } = await import('../seccomp/filter.ts');
     return probeLandlock((request, options) => {
       const profile = profileOf(request);
-      return launchUnderLandlock(
-        request,
-        { profile, filter: seccompFilter(withoutInternet(profile)) },
-        options,
-      );
+      return launchUnderLandlock(request, { profile, filter: seccompFilter(sharedRules(profile)) }, options);
     });
   },
 
   async confine(request, _probe, filterOf = assembleFilter): Promise<Confinement> {
     if (request.network !== 'none') throw noNetwork();
     const profile = profileOf(request);
-    const filter = await filterOf(withoutInternet(profile));
+    const filter = await filterOf(sharedRules(profile));
     const isRoot = canGiveUsers();
     const held = enforcedBy(request, { commands: true, processes: isRoot, hidesProcesses: false });
     return {
@@ -60,9 +56,9 @@ export const landlock: SandboxBackend = {
   },
 };
 
-/** Landlock does not isolate the network, so only the seccomp filter blocks it. */
-export function withoutInternet({ seccomp }: Profile): SeccompRules {
-  return { ...seccomp, internet: false };
+/** Landlock isolates neither the network nor processes, so only the seccomp filter blocks them. */
+export function sharedRules({ seccomp }: Profile): SeccompRules {
+  return { ...seccomp, internet: false, isShared: true };
 }
 
 /** Prepares the start of one tool. */

@@ -54,6 +54,7 @@ export function profileOf(
     seccomp: {
       architecture: architecture() ?? 'x64',
       internet: true,
+      isShared: false,
       kind: isPrivileged ? 'small' : 'full',
     },
   };

@@ -8,6 +8,7 @@ import { type Architecture, AUDIT_ARCHITECTURE, numberOf, REFUSED_CALLS } from '
 const ALLOWED = 'allowed';
 const EPERM = 'errno 1';
 const ENOSYS = 'errno 38';
+const EOPNOTSUPP = 'errno 95';
 const KILLED = 'killed';
 
 /** Some of what no tool may call, named here because a test that only goes through `REFUSED_CALLS` misses what was taken off it. */
@@ -66,7 +67,7 @@ function answer(value: number): string {
 
 for (const architecture of ['x64', 'arm64'] as const satisfies Architecture[]) {
   describe(`the filter of system calls on ${architecture}`, () => {
-    const rules: SeccompRules = { architecture, internet: true, kind: 'full' };
+    const rules: SeccompRules = { architecture, internet: true, isShared: false, kind: 'full' };
     const filter = seccompFilter(rules);
     const ask = (name: string, ...args: bigint[]) =>
       decide(filter, AUDIT_ARCHITECTURE[architecture], numberOf(name, architecture)!, args);
@@ -145,6 +146,55 @@ for (const architecture of ['x64', 'arm64'] as const satisfies Architecture[]) {
       );
     });
 
+    it('lets files be created without borrowed rights, by every call that creates one', () => {
+      const create = 0o101n;
+      if (architecture === 'x64') {
+        assert.deepEqual(
+          [ask('open', 0n, create, 0o644n), ask('open', 0n, create, 0o4755n), ask('open', 0n, 0n, 0o4755n)],
+          [ALLOWED, EPERM, ALLOWED],
+        );
+        assert.deepEqual([ask('creat', 0n, 0o644n), ask('creat', 0n, 0o2755n)], [ALLOWED, EPERM]);
+        assert.equal(ask('mknod', 0n, 0o104755n), EPERM);
+      }
+      assert.deepEqual(
+        [
+          ask('openat', 0n, 0n, create, 0o644n),
+          ask('openat', 0n, 0n, create, 0o6755n),
+          ask('openat', 0n, 0n, 0o20000000n, 0o4755n),
+          ask('openat', 0n, 0n, 0n, 0o4755n),
+          ask('openat2', 0n, 0n, 0n, 0n),
+          ask('mknodat', 0n, 0n, 0o104755n),
+        ],
+        [ALLOWED, EPERM, EPERM, ALLOWED, ENOSYS, EPERM],
+      );
+    });
+
+    it('has no memory that no process maps, no segments that stay, and no access lists', () => {
+      for (const name of ['memfd_create', 'shmget', 'shmat', 'msgget', 'semget'])
+        assert.equal(ask(name), ENOSYS, name);
+      for (const name of ['setxattr', 'lsetxattr', 'fsetxattr', 'removexattr'])
+        assert.equal(ask(name), EOPNOTSUPP, name);
+    });
+
+    it('leaves other processes and names of files alone where no namespace does', () => {
+      const shared = seccompFilter({ ...rules, internet: false, isShared: true });
+      const audit = AUDIT_ARCHITECTURE[architecture];
+      const there = (name: string, ...args: bigint[]) =>
+        decide(shared, audit, numberOf(name, architecture)!, args);
+      for (const name of ['prlimit64', 'sched_setaffinity', 'sched_setscheduler', 'sched_setattr'])
+        assert.deepEqual([there(name, 0n), there(name, 1n), ask(name, 1n)], [ALLOWED, EPERM, ALLOWED], name);
+      assert.deepEqual(
+        [there('setpriority', 0n, 0n), there('setpriority', 0n, 7n), there('setpriority', 2n, 0n)],
+        [ALLOWED, EPERM, EPERM],
+      );
+      assert.deepEqual(
+        [there('ioprio_set', 1n, 0n), there('ioprio_set', 1n, 7n), there('ioprio_set', 3n, 0n)],
+        [ALLOWED, EPERM, EPERM],
+      );
+      assert.deepEqual([there('inotify_add_watch'), ask('inotify_add_watch')], [ENOSYS, ALLOWED]);
+      assert.deepEqual([there('getxattr'), ask('getxattr')], [EOPNOTSUPP, ALLOWED]);
+    });
+
     it('ends a process that calls by the numbers of another architecture', () => {
       assert.equal(decide(filter, 0x40000003, 1), KILLED);
       if (architecture === 'x64')
@@ -165,8 +215,12 @@ it('the digests by which filters are cached are those of the rules; after a chan
   const digests: Record<string, string> = {};
   for (const architecture of ['x64', 'arm64'] as const) {
     for (const kind of ['full', 'small'] as const) {
-      for (const internet of [true, false]) {
-        const rules = { architecture, kind, internet };
+      for (const { internet, isShared } of [
+        { internet: true, isShared: false },
+        { internet: false, isShared: false },
+        { internet: false, isShared: true },
+      ]) {
+        const rules = { architecture, kind, internet, isShared };
         const [name] = Object.entries(FILTER_DIGESTS).find(([, digest]) => digest === digestOf(rules))!;
         digests[name] = createHash('sha256').update(seccompFilter(rules)).digest('hex');
       }

@@ -3,8 +3,13 @@ import {
   ALWAYS_REFUSED_CALLS,
   type Architecture,
   AUDIT_ARCHITECTURE,
+  CALLS_ON_PROCESSES,
+  MISSING_CALLS,
+  MISSING_WHERE_SHARED,
   numberOf,
   REFUSED_CALLS,
+  UNSUPPORTED_CALLS,
+  UNSUPPORTED_WHERE_SHARED,
 } from './system-calls.ts';
 
 const ALLOW = 0x7fff0000;
@@ -12,6 +17,7 @@ const KILL = 0x80000000;
 const REFUSE = 0x00050000;
 const EPERM = 1;
 const ENOSYS = 38;
+const EOPNOTSUPP = 95;
 
 /**
  * The offsets of the system call and its arguments (`struct seccomp_data`); the low half of an argument comes first.
@@ -32,6 +38,10 @@ const NETLINK_ROUTE = 0;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const SET_ID_BITS = 0o6000;
+/** O_CREAT and O_TMPFILE: without them the kernel ignores the mode. */
+const CREATE_FLAGS = 0o20000100;
+const PRIO_USER = 2;
+const IOPRIO_WHO_PROCESS = 1;
 const FILE_TYPE_MASK = 0o170000;
 const CHARACTER_DEVICE = 0o020000;
 const BLOCK_DEVICE = 0o060000;
@@ -43,6 +53,8 @@ export interface SeccompRules {
   architecture: Architecture;
   /** Whether internet sockets are allowed; another layer restricts their destinations. */
   internet: boolean;
+  /** Whether no namespaces separate the tool from the other processes and files of the machine. */
+  isShared: boolean;
   /** `full` for every tool; `small` for an approved privileged tool. */
   kind: 'full' | 'small';
 }
@@ -64,6 +76,13 @@ export function seccompFilter(rules: SeccompRules): Buffer {
     refusePersonalities(program, rules);
     refuseSetIdBits(program, rules);
     refuseDevices(program, rules);
+    refuseCalls(program, rules, MISSING_CALLS, 'missing');
+    refuseCalls(program, rules, UNSUPPORTED_CALLS, 'unsupported');
+    if (rules.isShared) {
+      refuseCalls(program, rules, MISSING_WHERE_SHARED, 'missing');
+      refuseCalls(program, rules, UNSUPPORTED_WHERE_SHARED, 'unsupported');
+      refuseOtherProcesses(program, rules);
+    }
   }
   program.label('allow');
   program.return(ALLOW);
@@ -71,16 +90,45 @@ export function seccompFilter(rules: SeccompRules): Buffer {
   program.return(REFUSE | EPERM);
   program.label('missing');
   program.return(REFUSE | ENOSYS);
+  program.label('unsupported');
+  program.return(REFUSE | EOPNOTSUPP);
   program.label('kill');
   program.return(KILL);
   return program.bytes();
 }
 
-function refuseCalls(program: Assembler, { architecture }: SeccompRules, names: readonly string[]): void {
+function refuseCalls(
+  program: Assembler,
+  { architecture }: SeccompRules,
+  names: readonly string[],
+  answer: 'refuse' | 'missing' | 'unsupported' = 'refuse',
+): void {
   for (const name of names) {
     const number = numberOf(name, architecture);
-    if (number !== undefined) program.ifEqual(number, 'refuse');
+    if (number !== undefined) program.ifEqual(number, answer);
   }
+}
+
+/** Limits, priorities and scheduling of other processes; the caller itself is 0. */
+function refuseOtherProcesses(program: Assembler, rules: SeccompRules): void {
+  for (const name of CALLS_ON_PROCESSES) {
+    onCall(program, rules, name, () => {
+      program.load(argumentOffset(0));
+      program.ifEqual(0, null, 'refuse');
+    });
+  }
+  onCall(program, rules, 'setpriority', () => {
+    program.load(argumentOffset(0));
+    program.ifEqual(PRIO_USER, 'refuse');
+    program.load(argumentOffset(1));
+    program.ifEqual(0, null, 'refuse');
+  });
+  onCall(program, rules, 'ioprio_set', () => {
+    program.load(argumentOffset(0));
+    program.ifEqual(IOPRIO_WHO_PROCESS, null, 'refuse');
+    program.load(argumentOffset(1));
+    program.ifEqual(0, null, 'refuse');
+  });
 }
 
 /** `check` inspects arguments of the call and jumps; without a jump the call is allowed. */
@@ -145,6 +193,21 @@ function refuseSetIdBits(program: Assembler, rules: SeccompRules): void {
       program.ifAnyBit(SET_ID_BITS, 'refuse');
     });
   }
+  for (const [name, flags, mode] of [
+    ['open', 1, 2],
+    ['openat', 2, 3],
+  ] as const) {
+    onCall(program, rules, name, () => {
+      program.load(argumentOffset(flags));
+      program.ifAnyBit(CREATE_FLAGS, null, 'allow');
+      program.load(argumentOffset(mode));
+      program.ifAnyBit(SET_ID_BITS, 'refuse');
+    });
+  }
+  onCall(program, rules, 'creat', () => {
+    program.load(argumentOffset(1));
+    program.ifAnyBit(SET_ID_BITS, 'refuse');
+  });
 }
 
 function refuseDevices(program: Assembler, rules: SeccompRules): void {
@@ -154,6 +217,7 @@ function refuseDevices(program: Assembler, rules: SeccompRules): void {
   ] as const) {
     onCall(program, rules, name, () => {
       program.load(argumentOffset(mode));
+      program.ifAnyBit(SET_ID_BITS, 'refuse');
       program.and(FILE_TYPE_MASK);
       program.ifEqual(CHARACTER_DEVICE, 'refuse');
       program.ifEqual(BLOCK_DEVICE, 'refuse');

@@ -39,7 +39,37 @@ export const REFUSED_CALLS: readonly string[] = [
     '_sysctl',
     'nfsservctl',
   ],
-  ...['move_pages', 'migrate_pages', 'mbind', 'set_mempolicy'],
+  ...['move_pages', 'migrate_pages', 'mbind', 'set_mempolicy', 'process_madvise', 'process_mrelease'],
+];
+
+/**
+ * System calls for which a program has another way, so that they are answered as if the kernel did not have them. Their memory belongs to
+ * no process, so no limit would count it, and segments of System V stay when the run has ended. The arguments of openat2 are in memory,
+ * which a filter cannot read.
+ */
+export const MISSING_CALLS: readonly string[] = [
+  ...['memfd_create', 'memfd_secret', 'openat2'],
+  ...['shmget', 'shmat', 'shmctl', 'shmdt', 'semget', 'semop', 'semctl', 'semtimedop'],
+  ...['msgget', 'msgsnd', 'msgrcv', 'msgctl'],
+];
+
+/** Without namespaces these name files that the tool may not read; a list of files that changes needs no content of them. */
+export const MISSING_WHERE_SHARED: readonly string[] = ['inotify_init', 'inotify_init1', 'inotify_add_watch'];
+
+/** An access list can give a file to another user. Programs expect file systems that have no attributes. */
+export const UNSUPPORTED_CALLS: readonly string[] = [
+  ...['setxattr', 'lsetxattr', 'fsetxattr', 'setxattrat'],
+  ...['removexattr', 'lremovexattr', 'fremovexattr', 'removexattrat'],
+];
+
+/** Without mounts of its own a tool reaches the attributes of every file by its path. */
+export const UNSUPPORTED_WHERE_SHARED: readonly string[] = [
+  ...['getxattr', 'lgetxattr', 'getxattrat', 'listxattr', 'llistxattr', 'listxattrat'],
+];
+
+/** System calls that take a process as their first argument, and 0 for the caller itself. */
+export const CALLS_ON_PROCESSES: readonly string[] = [
+  ...['prlimit64', 'sched_setaffinity', 'sched_setscheduler', 'sched_setparam', 'sched_setattr'],
 ];
 
 /** System calls that even a privileged tool may not use: they change the machine for all users. */
@@ -136,6 +166,48 @@ const NUMBERS: Readonly<Record<string, Numbers>> = {
   openat: [257, 56],
   close: [3, 57],
   seccomp: [317, 277],
+  setpriority: [141, 140],
+  sched_setparam: [142, 118],
+  sched_setscheduler: [144, 119],
+  sched_setaffinity: [203, 122],
+  sched_setattr: [314, 274],
+  ioprio_set: [251, 30],
+  setxattr: [188, 5],
+  lsetxattr: [189, 6],
+  fsetxattr: [190, 7],
+  getxattr: [191, 8],
+  lgetxattr: [192, 9],
+  listxattr: [194, 11],
+  llistxattr: [195, 12],
+  removexattr: [197, 14],
+  lremovexattr: [198, 15],
+  fremovexattr: [199, 16],
+  setxattrat: [463, 463],
+  getxattrat: [464, 464],
+  listxattrat: [465, 465],
+  removexattrat: [466, 466],
+  shmget: [29, 194],
+  shmctl: [31, 195],
+  shmat: [30, 196],
+  shmdt: [67, 197],
+  semget: [64, 190],
+  semctl: [66, 191],
+  semtimedop: [220, 192],
+  semop: [65, 193],
+  msgget: [68, 186],
+  msgctl: [71, 187],
+  msgrcv: [70, 188],
+  msgsnd: [69, 189],
+  inotify_init: [253, null],
+  inotify_init1: [294, 26],
+  inotify_add_watch: [254, 27],
+  memfd_create: [319, 279],
+  memfd_secret: [447, 447],
+  process_madvise: [440, 440],
+  process_mrelease: [448, 448],
+  open: [2, null],
+  creat: [85, null],
+  openat2: [437, 437],
   landlock_create_ruleset: [444, 444],
   landlock_add_rule: [445, 445],
   landlock_restrict_self: [446, 446],

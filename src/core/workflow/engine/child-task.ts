@@ -4,7 +4,7 @@ import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { isLive, livenessOf } from '../../run/read-run.ts';
 import { wasStoppedMidway } from '../../run/retry.ts';
 import { childRequest } from './child-request.ts';
-import { type Engine, emit, recordedFailure } from './engine.ts';
+import { AT_DEADLINE, type Engine, emit, recordedFailure } from './engine.ts';
 import { type FollowedChild, followChild } from './follow-child.ts';
 import type { ChildTask, TaskTry } from './task.ts';
 
@@ -28,7 +28,7 @@ export async function runChild(engine: Engine, task: ChildTask, isFirst: boolean
     const { isOpen, hasBegun, childRunId } = engine.history.of(task.id);
     const goesOn = isFirst && isOpen && hasBegun && (await isThere(engine, childRunId));
     const runId = goesOn ? childRunId! : await begin(engine, task, isFirst);
-    return tryOf(task, await follow(engine, task, runId));
+    return tryOf(engine, task, await follow(engine, task, runId));
   } catch (error) {
     // The child did not start: its arguments, its manifest or the policy are invalid.
     const { code, message } = recordedFailure(error);
@@ -153,7 +153,7 @@ async function askToEnd(
   }
 }
 
-function tryOf(task: ChildTask, { record, summary }: FollowedChild): TaskTry {
+function tryOf(engine: Engine, task: ChildTask, { record, summary }: FollowedChild): TaskTry {
   const { state, code, message, retryable, rc, signal, result, run_id } = summary;
   const status = state === 'completed' ? 'ok' : state === 'cancelled' ? 'cancelled' : 'failed';
   const fields = {
@@ -164,7 +164,7 @@ function tryOf(task: ChildTask, { record, summary }: FollowedChild): TaskTry {
   };
   return {
     status,
-    code: code ?? (status === 'cancelled' ? 'E_TOOL_FAILED' : null),
+    code: code ?? (status === 'cancelled' ? codeOfCancel(engine) : null),
     message:
       status === 'cancelled' ? `run ${run_id} was cancelled: ${message ?? 'without a reason'}` : message,
     retryable,
@@ -172,6 +172,12 @@ function tryOf(task: ChildTask, { record, summary }: FollowedChild): TaskTry {
     isUnknown: status !== 'ok' && task.work.kind === 'tool' && isUnknown({ ...record, code, signal }),
     fields,
   };
+}
+
+/** A step that was cancelled while the workflow goes on counts as failed. */
+function codeOfCancel({ stop: { signal } }: Engine): string | null {
+  if (!signal.aborted) return 'E_TOOL_FAILED';
+  return signal.reason === AT_DEADLINE ? 'E_DEADLINE' : null;
 }
 
 function recordedResult(result: Record<string, unknown> | null): unknown {

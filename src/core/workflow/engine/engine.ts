@@ -7,6 +7,9 @@ import type { Decisions } from './decisions.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
 import type { TaskHistory } from './task-history.ts';
 
+/** Why the steps are ended at the deadline of their workflow. */
+export const AT_DEADLINE = 'the deadline of the workflow';
+
 /** What the parts of the engine share during an attempt. */
 export interface Engine {
   readonly services: RunnerServices;

@@ -14,7 +14,7 @@ import type { RunnerServices } from '../../run/services.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { evaluate, expressionsIn } from '../expression/expression.ts';
 import { Decisions } from './decisions.ts';
-import { type Engine, emit, recordedFailure, Slots, StoreFailed } from './engine.ts';
+import { AT_DEADLINE, type Engine, emit, recordedFailure, Slots, StoreFailed } from './engine.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
 import { type Fatal, runSteps } from './schedule.ts';
 import { StepResults } from './step-results.ts';
@@ -92,7 +92,7 @@ export class WorkflowExecutor implements RunExecutor {
     void options.cancelled.then((reason) => race.end({ kind: 'cancelled', reason }));
     void race.first.then((ending) => {
       engine.isOk = false;
-      engine.stop.abort(ending.kind === 'cancelled' ? ending.reason : 'the deadline of the workflow');
+      engine.stop.abort(ending.kind === 'cancelled' ? ending.reason : AT_DEADLINE);
     });
     try {
       const results = new StepResults(engine);

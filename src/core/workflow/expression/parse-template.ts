@@ -92,7 +92,9 @@ function problemOf(yaml: YamlFile, at: Place, { message, offset }: CelProblem, s
     ...at,
     rule: 'expression',
     message: `in \${${shortened(source)}} at character ${offset + 1}: ${message}`,
-    fix: 'Fix the expression; docs/workflows.md describes the language (CEL).',
+    fix: source.startsWith('{')
+      ? `Write one brace: \${${source.slice(1).trim()}}`
+      : 'Fix the expression; its language is CEL: https://cel.dev',
   };
 }
 

@@ -15,6 +15,9 @@ import { beginStage, takeUpStages } from './stage-runs.ts';
 /** Cancel reason for a stage whose reader has completed. */
 const DOWNSTREAM_ENDED = 'downstream ended';
 
+/** More records are not in the result of a pipe. */
+const MAX_RECORDS = 1000;
+
 /** The run of a stage. */
 interface Running {
   stage: PlannedStage;
@@ -152,10 +155,11 @@ export class PipeAttempt {
     await store.control.requestCancel(runId, reason, options);
   }
 
-  #conclude(): AttemptOutcome {
+  async #conclude(): Promise<AttemptOutcome> {
     const { writer } = this.#pipe;
     const outcome = pipeOutcome(this.#failure, this.#race.winner);
     const last = this.#runs.at(-1)?.summary?.result ?? null;
+    const records = outcome.state === 'completed' ? await this.#lastRecords() : [];
     let result: Record<string, unknown> | null = null;
     if (outcome.state === 'completed') {
       const stages = this.#runs.map(({ stage, runId }) => ({ task_id: stage.taskId, run_id: runId }));
@@ -164,10 +168,22 @@ export class PipeAttempt {
         status: 'ok',
         stages,
         ...(last?.data !== undefined && { data: last.data }),
+        ...(records.length > 0 && { records }),
       });
     }
     const wasStopped = this.#failure === undefined && this.#race.winner !== undefined;
     return { outcome, wasStopped, exit: null, survivors: [], result, artifacts: [] };
+  }
+
+  /** The last records of the last stage: nothing reads them, so they are the answer of the pipe. The log of its run has all. */
+  async #lastRecords(): Promise<unknown[]> {
+    const { store } = this.#pipe.services;
+    const records: unknown[] = [];
+    for await (const { record } of store.tail(this.#runs.at(-1)!.runId, ['log'])) {
+      if (typeof record === 'object' && record !== null) records.unshift(record);
+      if (records.length === MAX_RECORDS) break;
+    }
+    return records;
   }
 }
 

@@ -1,6 +1,7 @@
 import { agoWords } from '../../../compose/time-words.ts';
 import type { IndexedRun, RunIndex } from '../../../core/ports/run-index.ts';
 import type { AcorApp } from '../../acor-app.ts';
+import { liveRuns } from '../../run/live-runs.ts';
 import { gatherFacts } from '../../system/explain/facts.ts';
 import { untrustedText } from '../../system/explain/section.ts';
 import { toolsSection } from '../../system/explain/tools.ts';
@@ -11,7 +12,7 @@ const LOOKED_AT = 100;
 const SHOWN = 5;
 const LATELY_MS = 24 * 3_600_000;
 
-/** The context that an agent gets when its session begins: the tools, the runs that wait for an answer, the runs that failed in the last day. */
+/** The context that an agent gets when its session begins: the tools, the runs that wait for an answer or continue, the runs that failed or were cancelled in the last day. */
 export async function sessionStart({ hook_event_name }: HookInput, app: AcorApp): Promise<HookAnswer> {
   const facts = await gatherFacts(app, false);
   const index = await facts.project?.index();
@@ -25,7 +26,9 @@ export async function sessionStart({ hook_event_name }: HookInput, app: AcorApp)
       'Runs that wait for an answer (`acor show <run>` has the commands)',
       index && (await waiting(index)),
     ),
-    ...listed('Failed in the last 24 hours', failed(runs)),
+    ...listed('Runs that continue now (`acor wait <run>`)', index && (await running(app))),
+    ...listed('Failed in the last 24 hours', lately(runs, 'failed')),
+    ...listed('Cancelled in the last 24 hours', lately(runs, 'cancelled')),
   ];
   const additionalContext = parts.join('\n\n');
   return { hookSpecificOutput: { hookEventName: hook_event_name, additionalContext } };
@@ -51,12 +54,18 @@ async function waiting(index: RunIndex): Promise<string[]> {
   return lines;
 }
 
-/** The tools whose newest run failed; an older failure that a later run fixed is left out. */
-function failed(runs: readonly IndexedRun[]): string[] {
+async function running(app: AcorApp): Promise<string[]> {
+  return (await liveRuns(app))
+    .filter(({ state }) => state !== 'waiting_ai')
+    .map(({ run_id, tool, created_at }) => `- ${run_id} ${tool} (${agoWords(created_at)})`);
+}
+
+/** The tools whose newest run failed or was cancelled; an older end that a later run fixed is left out. */
+function lately(runs: readonly IndexedRun[], end: 'failed' | 'cancelled'): string[] {
   const since = new Date(Date.now() - LATELY_MS).toISOString();
   const last = [...Map.groupBy(runs, ({ tool }) => tool).values()].map(([newest]) => newest!);
   return last
-    .filter(({ state, created_at }) => state === 'failed' && created_at > since)
+    .filter(({ state, created_at }) => state === end && created_at > since)
     .map(({ run_id, tool, code, message, created_at }) => {
       const why = [code, message].filter(Boolean).map((text) => untrustedText(text!, 120));
       return `- ${run_id} ${tool}: ${why.join(': ')} (${agoWords(created_at)})`;

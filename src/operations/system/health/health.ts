@@ -23,11 +23,12 @@ export const health = acorOperation({
       .boolean()
       .default(false)
       .describe('Recover the runs that have lost their supervisor: each ends as E_RUNNER_LOST.'),
+    deep: z.boolean().default(false).describe('Also run the self-tests of the tools.'),
   }),
   output: healthReport,
   list: 'checks',
   example: 'acor health',
-  moreExamples: ['acor health --fix'],
+  moreExamples: ['acor health --fix', 'acor health --deep'],
   async run(input, ctx) {
     const checks: HealthCheck[] = [];
     try {
@@ -35,6 +36,8 @@ export const health = acorOperation({
       checks.push(configCheck(project.config));
       checks.push(...(await checkPolicy(project, ctx.env)));
       checks.push(...(await checkTools(project)));
+      const { checkProjectFiles } = await import('./project-files.ts');
+      checks.push(...(await checkProjectFiles(ctx, input.deep)));
       checks.push(...(await checkPlugins(project)));
       checks.push(...(await checkSecrets(project, ctx.env)));
       checks.push(...(await checkRuntimes(project, ctx.env)));

@@ -4,6 +4,7 @@ import { whyNotApproved } from '../../../core/guard/approval-state.ts';
 import { policyPaths } from '../../../core/guard/policy-paths.ts';
 import { readPolicies } from '../../../core/guard/read-policy.ts';
 import { commandOf } from '../../../core/registry/command.ts';
+import { assertCompatible } from '../../../core/registry/compatibility.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { approve, describeTool } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
@@ -35,12 +36,13 @@ export async function checkRuntimes(
   for (const tool of await registry.list()) {
     if (tool.problems.length > 0) continue;
     try {
+      assertCompatible(tool.manifest);
       const { runtime } = await commandOf(tool, config, env, languages);
       const name = `runtime.${tool.language}`;
       if (!checks.has(name)) checks.set(name, { name, status: 'ok', detail: runtime });
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
-      const name = `runtime.${tool.name}`;
+      const name = `${error.code === 'E_INCOMPATIBLE' ? 'tool' : 'runtime'}.${tool.name}`;
       checks.set(name, {
         name,
         status: 'degraded',

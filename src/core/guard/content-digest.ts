@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { closeSync, readlinkSync, readSync, realpathSync, type Stats } from 'node:fs';
+import { basename, dirname, relative } from 'node:path';
+import { errorCode } from '../../util/error-code.ts';
+import { type EntryName, OpenFolder } from '../../util/open-folder.ts';
+import { walkTree } from '../../util/walk-tree.ts';
+import { sha256Of } from './tool-digest.ts';
+
+const CHUNK_BYTES = 1 << 20;
+
+/** How much is read. What is beyond that counts by its size and time. */
+interface Bound {
+  bytes: number;
+  files: number;
+}
+
+/** One file or folder, as it is now. */
+export interface ContentDigest {
+  sha256: string;
+  /** By name, for a folder; the folder's own digest is over all of them. */
+  files: { name: string; sha256: string }[];
+}
+
+/** Digests files and folders by their content, up to a bound that all of them share. */
+export class ContentDigests {
+  /** The paths of which a part was too large to be read: for that part, size and time count. */
+  readonly comparedBySize: string[] = [];
+  readonly #left: Bound;
+  readonly #skip: (path: string) => boolean;
+
+  constructor(bound: Bound, skip: (path: string) => boolean = () => false) {
+    this.#left = { ...bound };
+    this.#skip = skip;
+  }
+
+  /** Of a real path. Undefined when nothing is there. Links in a folder count by their text and by the file that they lead to. */
+  of(path: string): ContentDigest | undefined {
+    using above = openIfThere(dirname(path));
+    const name = basename(path);
+    const stats = above?.statsOf(name);
+    if (above === undefined || stats === undefined) return undefined;
+    if (!stats.isDirectory()) return { sha256: this.#entry(above, name, path, stats, path), files: [] };
+    using folder = above.child(name);
+    const files: ContentDigest['files'] = [];
+    for (const step of walkTree(folder, { enters: (each) => !this.#skip(each.path) })) {
+      if (step.kind === 'left' || this.#skip(step.path)) continue;
+      const inside = relative(path, step.path);
+      const sha256 =
+        step.kind === 'folder' ? 'folder' : this.#entry(step.folder, step.name, step.path, step.stats, path);
+      files.push({ name: inside, sha256 });
+    }
+    files.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return {
+      sha256: digest(JSON.stringify(files)),
+      files: files.filter(({ sha256 }) => sha256 !== 'folder'),
+    };
+  }
+
+  #entry(folder: OpenFolder, name: EntryName, path: string, stats: Stats, of: string): string {
+    const kind = `${stats.mode & 0o111 ? 'x' : '-'}`;
+    if (stats.isSymbolicLink()) return digest(`link ${readlinkSync(folder.at(name))} ${targetOf(path)}`);
+    if (!stats.isFile()) return 'neither file nor folder';
+    this.#left.files--;
+    this.#left.bytes -= stats.size;
+    if (this.#left.files < 0 || this.#left.bytes < 0) {
+      if (!this.comparedBySize.includes(of)) this.comparedBySize.push(of);
+      return digest(`size ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`);
+    }
+    return digest(`${kind} ${contentOf(folder, name)}`);
+  }
+}
+
+function contentOf(folder: OpenFolder, name: EntryName): string {
+  const hash = createHash('sha256');
+  const chunk = new Uint8Array(CHUNK_BYTES);
+  const fd = folder.openFile(name);
+  try {
+    for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk))
+      hash.update(chunk.subarray(0, read));
+  } finally {
+    closeSync(fd);
+  }
+  return hash.digest('hex');
+}
+
+/** The content of the file to which a link leads, as an interpreter in a virtual environment. */
+function targetOf(link: string): string {
+  try {
+    return sha256Of(realpathSync(link));
+  } catch {
+    return 'no file';
+  }
+}
+
+function openIfThere(path: string): OpenFolder | undefined {
+  try {
+    return OpenFolder.trusted(realpathSync(path));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

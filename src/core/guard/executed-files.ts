@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { type LoadedConfig, toolsDirsOf } from '../config/load.ts';
+import { sharedLibraryOf } from '../registry/command.ts';
+import { isInside } from '../registry/real-path.ts';
+import type { ToolEntry } from '../registry/tool-entry.ts';
+import { ContentDigests } from './content-digest.ts';
+import { type DigestedFile, digestOf, sha256Of } from './tool-digest.ts';
+
+const BOUND = { bytes: 500_000_000, files: 50_000 };
+/** A folder with more files is one line of what a person reads. */
+const MOST_LINES = 100;
+
+/** All that would be executed, as a person approves it. */
+export interface ExecutedFiles {
+  digest: string;
+  files: DigestedFile[];
+  /** Folders too large to be read as a whole: for the rest of their files, size and time count. */
+  comparedBySize: string[];
+}
+
+/**
+ * A digest of everything that would be executed (contract §9): manifest, entry and the words of `command` that name files, the tool's folder,
+ * the interpreter or virtual environment, and the library that the tools share. Code that these load from elsewhere is not covered.
+ */
+export function executedFiles(
+  tool: ToolEntry,
+  { config, runtime }: { config: LoadedConfig; runtime: string },
+): ExecutedFiles {
+  const digests = new ContentDigests(BOUND, (path) => path.endsWith('/.git'));
+  const files: DigestedFile[] = [...digestOf(tool).files];
+  const add = (name: string, sha256: string) => {
+    if (!files.some((each) => each.name === name)) files.push({ name, sha256 });
+  };
+  const addFile = (path: string) => {
+    const sha256 = sha256IfReadable(path);
+    if (sha256 !== undefined) add(path, sha256);
+  };
+  for (const word of tool.command ?? []) {
+    const path = resolve(tool.dir, word);
+    if (!isInside(path, tool.dir)) addFile(path);
+  }
+  addFile(runtime);
+  for (const { folder, prefix } of foldersOf(tool, config, runtime)) {
+    const found = digests.of(realpathSync(folder));
+    if (found === undefined) continue;
+    const isPart = digests.comparedBySize.includes(realpathSync(folder));
+    const count = `${found.files.length} files${isPart ? ', a part of them by size and time' : ''}`;
+    if (isPart || found.files.length > MOST_LINES) add(`${folder}/ (${count})`, found.sha256);
+    else for (const { name, sha256 } of found.files) add(`${prefix}${name}`, sha256);
+  }
+  const content = files.map(({ name, sha256 }) => [name, sha256]);
+  return {
+    digest: createHash('sha256')
+      .update(JSON.stringify(['acor-tool-2', ...content]))
+      .digest('hex'),
+    files,
+    comparedBySize: digests.comparedBySize,
+  };
+}
+
+/** The tool's folder, unless the tool is a single file among others; a virtual environment elsewhere; the shared library. */
+function foldersOf(
+  tool: ToolEntry,
+  config: LoadedConfig,
+  runtime: string,
+): { folder: string; prefix: string }[] {
+  const tools = toolsDirsOf(config).flatMap((path) => (existsSync(path) ? [realpathSync(path)] : []));
+  const own = tools.includes(realpathSync(tool.dir)) ? [] : [{ folder: tool.dir, prefix: '' }];
+  const environment = dirname(dirname(runtime));
+  const others = [
+    ...(existsSync(join(environment, 'pyvenv.cfg')) && !isInside(environment, tool.dir) ? [environment] : []),
+    ...sharedLibraryOf(tool, config),
+  ];
+  return [...own, ...others.map((folder) => ({ folder, prefix: `${folder}/` }))];
+}
+
+/** A program that may be executed and not read counts by its path alone. */
+function sha256IfReadable(path: string): string | undefined {
+  try {
+    return statSync(path).isFile() ? sha256Of(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}
