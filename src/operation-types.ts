@@ -492,6 +492,107 @@ export interface OperationTypes {
       }>;
     };
   };
+  /** Run any program or script with the sandbox, limits and record of a tool. */
+  'run.exec': {
+    input: {
+      /** A program on the PATH, or the path of a program or script. */
+      program: string;
+      /** Its arguments. One that names an existing file is granted for reading. */
+      args?: Array<string> | undefined;
+      /** A file or folder that it may read. It starts in the current folder when that is granted. */
+      read?: Array<string> | undefined;
+      /** A file or folder that it may read and write, where it is. */
+      write?: Array<string> | undefined;
+      /** A host that it may access, as host:port. */
+      net?: Array<string> | undefined;
+      /** A further program that it may start. */
+      cmd?: Array<string> | undefined;
+      /** Seconds, or 5m, 1h, until the deadline of the whole run. */
+      timeout?: number | undefined;
+      /** How often a retryable failure is retried. */
+      retries?: number | undefined;
+      /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
+      stream?: boolean | undefined;
+      /** Return the id at once; the run continues under a supervisor process. */
+      detach?: boolean | undefined;
+      /** ACTION=VALUE, an answer to a question that the tool may ask; VALUE is JSON, else plain text. */
+      answer?: Array<string> | undefined;
+      /** A JSON or YAML file of answers: action to value. */
+      answers?: string | undefined;
+      /** Idempotency key: repeating the call with the same key shows the existing run instead of starting a second one. */
+      idempotency_key?: string | undefined;
+      /** The token of a dry run; ACOR rejects it when the plan has changed since. */
+      plan?: string | undefined;
+      /** Show what would run, and start nothing. */
+      dry_run?: boolean | undefined;
+      /** Which exit code to end with: ACOR's, or the tool's own (124 deadline, 130 cancelled). */
+      exit_code?: 'acor' | 'tool' | undefined;
+    };
+    data: {
+      run_id: string;
+      tool: string;
+      state: 'completed' | 'failed' | 'cancelled';
+      code: string | null;
+      message: string | null;
+      hint: string | null;
+      retryable: boolean;
+      rc: number | null;
+      signal: string | null;
+      attempt: number;
+      duration_s: number;
+      events: number;
+      artifacts: Array<{
+        path: string;
+        kind: 'file' | 'directory';
+        /** In bytes. */
+        size: number;
+        sha256: string;
+        media_type: string;
+        files?: number | undefined;
+      }>;
+      survivors: Array<{
+        pid: number;
+        command: string;
+      }>;
+      result: Record<string, unknown> | null;
+      next: Array<string>;
+      dir: string;
+    } | {
+      tool: string;
+      version: string;
+      argv: Array<string>;
+      cwd: string;
+      env: Array<string>;
+      grants: Array<{
+        path: string;
+        access: 'read' | 'write';
+        input: string;
+      }>;
+      staged: Array<{
+        input: string;
+        target: string;
+      }>;
+      limits: Record<string, unknown>;
+      retry: Record<string, unknown>;
+      isolation: Record<string, unknown>;
+      /** The names of the stored secrets that the tool would get. */
+      secrets: Array<string>;
+      lowered: Array<{
+        what: string;
+        asked: number;
+        allowed: number;
+        by?: string | undefined;
+      }>;
+      /** Pass it to --plan to run exactly this; null for a tool that only reads. */
+      token: string | null;
+      /** Paths too large to be read as a whole: the token covers the rest of their files by size and time. */
+      compared_by_size: Array<string>;
+    } | {
+      run_id: string;
+      state: string;
+      dir: string;
+    };
+  };
   /** List the runs of this project, the newest first. */
   'run.list': {
     input: {
@@ -866,7 +967,7 @@ export interface OperationTypes {
   /** Run a tool under supervision and stream its events. */
   'run.start': {
     input: {
-      /** The tool to run. */
+      /** The tool to run, or the path of a script or program: ./report.sh. */
       tool: string;
       /** The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool. */
       args?: Array<string> | undefined;

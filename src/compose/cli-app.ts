@@ -1,4 +1,4 @@
-import type { ValuesOf } from './completion/complete-line.ts';
+import type { ValuesOf } from './completion/values-of.ts';
 import type { GlobalFlags } from './globals.ts';
 import type { Interrupts } from './interrupts.ts';
 import type { NextStep } from './next-step.ts';

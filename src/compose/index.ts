@@ -7,8 +7,9 @@ export { buildCatalog, type Catalog, type CatalogEntry, catalogSchema } from './
 export { renderCatalog } from './catalog-view.ts';
 export type { AppErrorInfo, CliApp, CliIo, Route } from './cli-app.ts';
 export type { Candidate, Completion } from './completion/candidates.ts';
-export { completeLine, type ValuesOf } from './completion/complete-line.ts';
+export { completeLine } from './completion/complete-line.ts';
 export { completionScript, SHELLS, type Shell } from './completion/scripts.ts';
+export type { ValuesOf } from './completion/values-of.ts';
 export { cutToWidth, displayWidth, padToWidth } from './display-width.ts';
 export {
   type Envelope,

@@ -51,6 +51,10 @@ export async function mcpServer(
 ): Promise<Server> {
   const unnamed = host.open({ name: undefined, traceparent: undefined });
   const tools = await offeredTools(unnamed.app).catch(none);
+  const unapproved = tools
+    .filter(({ needsApproval }) => needsApproval)
+    .slice(0, MAX_SHOWN_TOOLS)
+    .map(({ name }) => name);
   const live = (await liveRunTexts(unnamed)).map(({ text }) => text);
   const hint = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
   const server = new Server(
@@ -66,6 +70,9 @@ export async function mcpServer(
       instructions: [
         ...INSTRUCTIONS,
         ...(tools.length > MAX_SHOWN_TOOLS ? [MANY] : []),
+        ...(unapproved.length > 0
+          ? [`Not offered until a person approves them with acor approve: ${unapproved.join(', ')}.`]
+          : []),
         ...(live.length > 0 ? [`Runs that continue or wait now: ${live.join(', ')}.`] : []),
       ].join('\n'),
       cacheHints: { 'tools/list': hint },
@@ -106,9 +113,10 @@ async function listTools(host: Host, open: OpenHost) {
     ({ name }) => !own.includes(name as never),
   );
   const many = offered.length > MAX_SHOWN_TOOLS;
+  const callable = offered.filter(({ needsApproval }) => !needsApproval);
   const shown = OWN_TOOLS.filter(({ onlyForMany }) => many || onlyForMany !== true);
   return [
-    ...(many ? [] : offered.map(toolDefinition)),
+    ...(many ? [] : callable.map(toolDefinition)),
     ...(await Promise.all(shown.map((each) => ownDefinition(host, each)))),
     ...RUN_TOOLS.map(runToolDefinition),
   ];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { ACOR, dataFolder, type Envelope, parseLines, processesOf, TestProject } from '../support/project.ts';
+import { ACOR, dataFolder, type Envelope, processesOf, TestProject } from '../support/project.ts';
 import { atTerminal, noTerminal } from '../support/terminal.ts';
 
 /** A tool that wants a decision and then makes a file. */
@@ -57,16 +57,14 @@ describe('an agent that has read only acor explain', () => {
 
   it('runs a tool, answers its question by a command of `next`, and reads the result', () => {
     assert.match(text, /exit code 2 while the run waits/);
-    const started = sh(callOf('asks'));
+    const started = ask(callOf('asks'));
     assert.equal(started.code, 2);
-    const last = parseLines(started.stdout).at(-1)!;
-    const [answer] = last.next as string[];
-    const answered = ask(answer!);
+    const answered = ask(started.meta.next[0]);
     assert.equal(answered.ok, true);
     const waited = ask(answered.meta.next[0]);
     assert.deepEqual([waited.code, waited.data.waited, waited.data.state], [0, 'ended', 'completed']);
     assert.deepEqual(waited.data.result.data, { answer: 'slow' });
-    const [decision] = ask(`acor decisions ${last.run_id}`).data.decisions;
+    const [decision] = ask(`acor decisions ${started.error.details.run_id}`).data.decisions;
     assert.deepEqual([decision.by, decision.answer], ['claude-code', 'slow']);
   });
 

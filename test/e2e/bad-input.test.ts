@@ -84,7 +84,13 @@ describe('a bad call', () => {
   for (const [what, args, code, message, hint] of [
     ['a tool that does not exist', ['run', 'quikc'], 'E_TOOL_NOT_FOUND', /quikc/, /quick/],
     ['a tool without a name', ['run', ''], 'E_TOOL_NOT_FOUND', /''/, /^List the tools/],
-    ['a tool that is a path', ['run', '../quick'], 'E_TOOL_NOT_FOUND', /\.\.\/quick/, /^List the tools/],
+    [
+      'a tool that is a path',
+      ['run', '../quick'],
+      'E_TOOL_NOT_FOUND',
+      /no file .*\/quick/,
+      /^Check the path/,
+    ],
     ['no tool at all', ['run'], 'E_USAGE', /<tool> is required/, /--help/],
     ['a missing required input', ['run', 'counts'], 'E_USAGE', /'count' is required/, /--count/],
     ['a wrong type', ['run', 'counts', '--count', 'many'], 'E_USAGE', /count.*many/, /<int>/],

@@ -37,7 +37,7 @@ describe('a clock that jumps', () => {
   });
 
   it('an hour forwards and two back ends no run too early, and does not change its duration', async () => {
-    const acor = new Acor({ cwd: project.root });
+    const acor = new Acor({ cwd: project.root, env: project.environment() });
     const jumpsMs = [HOUR_MS, -HOUR_MS, 3 * HOUR_MS];
     const begunMs = performance.now();
     const run = acor.run('holds', [project.path('go')], { timeoutS: 900 });
@@ -72,7 +72,7 @@ describe('a clock that jumps', () => {
     ['the grace', 'silent', { 'environment.heartbeat_grace_s': 0.6 }, {}, 'E_HEARTBEAT_MISSED'],
   ] as const) {
     it(`an hour back does not put off ${what}`, async () => {
-      const acor = new Acor({ cwd: project.root, config });
+      const acor = new Acor({ cwd: project.root, env: project.environment(), config });
       const run = acor.run(tool, [], { retries: 0, ...options });
       for await (const event of run) {
         if (event.type !== 'runner_state') continue;
@@ -87,7 +87,7 @@ describe('a clock that jumps', () => {
 
   it('does not change the identity of a process, nor lose a run', async () => {
     const identity = identify(process.pid);
-    const acor = new Acor({ cwd: project.root });
+    const acor = new Acor({ cwd: project.root, env: project.environment() });
     const run = acor.run('holds', [project.path('never')]);
     const runId = await run.runId;
     for await (const event of run) if (event.type === 'heartbeat') break;
@@ -109,7 +109,7 @@ describe('a clock that jumps', () => {
     const ids = Array.from({ length: 20_000 }, () => newRunId());
     assert.ok(ids.every((id) => id < now));
     assert.equal(new Set(ids).size, ids.length);
-    const acor = new Acor({ cwd: project.root });
+    const acor = new Acor({ cwd: project.root, env: project.environment() });
     const earlier = await acor.run('quick');
     MovedDate.byMs = 0;
     const later = await acor.run('quick');

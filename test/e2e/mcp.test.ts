@@ -145,7 +145,6 @@ describe('acor mcp', () => {
           return [readOnlyHint, destructiveHint, idempotentHint, openWorldHint];
         };
         assert.deepEqual(hints('says'), [true, false, true, false]);
-        assert.deepEqual(hints('opens_all'), [false, true, false, true]);
         assert.deepEqual(hints('fetches'), [true, false, false, true]);
         assert.deepEqual(hints('writes'), [false, true, false, false]);
         assert.deepEqual(by.get('says')!.inputSchema, {
@@ -350,6 +349,23 @@ describe('acor mcp', () => {
       });
     });
   }
+
+  it('offers a privileged tool only after a person has approved it, and names it before', async () => {
+    const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+    const before = await connect('legacy');
+    assert.match(before.getInstructions()!, /Not offered until a person approves .*: opens_all\./);
+    assert.ok(!(await names(before)).includes('opens_all'));
+    const { error } = await call(before, 'opens_all');
+    assert.equal(error.code, 'E_APPROVAL_REQUIRED');
+    const approved = [{ tool: 'opens_all', digest: error.details.digest }];
+    project.write('.config/acor/policy.yaml', JSON.stringify({ version: 1, approved }));
+    const after = await connect('legacy');
+    assert.ok((await names(after)).includes('opens_all'));
+    assert.doesNotMatch(after.getInstructions()!, /opens_all/);
+    const { tools } = await after.listTools();
+    const { annotations } = tools.find(({ name }) => name === 'opens_all')!;
+    assert.deepEqual([annotations?.destructiveHint, annotations?.openWorldHint], [true, true]);
+  });
 
   describe('for the context of a model', () => {
     const textOf = (content: { text: string }[]) => content[0]!.text;

@@ -9,15 +9,7 @@ import { safeLine } from '../terminal-text.ts';
 import { type Candidate, type Completion, globalFlags, ownFlags, prefixed, words } from './candidates.ts';
 import { completeBehind } from './complete-behind.ts';
 import { readSoFar } from './read-so-far.ts';
-
-/**
- * Completions that only the application knows: values of a parameter, given the words before it. Undefined: no values
- * are known.
- */
-export type ValuesOf<C> = (
-  wanted: { op: Operation<C>; key: string; given: ReadonlyMap<string, string> },
-  context: C,
-) => Promise<readonly Candidate[] | undefined>;
+import type { ValuesOf } from './values-of.ts';
 
 const ABOUT_WIDTH = 60;
 // Words that a shell reads literally. Untrusted text with other characters is never offered.

@@ -50,6 +50,15 @@ export async function approvalOf(
   return approvalState(tool.name, digested, from);
 }
 
+/** Whether any approval names the tool, for the present bytes or others: a list of tools cannot digest them all. */
+export function isNamedByApproval(
+  name: string,
+  from: { root: string; env: Env; layers: readonly PolicyLayer[] },
+): boolean {
+  const isNamed = from.layers.some(({ policy }) => policy.approved?.some(({ tool }) => tool === name));
+  return isNamed || new ApprovalStore(from.env).read(realpathSync(from.root), name) !== undefined;
+}
+
 /** What would be executed for a tool. Throws E_RUNTIME_MISSING or E_SPAWN_FAILED when it cannot start. */
 export async function executedBy(
   tool: ToolEntry,

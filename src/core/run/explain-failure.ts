@@ -76,6 +76,14 @@ export function explainFailure(
   if (outcome.hint === null || outcome.hint === errorInfo(outcome.code ?? '')?.hint) outcome.hint = hint;
 }
 
+/** Adds to the message of a failed program what it wrote of the cause. A tool that reports an error itself has named it. */
+export function nameException(plan: ToolPlan, outcome: Outcome): void {
+  const isOwnError = !outcome.byRunner && plan.tool.adapter !== 'plain';
+  if (outcome.code !== 'E_TOOL_FAILED' || isOwnError) return;
+  const line = exceptionLine(tailIn(plan.workspace.stderrLog));
+  if (line !== undefined) outcome.message = `${outcome.message}: ${line}`;
+}
+
 /** A program without a manifest gets what it needs by flags of `acor exec`. */
 function forCaller(reported: Reported | undefined, plan: ToolPlan): Reported | undefined {
   if (reported?.allow === undefined || !isExec(plan)) return reported;
@@ -94,14 +102,6 @@ const EXEC_FLAGS: Readonly<Record<string, string>> = {
 
 function isExec({ tool }: ToolPlan): boolean {
   return execProgram(tool.name) !== undefined;
-}
-
-/** Adds to the message of a failed program what it wrote of the cause. A tool that reports an error itself has named it. */
-export function nameException(plan: ToolPlan, outcome: Outcome): void {
-  const isOwnError = !outcome.byRunner && plan.tool.adapter !== 'plain';
-  if (outcome.code !== 'E_TOOL_FAILED' || isOwnError) return;
-  const line = exceptionLine(tailIn(plan.workspace.stderrLog));
-  if (line !== undefined) outcome.message = `${outcome.message}: ${line}`;
 }
 
 function reportOf(

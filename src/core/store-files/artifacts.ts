@@ -238,8 +238,9 @@ function opening<T>(path: string, open: () => T): T {
   } catch (error) {
     switch (errorCode(error)) {
       case 'ENOENT':
-      case 'ENOTDIR':
         throw missing(path);
+      case 'ENOTDIR':
+        throw refused(path, 'a part of its path is a link, or no folder');
       case NOT_REGULAR:
         throw refused(path, 'it is neither a file nor a folder');
       default:

@@ -1,6 +1,6 @@
 import { loadAll } from '../../compose/catalog.ts';
 import type { Candidate } from '../../compose/completion/candidates.ts';
-import type { ValuesOf } from '../../compose/completion/complete-line.ts';
+import type { ValuesOf } from '../../compose/completion/values-of.ts';
 import { agoWords } from '../../compose/time-words.ts';
 import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { ERROR_CODES } from '../../protocol/error-codes.ts';

@@ -20,6 +20,8 @@ export interface OfferedTool {
   /** JSON Schema of the result's data. */
   outputSchema: Schema | undefined;
   effects: ToolEffects;
+  /** It is privileged, and no person has ever approved it: every call is refused. */
+  needsApproval: boolean;
   /** Seconds until the deadline of a run; undefined when the manifest does not say. */
   timeoutS: number | undefined;
 }
@@ -33,7 +35,12 @@ export async function offeredTools(app: AcorApp): Promise<OfferedTool[]> {
   const { registry, config } = await app.project();
   const isConfined = config.config.security.isolation !== 'off';
   const tools = (await registry.list()).filter(({ problems }) => problems.length === 0);
-  const offered = await Promise.all(tools.map((tool) => offer(tool, isConfined)));
+  const offered = await Promise.all(
+    tools.map(async (tool) => ({
+      ...(await offer(tool, isConfined)),
+      needsApproval: await lacksApproval(app, tool).catch(() => true),
+    })),
+  );
   return offered.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -81,7 +88,22 @@ async function describedTool(app: AcorApp, tool: string): Promise<ToolEntry> {
   return app.tool(tool);
 }
 
-async function offer({ name, manifest }: ToolEntry, isConfined: boolean): Promise<OfferedTool> {
+async function lacksApproval(app: AcorApp, tool: ToolEntry): Promise<boolean> {
+  if (tool.manifest.permissions.level !== 'privileged') return false;
+  const [{ RunGuard }, { isNamedByApproval }] = await Promise.all([
+    import('../../core/guard/run-guard.ts'),
+    import('../../core/guard/approval-state.ts'),
+  ]);
+  const { config, store } = await app.project();
+  const { env, cwd } = app;
+  const { layers } = await RunGuard.open(tool, { config, runsDir: store.root, cwd, env });
+  return !isNamedByApproval(tool.name, { root: config.root, env, layers });
+}
+
+async function offer(
+  { name, manifest }: ToolEntry,
+  isConfined: boolean,
+): Promise<Omit<OfferedTool, 'needsApproval'>> {
   const { input_schema: input, output_schema: output } = manifest;
   return {
     name,

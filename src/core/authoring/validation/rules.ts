@@ -103,6 +103,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'no-manifest': warning('tool', 'The tool has a manifest.'),
   'tool-name': error('tool', 'The name of a tool is valid.'),
   'no-entry': error('tool', 'A manifest has an entry or a command.'),
+  'not-executable': error(
+    'tool',
+    'A file without a known language that is meant to be the entry can be started.',
+  ),
   'two-entries': error('tool', 'Exactly one file can be the entry.'),
   'entry-missing': error('tool', 'The entry is an existing file.'),
   'entry-outside': error('tool', 'The entry is in the folder of the tool.'),

@@ -1,6 +1,7 @@
-import { type Dirent, readdirSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
+import { OpenFolder } from '../../../util/open-folder.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
+import { walkTree } from '../../../util/walk-tree.ts';
 import { isInside } from '../../registry/real-path.ts';
 
 const MAX_SHOWN = 20;
@@ -16,20 +17,29 @@ export interface Leftovers {
   hint: string;
 }
 
+/** Whether there is anything to look at: hidden files do not count. */
+export function isEmptied(work: string): boolean {
+  using folder = openIfThere(work);
+  return folder === undefined || folder.names().every((name) => String(name).startsWith('.'));
+}
+
 /** The files that a completed tool left in its workspace although they are no artifacts; hidden ones do not count. */
 export function leftoversIn(work: string, artifacts: readonly string[]): Leftovers | undefined {
+  using folder = openIfThere(work);
+  if (folder === undefined) return undefined;
+  const isOfInterest = (path: string) => {
+    const name = basename(path);
+    return !name.startsWith('.') && !CACHES.has(name) && !artifacts.some((each) => isInside(path, each));
+  };
   const found: string[] = [];
-  const folders = [work];
-  for (let looked = 0; folders.length > 0; ) {
-    const folder = folders.pop()!;
-    for (const entry of entriesIn(folder)) {
-      const path = join(folder, entry.name);
-      if (++looked > MAX_LOOKED_AT) break;
-      if (entry.name.startsWith('.') || CACHES.has(entry.name)) continue;
-      if (artifacts.some((each) => isInside(path, each))) continue;
-      if (entry.isDirectory()) folders.push(path);
-      else found.push(relative(work, path));
-    }
+  let looked = 0;
+  for (const { kind, path } of walkTree(folder, {
+    enters: (step) => isOfInterest(step.path),
+    // The tool may have made it unreadable.
+    onError: () => {},
+  })) {
+    if (kind === 'entry' && isOfInterest(path)) found.push(relative(work, path));
+    if (++looked > MAX_LOOKED_AT) break;
   }
   if (found.length === 0) return undefined;
   const shown = found.sort().slice(0, MAX_SHOWN);
@@ -41,11 +51,11 @@ export function leftoversIn(work: string, artifacts: readonly string[]): Leftove
   };
 }
 
-function entriesIn(folder: string): Dirent[] {
+/** A tool may have removed its workspace, or put something else in its place. */
+function openIfThere(work: string): OpenFolder | undefined {
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    return OpenFolder.real(work);
   } catch {
-    // The tool may have made it unreadable.
-    return [];
+    return undefined;
   }
 }

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../../protocol/error-codes.ts';
 import { errorMessage } from '../../../util/error-code.ts';
@@ -20,6 +19,7 @@ import type { RunnerServices } from '../services.ts';
 import { runAttempt } from './attempt.ts';
 import { artifactRoots, collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
+import { isEmptied, leftoversIn } from './leftovers.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
 
@@ -180,8 +180,7 @@ class ToolExecutor implements RunExecutor {
 
   async #reportLeftovers(artifacts: readonly MeasuredArtifact[]): Promise<void> {
     const { work } = this.#plan.workspace;
-    if (readdirSync(work).every((name) => name.startsWith('.'))) return;
-    const { leftoversIn } = await import('./leftovers.ts');
+    if (isEmptied(work)) return;
     const left = leftoversIn(
       work,
       artifacts.map(({ path }) => path),
