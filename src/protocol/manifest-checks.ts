@@ -44,6 +44,7 @@ export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): G
   yield* levelMistakes(file['permissions'], file['cwd']);
   yield* exitCodeMistakes(file['exit_codes']);
   yield* environmentMistakes(file['env']);
+  yield* secretMistakes(file['secrets']);
 }
 
 function* inputMistakes(value: unknown): Generator<Mistake> {
@@ -135,6 +136,24 @@ function* exitCodeMistakes(value: unknown): Generator<Mistake> {
       );
     }
     seen.set(code, name);
+  }
+}
+
+function* secretMistakes(value: unknown): Generator<Mistake> {
+  if (!Array.isArray(value)) return;
+  for (const [index, each] of value.entries()) {
+    if (typeof each !== 'object' || each === null) continue;
+    const variable = each['variable'] ?? each['name'];
+    if (typeof variable !== 'string') continue;
+    const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(variable);
+    const why = isName ? whyDenied(variable) : 'it is no name of a variable';
+    if (why === undefined) continue;
+    yield at(
+      ['secrets', index],
+      'env-name',
+      `a tool must not get the variable '${variable}': ${why}`,
+      'Set variable: to the name that the program reads.',
+    );
   }
 }
 

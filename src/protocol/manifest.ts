@@ -30,6 +30,15 @@ export const ADAPTERS = [
   'text-map',
 ] as const;
 
+const secretName = z.string().regex(SECRET_NAME, SECRET_NAME_RULE);
+
+/** For programs that do not know ACOR. A variable protects less than a file: every program that the tool starts gets it, too. */
+const secretInVariable = z.strictObject({
+  name: secretName,
+  as: z.enum(['env', 'file']).describe('The variable holds the value, or the path of a file with it.'),
+  variable: variable.optional().describe('Defaults to the name.'),
+});
+
 /** The schema of `tool.yaml` (contract §5). Unknown keys are errors. */
 export const manifestFile = z
   .strictObject({
@@ -94,9 +103,9 @@ export const manifestFile = z
       .prefault({})
       .describe('Environment variables beyond the base list.'),
     secrets: z
-      .array(z.string().regex(SECRET_NAME, SECRET_NAME_RULE))
+      .array(z.union([secretName, secretInVariable]))
       .default([])
-      .describe('Secrets that the tool gets as files.'),
+      .describe('Secrets that the tool gets as files, or in a variable.'),
     timeout_s: seconds.optional().describe('Seconds until a run is stopped.'),
     heartbeat_grace_s: seconds.optional().describe('Seconds of silence until a run is stopped.'),
     stall_s: seconds.optional().describe('Seconds without progress until a warning.'),
@@ -178,12 +187,26 @@ export const manifestFile = z
 export type ManifestFile = z.output<typeof manifestFile>;
 
 /** A validated manifest with the defaults of contract §3 and §5. */
-export type Manifest = Omit<ManifestFile, 'name' | 'permissions'> & {
+export type Manifest = Omit<ManifestFile, 'name' | 'permissions' | 'secrets'> & {
   name: string;
+  /** The names of all secrets. */
+  secrets: string[];
+  /** The secrets that the tool gets in a variable. */
+  secret_variables?: { name: string; as: 'env' | 'file'; variable: string }[];
   permissions: Permissions;
 };
 
 /** Sets what depends on the surroundings: the name and the level. */
 export function completeManifest(file: ManifestFile, name: string): Manifest {
-  return { ...file, name: file.name ?? name, permissions: settlePermissions(file.permissions, file.cwd) };
+  const secrets = file.secrets.map((each) => (typeof each === 'string' ? each : each.name));
+  const variables = file.secrets.flatMap((each) =>
+    typeof each === 'string' ? [] : [{ ...each, variable: each.variable ?? each.name }],
+  );
+  return {
+    ...file,
+    name: file.name ?? name,
+    permissions: settlePermissions(file.permissions, file.cwd),
+    secrets,
+    ...(variables.length > 0 && { secret_variables: variables }),
+  };
 }

@@ -80,6 +80,7 @@ describe('a program without a manifest', () => {
     ]);
     assert.equal(replayed.data?.state, 'completed', JSON.stringify(replayed.error));
     const shown = await project.envelope(['exec', '--dry-run', '--read', '.', '--', 'cat', 'data.txt']);
+    assert.equal(shown.data.cwd, project.root);
     const [, ...command] = shown.meta.next[0].split(' ');
     const { stdout } = await project.acor(command);
     assert.match(stdout, /"output":"content"/);

@@ -665,3 +665,33 @@ async function killedSupervisor(
   if (!alsoWatchdog) await until(() => processesOf(runId).length === 0);
   return { runId, secrets };
 }
+
+describe('secrets of a program that reads variables', () => {
+  it('arrive as a value or as the path of a file, are redacted, and are described', async () => {
+    using project = new TestProject();
+    project.write(
+      'tools/gh/main',
+      '#!/bin/bash\necho "value $GH_TOKEN"\necho "file $(cat "$KEY_FILE")"\necho "length ${#GH_TOKEN}"\n',
+      0o755,
+    );
+    project.write(
+      'tools/gh/tool.yaml',
+      'name: gh\nversion: 1.0.0\nadapter: plain\nsecrets: [{ name: gh-token, as: env, variable: GH_TOKEN }, { name: key, as: file, variable: KEY_FILE }]\n',
+    );
+    await project.acor(['secret', 'set', 'gh-token'], { stdin: 'token-0123456789\n' });
+    await project.acor(['secret', 'set', 'key'], { stdin: 'key-9876543210' });
+    const { of, stdout } = await project.run(['gh']);
+    assert.deepEqual(
+      of('log').map(({ msg }) => msg),
+      ['value [redacted:gh-token]', 'file [redacted:key]', 'length 16'],
+    );
+    assert.doesNotMatch(stdout, /0123456789|9876543210/);
+    const { data } = await project.envelope(['describe', 'gh', '--permissions']);
+    assert.ok(
+      data.words.some((line: string) => /every program that it starts gets them, too: GH_TOKEN\./.test(line)),
+    );
+    project.write('tools/gh/tool.yaml', 'name: gh\nsecrets: [{ name: gh-token, as: env }]\n');
+    const { error } = await project.envelope(['run', 'gh']);
+    assert.match(error.message, /must not get the variable 'gh-token'/);
+  });
+});

@@ -38,7 +38,8 @@ class JsonlMapAdapter implements Adapter {
   }
 
   errorLine(bytes: Uint8Array, start: number, end: number): boolean {
-    if (this.#context.plan.tool.manifest.from === 'stdout') return false;
+    const { from } = this.#context.plan.tool.manifest;
+    if (from !== 'stderr' && from !== 'both') return false;
     const message = objectIn(bytes, start, end);
     this.#take(message);
     return message !== undefined;

@@ -35,11 +35,20 @@ export function permissionWords(manifest: Manifest, runtime: string, defaults: D
       ? ['It may run every tool of the project that needs no approval, with any path in the project.']
       : []),
     secrets.length === 0 ? 'It gets no secrets.' : `It gets these secrets: ${list(secrets)}.`,
+    ...inEnvironment(manifest),
     named.length === 0
       ? 'Of your environment it sees nothing but the basics, such as PATH and HOME.'
       : `Of your environment it sees the basics, such as PATH and HOME, and: ${list(named)}.`,
     limitWords(manifest, defaults),
     ...(manifest.effects === undefined ? [] : [EFFECTS[manifest.effects]]),
+  ];
+}
+
+function inEnvironment({ secret_variables }: Manifest): string[] {
+  const names = (secret_variables ?? []).filter(({ as }) => as === 'env').map(({ variable }) => variable);
+  if (names.length === 0) return [];
+  return [
+    `It gets some of them as variables, which protects less than files, because every program that it starts gets them, too: ${list(names)}.`,
   ];
 }
 

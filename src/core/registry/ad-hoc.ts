@@ -115,11 +115,12 @@ async function fileTool(path: string, languages: readonly Language[]): Promise<T
 
 function programTool(program: string, { env }: AdHocCall): ToolEntry {
   const manifest = defaultManifest(program);
+  const found = findProgram(program, env);
   return {
     name: program,
-    dir: findProgram(program, env) ?? '/usr',
+    dir: found ?? '/usr',
     entry: null,
-    command: [program],
+    command: [found ?? program],
     language: 'executable',
     adapter: manifest.adapter,
     manifest,

@@ -54,7 +54,7 @@ export async function showPlan(
     tool: plan.tool.name,
     version: plan.tool.manifest.version,
     argv: [...programWords, ...plan.shownArgs].map(hideRunId),
-    cwd: hideRunId(plan.workspace.work),
+    cwd: hideRunId(plan.sandboxed.cwd),
     env: Object.keys(env).sort(),
     grants: plan.grants,
     staged: plan.staged.map(({ input: name, target }) => ({ input: name, target })),

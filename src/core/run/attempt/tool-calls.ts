@@ -1,15 +1,14 @@
 import {
   chmodSync,
   closeSync,
-  constants,
   type FSWatcher,
   fstatSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
+  unlinkSync,
   watch,
   writeFileSync,
 } from 'node:fs';
@@ -19,11 +18,13 @@ import { errorInfo } from '../../../protocol/error-codes.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import { writeAtomic, writeFully } from '../../../util/atomic-write.ts';
 import { errorMessage } from '../../../util/error-code.ts';
+import { OpenFolder } from '../../../util/open-folder.ts';
+import { removeTree } from '../../../util/walk-tree.ts';
 import { isInside } from '../../registry/real-path.ts';
 import { shimText } from '../../sandbox/call-shim.ts';
 import { endChildren } from '../end-children.ts';
 import { endedRecord } from '../follow-to-end.ts';
-import { callFolders } from '../workspace.ts';
+import { callFolders, type RunWorkspace } from '../workspace.ts';
 import type { AttemptContext } from './attempt-context.ts';
 
 /** Events of the file system may get lost. */
@@ -43,6 +44,8 @@ export class ToolCalls implements AsyncDisposable {
   readonly #live = new Map<string, Promise<void>>();
   readonly #childOf = new Map<string, string>();
   readonly #stop = new AbortController();
+  /** Held open: the tool may put a link in its place. */
+  readonly #requests: OpenFolder;
   readonly #watcher: FSWatcher;
   readonly #timer: NodeJS.Timeout;
 
@@ -51,16 +54,18 @@ export class ToolCalls implements AsyncDisposable {
     this.#attempt = attempt;
     this.#folders = callFolders(workspace);
     const { requests, replies, programs, shortcut } = this.#folders;
-    rmSync(requests, { recursive: true, force: true });
-    for (const folder of [requests, replies, programs]) {
+    for (const folder of [replies, programs]) {
       mkdirSync(folder, { recursive: true });
       chmodSync(folder, 0o755);
     }
+    using work = workFolder(workspace);
+    removeTree(work, basename(requests));
+    this.#requests = work.makeChild(basename(requests), 0o755);
     for (const name of ['tool', 'acor'])
       writeFileSync(join(programs, name), shimText({ requests, replies }), { mode: 0o755 });
     // The tools of seed 000 call ./tool in their working directory.
-    rmSync(shortcut, { force: true });
-    symlinkSync(join(programs, 'tool'), shortcut);
+    removeTree(work, basename(shortcut));
+    symlinkSync(join(programs, 'tool'), work.at(basename(shortcut)));
     this.#watcher = watch(requests, () => this.#look());
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
@@ -74,19 +79,14 @@ export class ToolCalls implements AsyncDisposable {
     this.#stop.abort();
     await Promise.all(this.#live.values());
     const { requests, replies, programs, shortcut } = this.#folders;
-    for (const path of [requests, replies, programs, shortcut])
-      rmSync(path, { recursive: true, force: true });
+    this.#requests[Symbol.dispose]();
+    for (const path of [replies, programs]) rmSync(path, { recursive: true, force: true });
+    using work = workFolder(plan.workspace);
+    for (const path of [requests, shortcut]) removeTree(work, basename(path));
   }
 
   #look(): void {
-    let names: string[];
-    try {
-      names = readdirSync(this.#folders.requests);
-    } catch {
-      // The tool has removed the folder: it makes no more calls.
-      return;
-    }
-    for (const name of names) {
+    for (const name of this.#requests.names().map(String)) {
       const id = name.replace(/\.\w+$/, '');
       if (name.endsWith('.cancel')) void this.#cancel(id);
       if (!CALL.test(name) || this.#live.has(id) || this.#live.size >= MAX_LIVE_CALLS) continue;
@@ -96,12 +96,12 @@ export class ToolCalls implements AsyncDisposable {
   }
 
   async #answer(id: string): Promise<void> {
-    const { requests, replies } = this.#folders;
+    const { replies } = this.#folders;
     const out = openSync(join(replies, id), 'a', 0o644);
     let code = 1;
     try {
-      const words = readCall(join(requests, `${id}.call`));
-      rmSync(join(requests, `${id}.call`), { force: true });
+      const words = readCall(this.#requests, `${id}.call`);
+      unlinkSync(this.#requests.at(`${id}.call`));
       code = await this.#run(id, words, out);
     } catch (error) {
       const failure = error instanceof AcorError ? error : new AcorError('E_UNKNOWN', errorMessage(error));
@@ -138,6 +138,9 @@ export class ToolCalls implements AsyncDisposable {
       ...(plan.caller !== null && { caller: plan.caller }),
     });
     this.#childOf.set(id, childId);
+    // The tool may have ended meanwhile.
+    if (this.#stop.signal.aborted)
+      await services.store.control.requestCancel(childId, 'its caller has ended');
     const msg = `the tool started '${tool}' as run ${childId}`;
     writer.log.append({ type: 'runner_log', level: 'info', msg, child_run_id: childId });
     for await (const lines of services.store.follow(childId, { wait: true, signal: this.#stop.signal })) {
@@ -150,7 +153,7 @@ export class ToolCalls implements AsyncDisposable {
 
   async #cancel(id: string): Promise<void> {
     const childId = this.#childOf.get(id);
-    rmSync(join(this.#folders.requests, `${id}.cancel`), { force: true });
+    removeTree(this.#requests, `${id}.cancel`);
     if (childId !== undefined && this.#live.has(id))
       await this.#attempt.services.store.control
         .requestCancel(childId, 'its caller was stopped')
@@ -171,13 +174,16 @@ export class ToolCalls implements AsyncDisposable {
   }
 }
 
+function workFolder({ dir, work }: RunWorkspace): OpenFolder {
+  using run = OpenFolder.trusted(dir);
+  return run.child(basename(work));
+}
+
 /** The words of a call: the working directory, the name of the program, its arguments. The tool may have put anything there. */
-function readCall(path: string): string[] {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+function readCall(requests: OpenFolder, name: string): string[] {
+  const fd = requests.openFile(name);
   try {
-    const stats = fstatSync(fd);
-    if (!stats.isFile() || stats.size > MAX_CALL_BYTES)
-      throw new AcorError('E_USAGE', 'the call of a tool is not a file, or is too long');
+    if (fstatSync(fd).size > MAX_CALL_BYTES) throw new AcorError('E_USAGE', 'the call of a tool is too long');
     return readFileSync(fd, 'utf8').split('\0');
   } finally {
     closeSync(fd);

@@ -16,6 +16,8 @@ import { ownFolders, type ResolvedCall } from './resolve-call.ts';
 /** How a tool is confined, and where its control groups are created. */
 export type ToolConfinement = Confinement & {
   argv: [string, ...string[]];
+  /** Where the tool starts. */
+  cwd: string;
   groups: readonly GroupPlace[];
   /** Set when a stronger sandbox is not available here. */
   fallback: { chosen: ChosenBackend; cacheFolder: string } | null;
@@ -51,7 +53,7 @@ export async function confineTool(
     path: env['PATH'] ?? '',
     limits: resources,
   });
-  return { ...confinement, argv };
+  return { ...confinement, argv, cwd: cwd ?? workspaces.of(runId).work };
 }
 
 async function commandsOf({ manifest }: ToolEntry, workspace: RunWorkspace): Promise<string[]> {
@@ -64,7 +66,7 @@ async function confine(
   { config: { config }, workspaces }: PlanServices,
   tool: ToolEntry,
   request: Omit<SandboxRequest, 'network'>,
-): Promise<Omit<ToolConfinement, 'argv'>> {
+): Promise<Omit<ToolConfinement, 'argv' | 'cwd'>> {
   const cacheFolder = join(workspaces.root, 'cache');
   const chosen = await chooseBackend(config.security, cacheFolder);
   const { backend, probe } = chosen;

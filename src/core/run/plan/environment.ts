@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { whyDenied } from '../../../protocol/names.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import { callFolders, mayCallTools, type RunWorkspace } from '../workspace.ts';
@@ -33,6 +34,7 @@ export function environmentOf(
     ACOR_RESUME: attempt.isResumed ? '1' : '0',
     ACOR_LIB: plan.libraryDir,
     ...(mayCallTools(plan.tool.manifest) && { PATH: callPath(plan, layout) }),
+    ...secretVariables(plan, layout),
     ...inputsOf(plan),
     ...(plan.tool.manifest.stdin === 'records' && { ACOR_STDIN: 'records' }),
     ...plan.sandboxed.env,
@@ -43,6 +45,20 @@ export function environmentOf(
 /** The PATH of a tool that may start others. */
 function callPath({ callerEnv }: ToolPlan, layout: RunWorkspace): string {
   return `${callFolders(layout).programs}:${callerEnv['PATH'] ?? '/usr/bin:/bin'}`;
+}
+
+/** Secrets for programs that read them from a variable, or from a file that a variable names. */
+function secretVariables({ tool, secrets }: ToolPlan, layout: RunWorkspace): Record<string, string> {
+  const variables = tool.manifest.secret_variables ?? [];
+  return Object.fromEntries(
+    variables.map(({ name, as, variable }) => {
+      const bytes = secrets?.delivered.find((secret) => secret.name === name)?.bytes;
+      const value = Buffer.from(bytes ?? [])
+        .toString('utf8')
+        .replace(/\r?\n$/, '');
+      return [variable, as === 'file' ? join(layout.secrets, name) : value];
+    }),
+  );
 }
 
 /** The inputs for `args()` of the SDKs. The kernel refuses a program with a longer variable; the arguments have the values as well. */
