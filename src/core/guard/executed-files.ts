@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { isInside } from '../../util/real-path.ts';
 import { type LoadedConfig, toolsDirsOf } from '../config/load.ts';
 import { sharedLibraryOf } from '../registry/command.ts';
-import { isInside } from '../registry/real-path.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import { ContentDigests } from './content-digest.ts';
 import { type DigestedFile, digestOf, sha256Of } from './tool-digest.ts';

@@ -3,6 +3,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { defaultManifest } from '../../protocol/default-manifest.ts';
 import { leastLevel } from '../../protocol/manifest-permissions.ts';
 import { execProgram } from '../../protocol/names.ts';
+import { isInside, realPathOf } from '../../util/real-path.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { problemText } from '../config/problem.ts';
 import { stemOf } from './candidate.ts';
@@ -10,7 +11,6 @@ import { findProgram } from './find-program.ts';
 import type { Language } from './languages/language.ts';
 import { grantRoots } from './path-grants.ts';
 import { readTool } from './read-tool.ts';
-import { isInside, realPathOf } from './real-path.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { WatchedFiles } from './watched-files.ts';
 

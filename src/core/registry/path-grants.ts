@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { InputSpec } from '../../protocol/manifest.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { isInside, type RealPath, realPathOf } from '../../util/real-path.ts';
 import { type LoadedConfig, projectPath } from '../config/load.ts';
 import type { ArgumentProblem } from './argument-problem.ts';
-import { isInside, type RealPath, realPathOf } from './real-path.ts';
 
 /** A path that a tool may access because the caller named it. */
 export interface Grant {
