@@ -1536,6 +1536,11 @@ export interface OperationTypes {
         /** The path of the manifest. */
         file: string;
         inputs: number;
+        /** Which inputs came from which text; the manifest has it as comments. */
+        sources: Array<{
+          source: string;
+          inputs: Array<string>;
+        }>;
         /** What a person should check; the manifest has it as comments. */
         uncertain: Array<{
           input: string;

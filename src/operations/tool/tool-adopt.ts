@@ -11,6 +11,9 @@ const draftShape = z.object({
   command: z.array(z.string()),
   file: z.string().describe('The path of the manifest.'),
   inputs: z.int(),
+  sources: z
+    .array(z.object({ source: z.string(), inputs: z.array(z.string()) }))
+    .describe('Which inputs came from which text; the manifest has it as comments.'),
   uncertain: z
     .array(z.object({ input: z.string(), check: z.string() }))
     .describe('What a person should check; the manifest has it as comments.'),

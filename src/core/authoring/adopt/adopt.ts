@@ -2,9 +2,9 @@ import { basename } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { HelpPlace } from './ask-for-help.ts';
-import { draftInputs } from './draft-inputs.ts';
+import { type DraftInput, draftInputs } from './draft-inputs.ts';
 import { draftManifest } from './draft-manifest.ts';
-import { type FoundHelp, findHelp } from './find-help.ts';
+import { type FoundHelp, findHelp, withFurtherTexts } from './find-help.ts';
 
 const MAX_TOOLS = 200;
 const MAX_NAME = 64;
@@ -27,6 +27,8 @@ export interface Draft {
   command: string[];
   manifest: string;
   inputs: number;
+  /** Which inputs each source gave, the help of the program first. */
+  sources: { source: string; inputs: string[] }[];
   /** For each input, what a person should check. */
   uncertain: { input: string; check: string }[];
   left_out: string[];
@@ -63,7 +65,8 @@ export async function adopt(place: HelpPlace, request: AdoptRequest, signal: Abo
     const children = found.help.commands.map(({ name }) => [...subcommand, name]);
     // When each subcommand becomes a tool, a program that only dispatches to them does not.
     const isGroup = request.recursive && children.length > 0 && depth < request.depth;
-    if (!isGroup) adopted.drafts.push(draftOf(request, found, words, subcommand, names));
+    if (!isGroup)
+      adopted.drafts.push(draftOf(request, withFurtherTexts(place, words, found), words, subcommand, names));
     if (!isGroup) continue;
     for (const child of children) {
       signal.throwIfAborted();
@@ -86,8 +89,11 @@ export async function adopt(place: HelpPlace, request: AdoptRequest, signal: Abo
     }
   }
   // No subcommand has usable help: adopt the program as one tool.
-  if (adopted.drafts.length === 0)
-    adopted.drafts.push(draftOf(request, root, [shown, ...request.subcommand], request.subcommand, names));
+  if (adopted.drafts.length === 0) {
+    const words = [shown, ...request.subcommand];
+    const found = withFurtherTexts(place, words, root);
+    adopted.drafts.push(draftOf(request, found, words, request.subcommand, names));
+  }
   return adopted;
 }
 
@@ -98,7 +104,7 @@ function fingerprint({ text }: FoundHelp): string {
 
 function draftOf(
   request: AdoptRequest,
-  { help, asked }: FoundHelp,
+  { help, source }: FoundHelp,
   words: readonly string[],
   subcommand: readonly string[],
   names: Set<string>,
@@ -110,18 +116,29 @@ function draftOf(
   );
   const inputs = draftInputs(help);
   const command = [request.programFor(name), ...subcommand];
-  const manifest = draftManifest({ name, command, asked: asked.at(-1)!, help, inputs, reads: request.reads });
+  const manifest = draftManifest({ name, command, source, help, inputs, reads: request.reads });
   return {
     name,
     command,
     manifest,
     inputs: inputs.inputs.length,
+    sources: sourcesOf(source, inputs.inputs),
     uncertain: inputs.inputs.flatMap(({ keys, doubts }) =>
       doubts.map((check) => ({ input: String(keys['name']), check })),
     ),
     left_out: inputs.leftOut,
     not_understood: help.unread,
   };
+}
+
+function sourcesOf(first: string, inputs: readonly DraftInput[]): Draft['sources'] {
+  const sources = new Map<string, string[]>([[first, []]]);
+  for (const { keys, source = first } of inputs) {
+    const names = sources.get(source) ?? [];
+    names.push(String(keys['name']));
+    sources.set(source, names);
+  }
+  return [...sources].map(([source, names]) => ({ source, inputs: names }));
 }
 
 /** The nearest valid tool name that no other draft has. */

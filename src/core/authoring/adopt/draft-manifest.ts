@@ -11,8 +11,8 @@ interface DraftParts {
   name: string;
   /** The command that starts the program and its subcommand. */
   command: readonly string[];
-  /** The command that asked for their help. */
-  asked: readonly string[];
+  /** Where their help was found first. */
+  source: string;
   help: ReadHelp;
   inputs: DraftInputs;
   /** The paths that the program needs besides the base system. */
@@ -22,7 +22,7 @@ interface DraftParts {
 const MAX_COMMENT = 150;
 
 /** The text of a `tool.yaml`. Doubts become comments at the input that they concern. */
-export function draftManifest({ name, command, asked, help, inputs, reads }: DraftParts): string {
+export function draftManifest({ name, command, source, help, inputs, reads }: DraftParts): string {
   const shown = inputs.inputs.map(({ keys }) => keys);
   const manifest = {
     name,
@@ -35,15 +35,18 @@ export function draftManifest({ name, command, asked, help, inputs, reads }: Dra
     permissions: reads.length > 0 ? { filesystem: { read: [...reads] } } : {},
   };
   const document = new Document(manifest, { aliasDuplicateObjects: false });
-  document.commentBefore = commentOf(headOf(asked, inputs, help));
+  document.commentBefore = commentOf(headOf(source, inputs, help));
   const list = document.get('inputs');
   if (isSeq(list)) {
     for (const [index, item] of list.items.entries()) {
       if (!isMap(item)) continue;
       keepShort(item);
-      const { doubts } = inputs.inputs[index]!;
-      if (doubts.length > 0)
-        (item as Node).commentBefore = commentOf(doubts.map((doubt) => `CHECK: ${doubt}`));
+      const { doubts, source: from } = inputs.inputs[index]!;
+      const comments = [
+        ...(from === undefined ? [] : [`From ${from}.`]),
+        ...doubts.map((doubt) => `CHECK: ${doubt}`),
+      ];
+      if (comments.length > 0) (item as Node).commentBefore = commentOf(comments);
     }
   }
   for (const [key, comment] of Object.entries(KEY_COMMENTS)) commentOn(document, key, comment);
@@ -61,9 +64,11 @@ function commentOn(document: Document, key: string, comment: string): void {
   if (pair !== undefined) (pair.key as Node & { commentBefore?: string }).commentBefore = comment;
 }
 
-function headOf(asked: readonly string[], { leftOut }: DraftInputs, { unread }: ReadHelp): string[] {
+function headOf(source: string, { inputs, leftOut }: DraftInputs, { unread }: ReadHelp): string[] {
+  const further = new Set(inputs.flatMap(({ source: from }) => from ?? []));
   return [
-    `DRAFT: generated from the help of '${asked.join(' ')}', which may be wrong or incomplete. Review it, then set a version without -draft.`,
+    `DRAFT: generated from ${source}, which may be wrong or incomplete. Review it, then set a version without -draft.`,
+    ...[...further].map((each) => `An input from ${each} says so.`),
     ...leftOut.map((each) => `Omitted: ${each}`),
     ...unread.map((each) => `Not understood: ${each}`),
   ];

@@ -20,6 +20,8 @@ export interface FoundOption {
   isRequired: boolean;
   /** Its description, on one line. */
   text: string;
+  /** Where it was found, unless that is the help of the program. */
+  source?: string;
 }
 
 /** An operand in the usage line. */

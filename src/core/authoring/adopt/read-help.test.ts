@@ -58,7 +58,7 @@ describe('the reading of help texts', () => {
       const text = draftManifest({
         name: 'x',
         command: words,
-        asked: words,
+        source: `the help of '${words.join(' ')}'`,
         help,
         inputs: draftInputs(help),
         reads: [],
