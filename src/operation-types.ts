@@ -1550,6 +1550,12 @@ export interface OperationTypes {
         left_out: Array<string>;
         /** Lines that look like options and could not be read. */
         not_understood: Array<string>;
+        /** Keys that a person may add to the manifest, which has them as comments. */
+        offered: Array<{
+          key: 'extra_args' | 'cwd';
+          value: true | 'project';
+          why: string;
+        }>;
         /** The content of the manifest, with --dry-run. */
         manifest?: string | undefined;
       }>;

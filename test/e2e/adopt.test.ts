@@ -92,6 +92,11 @@ describe('acor adopt', () => {
     );
     for (const name of ['max_count', 'oneline', 'author', 'committer'])
       assert.ok(page.inputs.includes(name), name);
+    assert.deepEqual(
+      data.drafts[0].offered.map(({ key, value }: { key: string; value: unknown }) => [key, value]),
+      [['cwd', 'project']],
+    );
+    assert.match(data.drafts[0].manifest, /^# cwd: project$/m);
     assert.match(data.drafts[0].manifest, /# From the manual page git-log\(1\)\.\n {2}- name: max_count\n/);
   });
 

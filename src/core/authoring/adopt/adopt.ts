@@ -5,6 +5,7 @@ import type { HelpPlace } from './ask-for-help.ts';
 import { type DraftInput, draftInputs } from './draft-inputs.ts';
 import { draftManifest } from './draft-manifest.ts';
 import { type FoundHelp, findHelp, withFurtherTexts } from './find-help.ts';
+import { type Offer, offersOf } from './offers.ts';
 
 const MAX_TOOLS = 200;
 const MAX_NAME = 64;
@@ -33,6 +34,8 @@ export interface Draft {
   uncertain: { input: string; check: string }[];
   left_out: string[];
   not_understood: string[];
+  /** Keys that a person may add to the manifest. */
+  offered: Offer[];
 }
 
 /** All drafts of a program, and the commands that were run to get them. */
@@ -104,7 +107,7 @@ function fingerprint({ text }: FoundHelp): string {
 
 function draftOf(
   request: AdoptRequest,
-  { help, source }: FoundHelp,
+  { help, source, text }: FoundHelp,
   words: readonly string[],
   subcommand: readonly string[],
   names: Set<string>,
@@ -116,7 +119,8 @@ function draftOf(
   );
   const inputs = draftInputs(help);
   const command = [request.programFor(name), ...subcommand];
-  const manifest = draftManifest({ name, command, source, help, inputs, reads: request.reads });
+  const offered = offersOf(text, help, inputs.leftOut);
+  const manifest = draftManifest({ name, command, source, help, inputs, offered, reads: request.reads });
   return {
     name,
     command,
@@ -128,6 +132,7 @@ function draftOf(
     ),
     left_out: inputs.leftOut,
     not_understood: help.unread,
+    offered,
   };
 }
 

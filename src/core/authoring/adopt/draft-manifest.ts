@@ -5,6 +5,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode } from '../../../util/error-code.ts';
 import type { DraftInputs } from './draft-inputs.ts';
 import type { ReadHelp } from './help-shape.ts';
+import type { Offer } from './offers.ts';
 
 /** The parts of a draft. */
 interface DraftParts {
@@ -15,6 +16,8 @@ interface DraftParts {
   source: string;
   help: ReadHelp;
   inputs: DraftInputs;
+  /** Keys that a person may add. They become comments. */
+  offered: readonly Offer[];
   /** The paths that the program needs besides the base system. */
   reads: readonly string[];
 }
@@ -22,7 +25,7 @@ interface DraftParts {
 const MAX_COMMENT = 150;
 
 /** The text of a `tool.yaml`. Doubts become comments at the input that they concern. */
-export function draftManifest({ name, command, source, help, inputs, reads }: DraftParts): string {
+export function draftManifest({ name, command, source, help, inputs, offered, reads }: DraftParts): string {
   const shown = inputs.inputs.map(({ keys }) => keys);
   const manifest = {
     name,
@@ -50,6 +53,8 @@ export function draftManifest({ name, command, source, help, inputs, reads }: Dr
     }
   }
   for (const [key, comment] of Object.entries(KEY_COMMENTS)) commentOn(document, key, comment);
+  const offers = offered.flatMap(({ key, value, why }) => [`Perhaps, since ${why}:`, `${key}: ${value}`]);
+  if (offers.length > 0) commentOn(document, 'inputs', commentOf(offers));
   return document.toString({ lineWidth: 0 });
 }
 

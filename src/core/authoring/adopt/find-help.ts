@@ -93,11 +93,13 @@ function better(one: FoundHelp | null, other: FoundHelp): FoundHelp {
 
 /** The help of a program, completed from the texts about it on the machine. */
 export function withFurtherTexts(place: HelpPlace, words: readonly string[], found: FoundHelp): FoundHelp {
-  let { help } = found;
-  const texts = [manualPage(sharedFolders(place.program), words)];
-  for (const text of texts)
-    if (text !== undefined && text.source !== found.source) help = completed(help, text.source, text.help);
-  return { ...found, help };
+  let { help, text: allText } = found;
+  const page = manualPage(sharedFolders(place.program), words);
+  if (page !== undefined && page.source !== found.source) {
+    help = completed(help, page.source, page.help);
+    allText += `\n${page.text}`;
+  }
+  return { ...found, help, text: allText };
 }
 
 /** The help in the manual page of a program that prints none. */

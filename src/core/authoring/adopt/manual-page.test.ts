@@ -47,6 +47,17 @@ describe('a manual page', () => {
     );
   });
 
+  it('gives an option its long spelling, and may have its options behind bullets', () => {
+    const page =
+      '.TH X 1\n.SH OPTIONS\n.IP "\\[ci]" 4\n\\fB\\-\\-slurp\\fR/\\fB\\-s\\fR:\n.IP\nRead all.\n.IP "\\[bu]" 2\na point\n';
+    const further = helpOf(roffLines(page).join('\n'), ['x']);
+    const { options } = completed(readHelp('  -s   read all\n', ['x']), 'the manual page x(1)', further);
+    assert.deepEqual(
+      options.map(({ spellings, text, source }) => [spellings, text, source]),
+      [[['-s', '--slurp'], 'read all', undefined]],
+    );
+  });
+
   it('completes a help text: repeated options, and others with their source', () => {
     const help = readHelp(recorded('curl-help-all.txt'), ['curl']);
     const more = completed(help, 'the manual page curl(1)', pageOf('curl.1', ['curl']));

@@ -16,6 +16,7 @@ export function completed(help: ReadHelp, source: string, further: ReadHelp): Re
     if (same?.spellings.some((each) => option.spellings.includes(each))) {
       same.repeats ||= repeats(option) && same.value !== null;
       if (same.text === '') same.text = beginning(option.text);
+      addLongSpelling(same, option, known);
     }
     for (const fresh of apart(option, known)) {
       const added = { ...fresh, repeats: repeats(option), text: beginning(option.text), source };
@@ -29,6 +30,15 @@ export function completed(help: ReadHelp, source: string, further: ReadHelp): Re
     options,
     unread: [...help.unread, ...further.unread.map((line) => `${line} (${source})`)],
   };
+}
+
+/** A help that has the short spelling alone gets the long one. */
+function addLongSpelling(to: FoundOption, { spellings }: FoundOption, known: Map<string, FoundOption>): void {
+  const [long, ...others] = spellings.filter((each) => each.startsWith('--'));
+  if (long === undefined || others.length > 0 || known.has(long)) return;
+  if (to.spellings.some((each) => each.startsWith('--'))) return;
+  to.spellings.push(long);
+  known.set(long, to);
 }
 
 function spellingsOf({ spellings, negations }: FoundOption): string[] {

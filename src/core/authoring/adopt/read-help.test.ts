@@ -61,6 +61,7 @@ describe('the reading of help texts', () => {
         source: `the help of '${words.join(' ')}'`,
         help,
         inputs: draftInputs(help),
+        offered: [],
         reads: [],
       });
       const checked = manifestFile.safeParse(parse(text));

@@ -22,6 +22,8 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   rC: '}',
   la: '<',
   ra: '>',
+  bu: '*',
+  ci: '*',
 };
 /** An escape with a name in brackets, of two characters, or of one character. */
 const ESCAPE =
@@ -65,6 +67,8 @@ class Page {
   /** The words of the paragraph that is not ended yet. It is a tag when what follows it is further in. */
   #paragraph: string[] = [];
   #expectsTag = false;
+  /** The text that follows is a tag if it begins with an option. */
+  #isBullet = false;
   #isExample = false;
   #isSynopsis = false;
 
@@ -95,8 +99,7 @@ class Page {
       if (!this.#isSynopsis) this.#endParagraph();
       return;
     }
-    if (this.#expectsTag) {
-      this.#expectsTag = false;
+    if (this.#expectsTag || (this.#isBullet && text.startsWith('-'))) {
       this.#tag(text);
     } else if (!this.#isExample || this.#isSynopsis) this.#paragraph.push(text);
   }
@@ -123,16 +126,17 @@ class Page {
   #itemOf(mark: string): void {
     this.#endParagraph();
     if (/^[A-Za-z0-9-]/.test(mark)) this.#tag(mark);
-    else this.#expectsTag = mark !== '' && !/^\d/.test(mark);
+    else this.#isBullet = mark !== '';
   }
 
   #tag(text: string): void {
     this.#endParagraph();
-    this.#lines.push('', TAG + text.replace(/^(-{1,2}[^ ,:]+)\/(?=-)/, '$1, ').replace(/:$/, ''));
+    this.#lines.push('', TAG + text.replace(/^(-{1,2}[^ ,:/]+) ?\/ ?(?=-)/, '$1, ').replace(/:$/, ''));
   }
 
   #endParagraph(isTag = false): void {
     this.#expectsTag = false;
+    this.#isBullet = false;
     const words = this.#paragraph.join(' ');
     this.#paragraph = [];
     if (words === '') return;
