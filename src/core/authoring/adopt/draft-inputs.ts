@@ -77,6 +77,8 @@ function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names:
   if (value?.isOptional) doubts.push('the value is optional for the program; here it is required');
   if (found.default !== undefined)
     doubts.push('this default is passed in every call; without it, the program uses its own');
+  if (option.isValueUnknown)
+    doubts.push('the source does not say whether it takes a value; here it is a switch');
   const isSwitchedOff = type === 'bool' && found.default === true;
   const keys: Record<string, unknown> = {
     name,

@@ -1,4 +1,5 @@
 import { askForHelp, type HelpAnswer, type HelpPlace } from './ask-for-help.ts';
+import { completionOf } from './completions.ts';
 import type { ReadHelp } from './help-shape.ts';
 import { manualPage, sharedFolders } from './manual-page.ts';
 import { completed } from './merge-sources.ts';
@@ -92,14 +93,20 @@ function better(one: FoundHelp | null, other: FoundHelp): FoundHelp {
 }
 
 /** The help of a program, completed from the texts about it on the machine. */
-export function withFurtherTexts(place: HelpPlace, words: readonly string[], found: FoundHelp): FoundHelp {
-  let { help, text: allText } = found;
-  const page = manualPage(sharedFolders(place.program), words);
-  if (page !== undefined && page.source !== found.source) {
-    help = completed(help, page.source, page.help);
-    allText += `\n${page.text}`;
-  }
-  return { ...found, help, text: allText };
+export function withFurtherTexts(
+  place: Pick<HelpPlace, 'program'>,
+  words: readonly string[],
+  found: FoundHelp,
+): FoundHelp {
+  const folders = sharedFolders(place.program);
+  // Others write completions, so they are often of another version than the program.
+  const further = manualPage(folders, words) ?? completionOf(folders, words);
+  if (further === undefined || further.source === found.source) return found;
+  return {
+    ...found,
+    help: completed(found.help, further.source, further.help),
+    text: `${found.text}\n${further.text}`,
+  };
 }
 
 /** The help in the manual page of a program that prints none. */

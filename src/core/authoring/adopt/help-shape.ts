@@ -22,6 +22,8 @@ export interface FoundOption {
   text: string;
   /** Where it was found, unless that is the help of the program. */
   source?: string;
+  /** The source names the option, and does not say whether it takes a value. */
+  isValueUnknown?: boolean;
 }
 
 /** An operand in the usage line. */

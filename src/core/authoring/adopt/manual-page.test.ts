@@ -16,7 +16,7 @@ const recorded = (file: string) => readFileSync(new URL(file, CORPUS), 'utf8');
 const pageOf = (file: string, words: string[]) => helpOf(roffLines(recorded(file)).join('\n'), words);
 
 describe('a manual page', () => {
-  it('tells of options with their values, in the macros of man', () => {
+  it('has options with their values, in the macros of man', () => {
     const { options, description } = pageOf('git-log.1', ['git', 'log']);
     assert.equal(description, 'Show commit logs');
     assert.deepEqual(
@@ -32,7 +32,7 @@ describe('a manual page', () => {
     assert.match(options.at(-1)!.text, /^This is a shorthand for "--pretty=oneline --abbrev-commit"/);
   });
 
-  it('tells of options with their values, in the macros of mdoc', () => {
+  it('has options with their values, in the macros of mdoc', () => {
     const { options, description } = pageOf('ssh.1', ['ssh']);
     assert.equal(description, 'OpenSSH remote login client');
     assert.deepEqual(
