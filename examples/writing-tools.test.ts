@@ -22,7 +22,7 @@ describe('the snippets of docs/writing-tools.md', () => {
   it('are there in every language', () => {
     assert.deepEqual(
       snippets.map(({ language }) => language),
-      ['bash', 'ts', 'python', 'bash', 'python', 'bash', 'yaml'],
+      ['bash', 'ts', 'python', 'bash', 'yaml', 'python', 'bash', 'yaml'],
     );
   });
 
@@ -47,7 +47,7 @@ describe('the snippets of docs/writing-tools.md', () => {
 
   it('hold a valid manifest', async () => {
     const { parse } = await import('yaml');
-    const yaml = snippets.find(({ language }) => language === 'yaml')?.code ?? '';
+    const yaml = snippets.findLast(({ language }) => language === 'yaml')?.code ?? '';
     assert.equal(manifestFile.parse(parse(yaml)).name, 'squares_to_file');
   });
 });

@@ -46,7 +46,7 @@ const OBEYED =
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]|\r(?!\n)/u;
 
 /** The sequences that ACOR itself writes: styles, and the drawing and erasing of the lines below a run. */
-const OWN = /\x1b\[(?:1|2|22|31|32|33|39)m|\x1b\[\?7[lh]|\r(?:\x1b\[\d{1,2}A)?\x1b\[J/g;
+const OWN = /\x1b\[(?:1|2|22|31|32|33|34|36|39|90)m|\x1b\[\?7[lh]|\r(?:\x1b\[\d{1,2}A)?\x1b\[J/g;
 
 /** The start of a prompt: it hides the cursor once. After that, the prompt library moves the cursor, erases, and uses its own styles. */
 const PROMPT = '\x1b[?25l';

@@ -111,6 +111,7 @@ describe('a call of a tool by MCP', needsStrace, () => {
 
     const reads = namingAny(calls, /openat\(.*\/r-[a-z0-9]+\/metadata\.json", O_RDONLY/).length;
     const polls = Math.ceil(elapsedMs / POLLS.livenessMs);
-    assert.ok(reads <= 6 * CALLS + polls, `${reads} reads of records for ${CALLS} calls`);
+    // The answer names the live runs, and the run of the call before may still have its lease.
+    assert.ok(reads <= 8 * CALLS + polls, `${reads} reads of records for ${CALLS} calls`);
   });
 });

@@ -19,7 +19,7 @@ export interface CheckedLog {
   events: number;
   last: LogLine | undefined;
   ends: EndLine[];
-  /** The first `runner_start`. */
+  /** The `runner_start` of the first start. Undefined when it could not be written: a resume has a trace of its own. */
   start: Readonly<Record<string, unknown>> | undefined;
   /** The number of events that a valid seal covers. */
   sealedEvents: number;
@@ -88,7 +88,7 @@ function readLines(bytes: LogBytes, mayBeTorn: boolean): CheckedLog {
       report(`expected seq ${expected}, got ${String(event.seq)}`);
       expected = typeof event.seq === 'number' ? event.seq : expected;
     }
-    if (event?.type === 'runner_start') log.start ??= event;
+    if (event?.type === 'runner_start' && event.seq === 1) log.start = event;
     if (event?.type === 'runner_end') log.ends.push({ ...line, event });
     expected++;
   }
