@@ -1553,6 +1553,11 @@ export interface OperationTypes {
         /** The path of the manifest. */
         file: string;
         inputs: number;
+        /** Which inputs came from which text; the manifest has it as comments. */
+        sources: Array<{
+          source: string;
+          inputs: Array<string>;
+        }>;
         /** What a person should check; the manifest has it as comments. */
         uncertain: Array<{
           input: string;
@@ -1562,6 +1567,12 @@ export interface OperationTypes {
         left_out: Array<string>;
         /** Lines that look like options and could not be read. */
         not_understood: Array<string>;
+        /** Keys that a person may add to the manifest, which has them as comments. */
+        offered: Array<{
+          key: 'extra_args' | 'cwd';
+          value: true | 'project';
+          why: string;
+        }>;
         /** The content of the manifest, with --dry-run. */
         manifest?: string | undefined;
       }>;
