@@ -88,6 +88,23 @@ export interface OperationTypes {
       }>;
     };
   };
+  /** List the plugins of this project: their approval, their hooks, and how to approve them. */
+  'plugin.list': {
+    input: Record<string, never>;
+    data: {
+      plugins: Array<{
+        /** The name of the plugin: that of its file. */
+        name: string;
+        file: string;
+        /** changed: it was approved, and then changed. broken: its files cannot be read. */
+        state: 'approved' | 'not_approved' | 'changed' | 'broken';
+        /** What it takes part in, languages included; null when it is not loaded. */
+        hooks: Array<string> | null;
+        /** Why it does not run. */
+        problems: Array<string>;
+      }>;
+    };
+  };
   /** Check a tool, or a call of it, against the policy: every violation, and every policy file that applied. */
   'policy.check': {
     input: {
@@ -1875,6 +1892,34 @@ export interface OperationTypes {
       run_id: string;
       state: string;
       dir: string;
+    };
+  };
+  /** Write a workflow to begin with: a valid file whose comments explain it. */
+  'workflow.template': {
+    input: {
+      /** The name of the workflow. */
+      name?: string | undefined;
+      /** The folder for the file; by default workflows/ of the project. */
+      output?: string | undefined;
+      /** Show what would be written, and write nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      name: string;
+      dry_run: boolean;
+      files: Array<{
+        /** Relative to the project’s folder; absolute when it is outside. */
+        path: string;
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
+        why?: string | undefined;
+        /** What a person must do by hand. */
+        by_hand?: string | undefined;
+        lines?: Array<{
+          line: number;
+          before: string;
+          after: string;
+        }> | undefined;
+      }>;
     };
   };
   /** Check workflows before running them; every finding has its place and its fix. */

@@ -42,6 +42,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     load: async () => (await import('./project/plugin-host.ts')).pluginHost,
     hidden: true,
   },
+  { ...formOf('plugin.list'), load: async () => (await import('./project/plugin-list.ts')).pluginList },
   { ...formOf('policy.check'), load: async () => (await import('./project/policy-check.ts')).policyCheck },
   { ...formOf('run.remove'), load: async () => (await import('./run/run-remove.ts')).runRemove },
   { ...formOf('run.replay'), load: async () => (await import('./run/run-replay.ts')).runReplay },
@@ -91,6 +92,10 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     load: async () => (await import('./workflow/workflow-resume.ts')).workflowResume,
   },
   { ...formOf('workflow.run'), load: async () => (await import('./workflow/workflow-run.ts')).workflowRun },
+  {
+    ...formOf('workflow.template'),
+    load: async () => (await import('./workflow/workflow-template.ts')).workflowTemplate,
+  },
   {
     ...formOf('workflow.validate'),
     load: async () => (await import('./workflow/workflow-validate.ts')).workflowValidate,
