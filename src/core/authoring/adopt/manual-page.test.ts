@@ -84,6 +84,16 @@ describe('a manual page', () => {
     );
   });
 
+  it('limits no value by its prose, which names some of the values', () => {
+    const option = '  --format=<format>  can be one of oneline, short or full (default: short)\n';
+    const of = (help: ReturnType<typeof readHelp>) => draftInputs(help).inputs[0]!.keys;
+    assert.deepEqual(of(readHelp(option, ['x']))['enum'], ['oneline', 'short', 'full']);
+    const { enum: choices, default: fallback } = of(
+      completed(readHelp('', ['x']), 'the manual page x(1)', readHelp(option, ['x'])),
+    );
+    assert.deepEqual([choices, fallback], [undefined, undefined]);
+  });
+
   it('is found beside the program, packed or not, and never through a link out of its folder', () => {
     const folder = mkdtempSync(join(tmpdir(), 'acor-page-'));
     try {
