@@ -1289,6 +1289,13 @@ export interface OperationTypes {
       }>;
     };
   };
+  /** Print the manual page (roff), for an installation without one. */
+  'system.man': {
+    input: Record<string, never>;
+    data: {
+      page: string;
+    };
+  };
   /** Prove this installation: create a project in a temporary folder, run tools in it, and verify the runs. */
   'system.self-test': {
     input: Record<string, never>;

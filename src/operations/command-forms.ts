@@ -44,6 +44,7 @@ const FORMS = {
   'system.errors': { command: 'errors', positionals: ['code'] },
   'system.explain': { command: 'explain' },
   'system.health': { command: 'health' },
+  'system.man': { command: 'man' },
   'system.self-test': { command: 'self-test' },
   'system.tools': { command: 'tools', positionals: ['name'] },
   'system.version': { command: 'version' },

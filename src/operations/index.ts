@@ -35,6 +35,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { ...formOf('project.init'), load: async () => (await import('./project/project-init.ts')).projectInit },
   { ...formOf('tool.list'), load: async () => (await import('./tool/tool-list.ts')).toolList },
   { ...formOf('run.logs'), load: async () => (await import('./run/run-logs.ts')).runLogs },
+  { ...formOf('system.man'), load: async () => (await import('./system/manual-page.ts')).manualPage },
   { ...formOf('mcp.serve'), load: async () => (await import('./system/mcp-serve.ts')).mcpServe },
   { ...formOf('workflow.pipe'), load: async () => (await import('./workflow/pipe.ts')).pipe },
   {
