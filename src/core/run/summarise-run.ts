@@ -3,6 +3,7 @@ import { errorInfo } from '../../protocol/error-codes.ts';
 import type { FinalState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
+import { lostOutcome } from './lost-outcome.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { summariseLog } from './read-log.ts';
 import type { AttemptOutcome } from './run-executor.ts';
@@ -55,6 +56,8 @@ export async function summaryOf(
   record: RunRecord & { lost?: true },
 ): Promise<RunSummary> {
   const { end, ending, failure, denial } = await summariseLog(store, runId);
+  // The log of a lost run has no end yet.
+  const lost = record.lost && end === undefined ? lostOutcome(record) : undefined;
   const report = failure ?? (ending?.type === 'error' ? ending : undefined);
   const code = (end?.code ?? record.code) as string | null;
   return {
@@ -64,10 +67,11 @@ export async function summaryOf(
     code,
     message: record.message ?? textOrNull(report?.msg),
     hint:
+      lost?.hint ??
       textOrNull(report?.hint) ??
       textOrNull(denial?.hint) ??
       (code === null ? null : (errorInfo(code)?.hint ?? null)),
-    retryable: (end?.retryable ?? report?.retryable) === true,
+    retryable: lost?.retryable ?? (end?.retryable ?? report?.retryable) === true,
     rc: (end?.rc ?? record.rc) as number | null,
     signal: (end?.signal ?? record.signal) as string | null,
     attempt: record.attempt,
