@@ -1,12 +1,6 @@
 import { join } from 'node:path';
 import { userFolders } from '../../config/find.ts';
-import {
-  type Grant,
-  grantRoots,
-  type ResolvedArguments,
-  resolveArguments,
-  type StagedOutput,
-} from '../../registry/arguments.ts';
+import { type Grant, type ResolvedArguments, type StagedOutput, grantRoots, resolveArguments, untrustedRoots } from '../../registry/arguments.ts';
 import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
 import { commandOf, type ToolCommand } from '../../registry/command.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
@@ -47,6 +41,7 @@ export async function resolveCall(
   const resolved = resolveArguments(tool, given, {
     cwd: request.cwd,
     roots: grantRoots(config, request.cwd),
+    untrustedRoots: untrustedRoots(config, request.cwd),
     protectedRoots: [...hidden, tool.dir],
     stagingDir: workspaces.of(runId).staging,
     ...(request.replays && { stayingOutputs: request.replays.outputs }),
