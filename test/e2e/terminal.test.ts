@@ -298,7 +298,7 @@ describe('a run on a screen', { skip: noTmux }, () => {
     const runId = project.runIds().at(-1)!;
     assert.ok(/│ 200000\n│ the end\n {2}lines 200001\n✓ completed in/.test(text), text.slice(-300));
     assert.ok(text.split('\n').length < 50_000, 'most of it was left out');
-    const leftOut = [...text.matchAll(/… (\d+) lines more: acor logs (\S+) --format text/g)];
+    const leftOut = [...text.matchAll(/… (\d+) lines? more: acor logs (\S+) --format text/g)];
     const shown = text.match(/^│ /gm)!.length;
     assert.equal(leftOut.reduce((sum, [, count]) => sum + Number(count), 0) + shown, 200_001);
     assert.equal(leftOut[0]![2], runId);
