@@ -54,7 +54,7 @@ const LINE_CHANGES: Record<string, Change> = {
 };
 
 describe('an output that a later run has replaced', () => {
-  it('is no difference, until somebody else changes it', async () => {
+  it('is no difference, until another process changes it', async () => {
     using project = new TestProject({ config: 'version: 1\n' });
     project.write('tools/writes/cli.sh', '#!/bin/sh\nprintf %s "$4" >"$2"\n', 0o755);
     const inputs = [

@@ -3,7 +3,6 @@ import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { countLines } from '../store-files/follow.ts';
 import { SealBuilder } from '../store-files/seal.ts';
-import { lostOutcome } from './lost-outcome.ts';
 import { endInLog, isLive, livenessOf } from './read-run.ts';
 import { stepsAfterLoss } from './steps-after.ts';
 import type { RunHost, Workspaces } from './workspace.ts';
@@ -102,6 +101,7 @@ async function lostEnding(store: RunStore, runId: string, followedSeq: number): 
   const { value: last } = await tail.next();
   await tail.return(undefined);
   const lastMs = Date.parse(String(last?.ts ?? record.created_at));
+  const { lostOutcome } = await import('./lost-outcome.ts');
   const { code, retryable } = lostOutcome(record);
   const end = {
     v: PROTOCOL_VERSION,

@@ -8,7 +8,6 @@ import {
 } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
-import { lostOutcome } from './lost-outcome.ts';
 import { isRepeatable } from './repeatable.ts';
 import { wasStoppedMidway } from './retry.ts';
 
@@ -56,6 +55,7 @@ function forceFor(ended: Pick<RunRecord, 'code' | 'signal' | 'idempotent'>): { f
 
 /** The next steps of a run whose supervisor has died. */
 export async function stepsAfterLoss(record: RunRecord, store: Pick<RunStore, 'read'>): Promise<NextStep[]> {
+  const { lostOutcome } = await import('./lost-outcome.ts');
   const repeatable = await isRepeatable(record, store);
   return stepsAfter({ ...record, ...lostOutcome(record), signal: null, late: true, repeatable });
 }

@@ -3,7 +3,6 @@ import { errorInfo } from '../../protocol/error-codes.ts';
 import type { FinalState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
-import { lostOutcome } from './lost-outcome.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { summariseLog } from './read-log.ts';
 import type { AttemptOutcome } from './run-executor.ts';
@@ -57,7 +56,7 @@ export async function summaryOf(
 ): Promise<RunSummary> {
   const { end, ending, failure, denial } = await summariseLog(store, runId);
   // The log of a lost run has no end yet.
-  const lost = record.lost && end === undefined ? lostOutcome(record) : undefined;
+  const lost = record.lost && end === undefined ? await outcomeOfLost(record) : undefined;
   const report = failure ?? (ending?.type === 'error' ? ending : undefined);
   const code = (end?.code ?? record.code) as string | null;
   return {
@@ -84,6 +83,11 @@ export async function summaryOf(
     next: await recordedSteps(store, record, end),
     dir: workspaces.of(runId).dir,
   };
+}
+
+async function outcomeOfLost(record: RunRecord) {
+  const { lostOutcome } = await import('./lost-outcome.ts');
+  return lostOutcome(record);
 }
 
 function hasFiles(folder: string): boolean {

@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { userFolders } from '../../config/find.ts';
-import { type Grant, type ResolvedArguments, type StagedOutput, grantRoots, resolveArguments, untrustedRoots } from '../../registry/arguments.ts';
+import {
+  type Grant,
+  grantRoots,
+  type ResolvedArguments,
+  resolveArguments,
+  type StagedOutput,
+  untrustedRoots,
+} from '../../registry/arguments.ts';
 import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
 import { commandOf, type ToolCommand } from '../../registry/command.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
