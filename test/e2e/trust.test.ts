@@ -40,6 +40,40 @@ describe('a cloned project', () => {
     assert.deepEqual([check.status, /acor trust/.test(check.fix)], ['degraded', true]);
   });
 
+  it('says so in each envelope, and to the clients of the MCP server', async () => {
+    const listed = await project.envelope(['list']);
+    const failed = await project.envelope(['show', 'r-0000000000000000']);
+    for (const { meta } of [listed, failed])
+      assert.match(meta.warnings.join('\n'), /not trusted it.*security\.isolation.*acor trust/);
+    const input = [
+      {
+        method: 'initialize',
+        id: 1,
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } },
+      },
+    ].map((line) => JSON.stringify({ jsonrpc: '2.0', ...line }));
+    const { stdout } = await project.acor(['mcp'], { stdin: `${input.join('\n')}\n` });
+    assert.match(JSON.parse(stdout.split('\n')[0]!).result.instructions, /not trusted it.*acor trust/);
+  });
+
+  it('names the trust for a path that only an untrusted setting allows', async () => {
+    using other = new TestProject({
+      tools: ['quick'],
+      config: 'version: 1\nsecurity: { grant_roots: [/etc] }\n',
+      isTrusted: false,
+    });
+    other.write('tools/reads/cli.sh', '#!/bin/sh\nexit 0\n', 0o755);
+    const inputs = [{ name: 'file', type: 'path', access: 'read' }];
+    other.write('tools/reads/tool.yaml', JSON.stringify({ name: 'reads', inputs }));
+    const hint = async (file: string) => {
+      const { error } = await other.envelope(['run', 'reads', '--file', file]);
+      assert.equal(error.code, 'E_PERMISSION');
+      return error.hint as string;
+    };
+    assert.match(await hint('/etc/passwd'), /acor trust/);
+    assert.doesNotMatch(await hint('/usr/bin/env'), /acor trust/);
+  });
+
   it('runs its tools in the sandbox that applies without it', async () => {
     const { data } = await project.envelope(['run', 'quick', '--dry-run']);
     assert.notEqual(data.isolation.backend, 'none');
@@ -47,7 +81,7 @@ describe('a cloned project', () => {
 
   it('is refused where no person sits, with what it would change', async () => {
     const { code, error, meta } = await project.envelope(['trust']);
-    assert.deepEqual([code, error.code, meta.next], [2, 'E_APPROVAL_REQUIRED', ['acor trust']]);
+    assert.deepEqual([code, error.code, meta.next], [2, 'E_APPROVAL_REQUIRED', ['acor trust --list']]);
     assert.deepEqual(
       error.details.settings.map(({ key, asked, without }: Record<string, unknown>) => [key, asked, without]),
       [

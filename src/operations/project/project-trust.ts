@@ -4,9 +4,15 @@ import type { LoadedConfig } from '../../core/config/load.ts';
 import { type StoredTrust, TrustStore, trustDigest } from '../../core/config/trust.ts';
 import type { Widening } from '../../core/config/widening.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { TRUST } from '../../protocol/next-steps.ts';
+import { type NextStep, TRUST } from '../../protocol/next-steps.ts';
 import { userName } from '../../util/user-name.ts';
 import { acorOperation } from '../define.ts';
+
+const LIST_SETTINGS: NextStep = {
+  operation: 'project.trust',
+  input: { list: true },
+  why: 'List what the configuration widens.',
+};
 
 /** What a person types to trust a project. */
 const WORD = 'trust';
@@ -69,7 +75,7 @@ export const projectTrust = acorOperation({
         {
           hint: 'A person must read the settings and trust them at a terminal. Or set them in your own configuration, or in ACOR_* variables.',
           details: { root: realpathSync(config.root), file: config.file, settings },
-          next: [TRUST],
+          next: [LIST_SETTINGS],
         },
       );
     }
