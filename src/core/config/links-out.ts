@@ -3,7 +3,7 @@ import { TRUST } from '../../protocol/next-steps.ts';
 import type { LinkedFolder } from './project-folders.ts';
 import { isInProject, realFolderOf, type Widening } from './widening.ts';
 
-/** A link that leads a folder out of the project is a widening: no setting names the path to which it leads. */
+/** A link that leads a folder out of the project is a widening: no person has written the path to which it leads. */
 export function linksOut(folders: readonly LinkedFolder[], root: string): Widening[] {
   const seen = new Set<string>();
   return folders.flatMap(({ key, folder, link }) => {
