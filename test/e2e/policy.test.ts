@@ -124,7 +124,7 @@ describe('a privileged tool', () => {
     const piped = await project.envelope(['approve', 'deploy'], { env, stdin: 'deploy\n' });
     assert.deepEqual([piped.code, piped.error.code], [2, 'E_APPROVAL_REQUIRED']);
     assert.match(piped.error.hint, /A person must approve it at a terminal/);
-    assert.deepEqual(piped.meta.next, ['acor approve deploy']);
+    assert.deepEqual(piped.meta.next, ['acor describe deploy']);
     for (const extra of [{ CLAUDECODE: '1' }, { AI_AGENT: 'x' }] as Record<string, string>[]) {
       const { text, code } = await atTerminal(['approve', 'deploy'], {
         cwd: project.root,
