@@ -3,8 +3,7 @@ import type { Intake } from '../run/attempt/intake.ts';
 /** Readers of the events cannot be relied on to parse and write JSON nested deeper than this. */
 const MAX_DEPTH = 1000;
 
-/** Text up to this length is repeated in the result, so that a short answer need not be assembled from events. */
-export const INLINE_OUTPUT_CHARS = 65_536;
+export const LINE_WAS_CUT = 'is longer than 1 MiB (1048576 bytes) on one line, and was cut';
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -38,7 +37,7 @@ export function readJsonObject(
 }
 
 /** Whether the first character is a brace. A thrown SyntaxError for each line of a flood of text would take much longer. */
-function startsLikeObject(bytes: Uint8Array): boolean {
+export function startsLikeObject(bytes: Uint8Array): boolean {
   let at = 0;
   while (bytes[at] === 32 || bytes[at] === 9 || bytes[at] === 13) at++;
   return bytes[at] === 123;
