@@ -88,6 +88,23 @@ export interface OperationTypes {
       }>;
     };
   };
+  /** List the plugins of this project: their approval, their hooks, and how to approve them. */
+  'plugin.list': {
+    input: Record<string, never>;
+    data: {
+      plugins: Array<{
+        /** The name of the plugin: that of its file. */
+        name: string;
+        file: string;
+        /** changed: it was approved, and then changed. broken: its files cannot be read. */
+        state: 'approved' | 'not_approved' | 'changed' | 'broken';
+        /** What it takes part in, languages included; null when it is not loaded. */
+        hooks: Array<string> | null;
+        /** Why it does not run. */
+        problems: Array<string>;
+      }>;
+    };
+  };
   /** Check a tool, or a call of it, against the policy: every violation, and every policy file that applied. */
   'policy.check': {
     input: {
@@ -1272,6 +1289,13 @@ export interface OperationTypes {
       }>;
     };
   };
+  /** Print the manual page (roff), for an installation without one. */
+  'system.man': {
+    input: Record<string, never>;
+    data: {
+      page: string;
+    };
+  };
   /** Prove this installation: create a project in a temporary folder, run tools in it, and verify the runs. */
   'system.self-test': {
     input: Record<string, never>;
@@ -1536,6 +1560,11 @@ export interface OperationTypes {
         /** The path of the manifest. */
         file: string;
         inputs: number;
+        /** Which inputs came from which text; the manifest has it as comments. */
+        sources: Array<{
+          source: string;
+          inputs: Array<string>;
+        }>;
         /** What a person should check; the manifest has it as comments. */
         uncertain: Array<{
           input: string;
@@ -1545,6 +1574,12 @@ export interface OperationTypes {
         left_out: Array<string>;
         /** Lines that look like options and could not be read. */
         not_understood: Array<string>;
+        /** Keys that a person may add to the manifest, which has them as comments. */
+        offered: Array<{
+          key: 'extra_args' | 'cwd';
+          value: true | 'project';
+          why: string;
+        }>;
         /** The content of the manifest, with --dry-run. */
         manifest?: string | undefined;
       }>;
@@ -1864,6 +1899,34 @@ export interface OperationTypes {
       run_id: string;
       state: string;
       dir: string;
+    };
+  };
+  /** Write a workflow to begin with: a valid file whose comments explain it. */
+  'workflow.template': {
+    input: {
+      /** The name of the workflow. */
+      name?: string | undefined;
+      /** The folder for the file; by default workflows/ of the project. */
+      output?: string | undefined;
+      /** Show what would be written, and write nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      name: string;
+      dry_run: boolean;
+      files: Array<{
+        /** Relative to the project’s folder; absolute when it is outside. */
+        path: string;
+        action: 'create' | 'merge' | 'replace' | 'change' | 'move' | 'remove' | 'keep' | 'unchanged' | 'could_not';
+        why?: string | undefined;
+        /** What a person must do by hand. */
+        by_hand?: string | undefined;
+        lines?: Array<{
+          line: number;
+          before: string;
+          after: string;
+        }> | undefined;
+      }>;
     };
   };
   /** Check workflows before running them; every finding has its place and its fix. */

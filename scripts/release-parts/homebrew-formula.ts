@@ -34,6 +34,7 @@ export function homebrewFormula({
     ...systems,
     '  def install',
     '    bin.install Dir["acor-*"].first => "acor"',
+    '    (man1/"acor.1").write Utils.safe_popen_read(bin/"acor", "man")',
     '    generate_completions_from_executable(bin/"acor", "complete")',
     '  end',
     '',

@@ -16,6 +16,7 @@ const PRESENTERS: Readonly<Record<string, (person: TerminalPerson) => Promise<Pr
   'agents.plugin': async () => (await import('./present/planned-files.ts')).pluginPresenter,
   'agents.remove': async () => (await import('./present/planned-files.ts')).removedAgentsPresenter,
   'config.show': async () => (await import('./present/system.ts')).configPresenter,
+  'plugin.list': async () => (await import('./present/tools.ts')).pluginsPresenter,
   'policy.check': async () => (await import('./present/checks.ts')).checkedPolicyPresenter,
   'project.init': async () => (await import('./present/planned-files.ts')).initPresenter,
   'project.template': async () => (await import('./present/planned-files.ts')).templatePresenter,
@@ -47,6 +48,7 @@ const PRESENTERS: Readonly<Record<string, (person: TerminalPerson) => Promise<Pr
   'workflow.pipe': startedRun,
   'workflow.resume': startedRun,
   'workflow.run': startedRun,
+  'workflow.template': async () => (await import('./present/planned-files.ts')).workflowTemplatePresenter,
   'workflow.validate': async () => (await import('./present/validated.ts')).validatedWorkflowsPresenter,
 };
 

@@ -1,4 +1,4 @@
-import { nearest } from '../util/nearest.ts';
+import { editDistance, nearest } from '../util/nearest.ts';
 import { AppError, EXIT, usageError } from './app-error.ts';
 import type { CliApp } from './cli-app.ts';
 import type { CommandLine } from './flags.ts';
@@ -83,7 +83,8 @@ export function unknownCommand(
   const guess =
     word === undefined || meant !== undefined
       ? undefined
-      : nearestCommand(`${begun} ${word}`.trim(), word, commands);
+      : ((begun === '' ? inNearestGroup(line.unplaced, commands) : undefined) ??
+        nearestCommand(`${begun} ${word}`.trim(), word, commands));
   const message =
     word !== undefined
       ? `unknown command ${JSON.stringify(`${begun} ${word}`.trim())}`
@@ -109,6 +110,19 @@ export function unknownCommand(
       { command: `${app.name} --help`, why: 'List the commands.' },
     ],
   });
+}
+
+/** The command of a misspelt group: `secrets list` means `secret list`, and so does `secrets` alone. */
+function inNearestGroup(
+  [word = '', then]: readonly string[],
+  commands: readonly string[],
+): string | undefined {
+  const group = commands.filter((command) => {
+    const [first = '', ...others] = command.split(' ');
+    return others.length > 0 && editDistance(word, first) <= 1;
+  });
+  const named = then === undefined ? undefined : nearest(`${word} ${then}`, group);
+  return named ?? group.find((command) => command.endsWith(' list'));
 }
 
 /** Compares the whole command, then its first word alone: `lst` in `lst --all`. */

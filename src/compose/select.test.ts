@@ -131,6 +131,27 @@ describe('--fields', () => {
     assert.equal(JSON.stringify(own), '{"__proto__":5}');
   });
 
+  it('is refused in nested data with the fields beside it, unless the data are null there', () => {
+    const run = z.object({ result: z.record(z.string(), z.unknown()).nullable(), files: z.array(step) });
+    const by = { output: run, list: 'files' };
+    const ended = { result: { data: { words: 4 }, status: 'ok' }, files: [] };
+    assert.deepEqual(chosen({ fields: ['result.data.words'] }, ended, by).data, {
+      result: { data: { words: 4 } },
+    });
+    assert.match(refusal({ fields: ['result.dat'] }, ended, by).hint, /Did you mean result\.data\?/);
+    assert.match(
+      refusal({ fields: ['result.zzzzzzzz'] }, ended, by).hint,
+      /Fields: result\.data, result\.status\./,
+    );
+    assert.match(
+      refusal({ fields: ['result.data.wordz'] }, ended, by).hint,
+      /Did you mean result\.data\.words\?/,
+    );
+    assert.deepEqual(chosen({ fields: ['result.data'] }, { result: null, files: [] }, by).data, {
+      result: null,
+    });
+  });
+
   it('knows the fields of every member of a union, and of a schema that holds itself', () => {
     const union = { output: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]) };
     assert.deepEqual(chosen({ fields: ['b'] }, { b: 'x' }, union).data, { b: 'x' });

@@ -100,7 +100,9 @@ function keep(
     const isInElements = hasField(elements, path) === 'yes' || list.some((each) => hasPath(each, path));
     // The fields of an empty list are unknown when its schema does not list them.
     const isEmptyAndOpen = list.length === 0 && (main?.key === null || hasField(elements, path) === 'open');
-    const isInWhole = hasField([op.output], path) === 'yes' || hasPath(data, path);
+    const inWhole = hasField([op.output], path);
+    const isInWhole =
+      inWhole === 'yes' || hasPath(data, path) || (inWhole === 'open' && endsInNothing(data, path));
     if (isInElements) ofElements.push(path);
     else if (isInWhole) ofWhole.push(path);
     else if (isEmptyAndOpen) ofElements.push(path);
@@ -153,6 +155,12 @@ function hasPath(value: unknown, path: readonly string[]): boolean {
   return isRecord(value) && Object.hasOwn(value, path[0]!) && hasPath(value[path[0]!], path.slice(1));
 }
 
+/** Whether the path leads to a null, below which this answer cannot show which fields there are. */
+function endsInNothing(value: unknown, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined || !isRecord(value) || !Object.hasOwn(value, name)) return false;
+  return value[name] === null || endsInNothing(value[name], rest);
+}
+
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -162,11 +170,30 @@ function elementsOfAnyMember(output: z.core.$ZodType): z.core.$ZodType[] {
   return fieldNames([output]).flatMap((key) => elementSchemas(output, { key }));
 }
 
+/** The paths that the data has beside the first unknown name of this path; undefined at the top. */
+function nestedNames(path: readonly string[], samples: readonly unknown[]): string[] | undefined {
+  for (const sample of samples) {
+    let value = sample;
+    let depth = 0;
+    while (isRecord(value) && Object.hasOwn(value, path[depth]!)) value = value[path[depth++]!];
+    if (depth > 0 && depth < path.length && isRecord(value)) {
+      return Object.keys(value).map((name) => [...path.slice(0, depth), name].join('.'));
+    }
+  }
+  return undefined;
+}
+
 function unknownField(
   path: string,
   schemas: readonly z.core.$ZodType[],
   samples: readonly unknown[] = [],
 ): UsageProblem {
+  const nested = nestedNames(path.split('.'), samples);
+  if (nested !== undefined) {
+    const near = nearest(path, nested);
+    const fix = near === undefined ? { fix: `Fields: ${nested.join(', ')}.` } : didYouMean(near);
+    return { parameter: '--fields', message: `unknown field ${JSON.stringify(path)}`, ...fix };
+  }
   const seen = samples.filter(isRecord).flatMap((sample) => Object.keys(sample));
   const names = [...new Set([...fieldNames(schemas), ...seen])];
   const parents = path.split('.').slice(0, -1);

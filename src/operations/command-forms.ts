@@ -10,6 +10,7 @@ const FORMS = {
   'config.show': { command: 'config show', positionals: ['key'] },
   'mcp.serve': { command: 'mcp' },
   'plugin.host': { command: 'plugin-host' },
+  'plugin.list': { command: 'plugins list' },
   'policy.check': { command: 'policy check', positionals: ['tool'], passthrough: 'args' },
   'project.init': { command: 'init' },
   'project.template': { command: 'template', positionals: ['language'] },
@@ -43,6 +44,7 @@ const FORMS = {
   'system.errors': { command: 'errors', positionals: ['code'] },
   'system.explain': { command: 'explain' },
   'system.health': { command: 'health' },
+  'system.man': { command: 'man' },
   'system.self-test': { command: 'self-test' },
   'system.tools': { command: 'tools', positionals: ['name'] },
   'system.version': { command: 'version' },
@@ -56,6 +58,7 @@ const FORMS = {
   'workflow.pipe': { command: 'pipe', positionals: ['stages'] },
   'workflow.resume': { command: 'workflow resume', positionals: ['run'] },
   'workflow.run': { command: 'workflow run', positionals: ['workflow'], passthrough: 'args' },
+  'workflow.template': { command: 'workflow template' },
   'workflow.validate': { command: 'workflow validate', positionals: ['workflows'] },
 } as const satisfies Record<string, Omit<CommandForm, 'operation'>>;
 

@@ -35,6 +35,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { ...formOf('project.init'), load: async () => (await import('./project/project-init.ts')).projectInit },
   { ...formOf('tool.list'), load: async () => (await import('./tool/tool-list.ts')).toolList },
   { ...formOf('run.logs'), load: async () => (await import('./run/run-logs.ts')).runLogs },
+  { ...formOf('system.man'), load: async () => (await import('./system/manual-page.ts')).manualPage },
   { ...formOf('mcp.serve'), load: async () => (await import('./system/mcp-serve.ts')).mcpServe },
   { ...formOf('workflow.pipe'), load: async () => (await import('./workflow/pipe.ts')).pipe },
   {
@@ -42,6 +43,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     load: async () => (await import('./project/plugin-host.ts')).pluginHost,
     hidden: true,
   },
+  { ...formOf('plugin.list'), load: async () => (await import('./project/plugin-list.ts')).pluginList },
   { ...formOf('policy.check'), load: async () => (await import('./project/policy-check.ts')).policyCheck },
   { ...formOf('run.remove'), load: async () => (await import('./run/run-remove.ts')).runRemove },
   { ...formOf('run.replay'), load: async () => (await import('./run/run-replay.ts')).runReplay },
@@ -91,6 +93,10 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     load: async () => (await import('./workflow/workflow-resume.ts')).workflowResume,
   },
   { ...formOf('workflow.run'), load: async () => (await import('./workflow/workflow-run.ts')).workflowRun },
+  {
+    ...formOf('workflow.template'),
+    load: async () => (await import('./workflow/workflow-template.ts')).workflowTemplate,
+  },
   {
     ...formOf('workflow.validate'),
     load: async () => (await import('./workflow/workflow-validate.ts')).workflowValidate,

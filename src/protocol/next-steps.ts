@@ -58,6 +58,7 @@ export const PREVIEW_PACK = step(
 export const VERIFY = step('run.verify', {}, 'List everything that was changed or damaged.');
 export const CLEAN = step('run.clean', { keep: 20 }, 'Remove all but the 20 newest runs.');
 
+export const INIT = step('project.init', {}, 'Make this folder a project, with a first tool.');
 export const VALIDATE = step('project.validate', {}, 'Check the whole project.');
 export const CHECK_AGENTS = step('agents.check', {}, 'Check the files that agents read.');
 export const TRUST = step(

@@ -69,6 +69,17 @@ describe('the compiled program, copied elsewhere', () => {
     ]);
   });
 
+  it('prints its manual page', () => {
+    const { home, env } = emptyHome('man');
+    const { status, stdout } = spawnSync('acor', ['man', '--format', 'text'], {
+      cwd: home,
+      env,
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0);
+    assert.match(stdout, /^\.\\".*\n\.TH ACOR 1 /);
+  });
+
   it('does not use files of the folders around it', () => {
     const { home, env } = emptyHome('around');
     // The folder above the program looks like a package.

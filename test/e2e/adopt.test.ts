@@ -68,6 +68,38 @@ describe('acor adopt', () => {
     );
   });
 
+  it('asks curl for the help of every option, and finds in its manual page what may be repeated', async (t) => {
+    if (!existsSync('/usr/bin/curl')) return t.skip('no /usr/bin/curl on this machine');
+    using project = new TestProject();
+    const { data } = await project.envelope(['adopt', '/usr/bin/curl', '--dry-run']);
+    assert.deepEqual(data.asked, [
+      ['curl', '--help'],
+      ['curl', '--help', 'all'],
+    ]);
+    const { inputs } = parse(data.drafts[0].manifest) as { inputs: Record<string, unknown>[] };
+    const named = (name: string) => inputs.find((each) => each['name'] === name);
+    assert.ok(named('request') && named('location')?.['type'] === 'bool' && named('header'));
+    assert.match(data.drafts[0].manifest, /generated from the help of 'curl --help all'/);
+    if (existsSync('/usr/share/man/man1/curl.1.gz')) assert.equal(named('header')!['multiple'], true);
+  });
+
+  it('reads the manual page of git log, and names it as the source of an input', async (t) => {
+    if (!existsSync('/usr/share/man/man1/git-log.1.gz')) return t.skip('no manual page git-log(1)');
+    using project = new TestProject();
+    const { data } = await project.envelope(['adopt', '/usr/bin/git', 'log', '--dry-run']);
+    const page = data.drafts[0].sources.find(
+      ({ source }: { source: string }) => source === 'the manual page git-log(1)',
+    );
+    for (const name of ['max_count', 'oneline', 'author', 'committer'])
+      assert.ok(page.inputs.includes(name), name);
+    assert.deepEqual(
+      data.drafts[0].offered.map(({ key, value }: { key: string; value: unknown }) => [key, value]),
+      [['cwd', 'project']],
+    );
+    assert.match(data.drafts[0].manifest, /^# cwd: project$/m);
+    assert.match(data.drafts[0].manifest, /# From the manual page git-log\(1\)\.\n {2}- name: max_count\n/);
+  });
+
   it('makes one tool for each subcommand, and passes only words that ask for help', async () => {
     using project = new TestProject();
     const path = project.write(

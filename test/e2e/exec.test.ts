@@ -118,6 +118,20 @@ describe('a script with its manifest in its header', () => {
     const { error } = await project.envelope(['run', './broken.sh']);
     assert.equal(error.code, 'E_MANIFEST_INVALID');
     assert.match(error.message, /broken\.sh:3:13: /);
+    const checked = await project.envelope(['validate', './broken.sh', './greet.sh']);
+    assert.deepEqual(
+      checked.error.details.findings
+        .filter(({ severity }: { severity: string }) => severity === 'error')
+        .map(({ file, line }: { file: string; line: number }) => [file, line]),
+      [
+        [project.path('broken.sh'), 3],
+        [project.path('broken.sh'), 3],
+      ],
+    );
+    assert.equal(
+      (await project.envelope(['run', './tools'])).error.message,
+      `${project.path('tools')} is not a file`,
+    );
   });
 
   it('is not run when it is missing, or of an unknown kind', async () => {

@@ -310,9 +310,11 @@ function callsOf(command: string, runId: string, word: string): string[][] {
       ['bad'],
       [word],
     ],
+    'plugins list': [[]],
     'workflow list': [[]],
     'workflow resume': [[runId], [word]],
     'workflow run': [['flow', '--dry-run'], ['bad'], [word]],
+    'workflow template': [['--dry-run'], ['--name', word]],
     'workflow validate': [[], ['bad'], [word]],
     describe: [
       ['evil'],

@@ -75,13 +75,13 @@ describe('output of a plain program above 64 KiB', () => {
   });
 
   it('is not read from a file that a tool names itself', async () => {
-    project.write('private.txt', 'nobody may see this\n');
+    project.write('private.txt', 'a private text\n');
     const data = { output_file: project.path('private.txt'), bytes: 20, lines: 1 };
     const result = JSON.stringify({ type: 'result', status: 'ok', data });
     project.write('tools/liar/main', `#!/bin/bash\necho '${result}'\n`, 0o755);
     const { stdout } = await project.acor(['run', 'liar', '--format', 'text']);
     assert.match(stdout, /private\.txt/);
-    assert.doesNotMatch(stdout, /nobody may see/);
+    assert.doesNotMatch(stdout, /a private text/);
   });
 
   it('is named when its file is gone', async () => {

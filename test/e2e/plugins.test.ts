@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, it } from 'node:test';
 import { PluginProject } from '../support/plugin-project.ts';
 import { type Event, parseLines, type RunOfTool, until } from '../support/project.ts';
@@ -26,6 +26,38 @@ const warningsOf = ({ events }: Pick<RunOfTool, 'events'>, plugin: string) =>
   events
     .filter((event) => event.type === 'runner_warning' && event.plugin === plugin)
     .map(({ msg }) => String(msg));
+
+describe('the list of plugins', () => {
+  it('has the state and the hooks of each, and the command that approves it', async () => {
+    project = new PluginProject(
+      {
+        'one.ts': 'export default { onEvent() {}, onPreRun() {} };',
+        'two.ts': 'export default {};',
+        'three.ts': 'export default {};',
+      },
+      { tools: ['quick'] },
+    );
+    project.approve('one.ts', 'three.ts');
+    appendFileSync(project.path('.acor/plugins/three.ts'), '// changed');
+    const { data, meta } = await envelope('plugins', 'list');
+    assert.deepEqual(
+      data.plugins.map(({ name, state, hooks }: Event) => [name, state, hooks]),
+      [
+        ['one', 'approved', ['onPreRun', 'onEvent']],
+        ['two', 'not_approved', null],
+        ['three', 'changed', null],
+      ],
+    );
+    assert.equal(data.plugins[0].file, project.path('.acor/plugins/one.ts'));
+    assert.match(data.plugins[1].problems[0], /does not run: it is not approved/);
+    assert.deepEqual(meta.next, ['acor approve plugin:two', 'acor approve plugin:three']);
+  });
+
+  it('is empty without plugins', async () => {
+    project = new PluginProject({}, { tools: [] });
+    assert.deepEqual((await envelope('plugins', 'list')).data, { plugins: [] });
+  });
+});
 
 describe('a plugin without an approval', () => {
   it('is not loaded, and the run and the list report that once, with the command for a person', async () => {
@@ -376,7 +408,7 @@ describe('a faulty plugin', () => {
     const ran = await run('flood');
     assert.equal(ran.end.state, 'completed');
     const [warning] = ran.of('runner_warning').filter(({ plugin }) => plugin === 'slow');
-    assert.match(String(warning!.msg), /could not keep up: \d+ event\(s\) did not reach its onEvent/);
+    assert.match(String(warning!.msg), /could not keep up: \d+ events? did not reach its onEvent/);
     // All but the last three: the warning, the change of state and the end.
     assert.equal(warning!.missed, ran.events.length - 3);
   });

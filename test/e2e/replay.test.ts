@@ -208,11 +208,11 @@ describe('replay --execute', () => {
     const same = await project.acor(['replay', runId, '--execute']);
     const { end } = readRun(same);
     assert.deepEqual([same.code, end.state], [0, 'completed']);
-    assert.equal(same.stderr, `acor: run ${end.run_id} made the same 2 artifact(s) as run ${runId}\n`);
+    assert.equal(same.stderr, `acor: run ${end.run_id} made the same 2 artifacts as run ${runId}\n`);
     writeFileSync(input, 'other\n');
     const { code, stderr } = await project.acor(['replay', runId, '--execute']);
     assert.equal(code, 1);
-    assert.match(stderr, /1 of 2 artifact\(s\) differ between run/);
+    assert.match(stderr, /1 of 2 artifacts differ between run/);
     assert.ok(stderr.includes(`acor: ${output}: recorded 6 bytes, sha256 `), stderr);
   });
 

@@ -98,19 +98,20 @@ describe('acor secret', () => {
   });
 
   it('rejects values that cannot be stored or redacted, and stores nothing', async () => {
-    const values: [value: string | Buffer, why: RegExp][] = [
-      ['', /it is empty/],
-      ['\n', /it is empty/],
-      ['short', /it has 5 bytes.*cannot be redacted/],
-      ['   short     \n', /it has 5 bytes/],
-      ['with a \0 in it', /NUL/],
-      ['x'.repeat(65_537), /more than 65536 bytes/],
+    const values: [value: string | Buffer, why: RegExp, fix: RegExp][] = [
+      ['', /it is empty/, /standard input or in a file/],
+      ['\n', /it is empty/, /standard input or in a file/],
+      ['short', /it has 5 bytes.*cannot be redacted/, /value of at least 8 bytes.*as an input/],
+      ['   short     \n', /it has 5 bytes/, /value of at least 8 bytes/],
+      ['with a \0 in it', /NUL/, /base64/],
+      ['x'.repeat(65_537), /more than 65536 bytes/, /as a file/],
     ];
-    for (const [value, why] of values) {
+    for (const [value, why, fix] of values) {
       const file = project.write('value', String(value));
       const { code, error } = await project.envelope(['secret', 'set', 'REFUSED', '--file', file]);
       assert.deepEqual([code, error.code], [1, 'E_USAGE'], String(why));
       assert.match(error.message, why);
+      assert.match(error.hint, fix);
     }
     const longest = await project.envelope([
       'secret',

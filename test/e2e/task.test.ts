@@ -63,7 +63,7 @@ describe('acor task', () => {
     assert.match(second.at(-1)!, /^Where is it kept\?\nAnswer: option 1 \(localStorage\)/);
 
     const events = project.events(runId!);
-    const summary = events.find(({ msg }) => msg === "task 'login': 2 turn(s)")!;
+    const summary = events.find(({ msg }) => msg === "task 'login': 2 turns")!;
     assert.deepEqual(
       summary.metrics,
       { input_tokens: 250 },
@@ -254,7 +254,7 @@ describe('acor task', () => {
       /--permission-mode bypassPermissions --resume s-1 --model sonnet --max-budget-usd 2$/,
     );
     const [runId] = project.runIds();
-    const log = project.events(runId!).find(({ msg }) => msg === "task 't': 1 turn(s)");
+    const log = project.events(runId!).find(({ msg }) => msg === "task 't': 1 turn");
     assert.equal((log!.metrics as Record<string, number>)['cost_usd'], 0.25);
 
     const gemini = {

@@ -303,7 +303,7 @@ describe('a run on a screen', { skip: noTmux }, () => {
       answer.includes('\n1\n2\n') && answer.includes('\n29999\n30000\nthe end'),
       'the answer is whole',
     );
-    const leftOut = [...text.matchAll(/… (\d+) lines more: acor logs (\S+) --format text/g)];
+    const leftOut = [...text.matchAll(/… (\d+) lines? more: acor logs (\S+) --format text/g)];
     const shown = text.match(/^│ /gm)!.length;
     assert.ok(shown < 20_000, 'most of it was left out');
     assert.equal(leftOut.reduce((sum, [, count]) => sum + Number(count), 0) + shown, 30_001);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { TestProject } from '../support/project.ts';
 import { atTerminal } from '../support/terminal.ts';
@@ -44,6 +44,36 @@ describe('the files of workflows', () => {
       some.workflows.map(({ name }: { name: string }) => name),
       ['nightly'],
     );
+  });
+
+  it('begin with a template, which validates and runs without a tool', async () => {
+    using fresh = new TestProject({ tools: [] });
+    const planned = await fresh.envelope(['workflow', 'template', '--name', 'weekly', '--dry-run']);
+    assert.deepEqual(planned.data.files, [{ path: 'workflows/weekly.yaml', action: 'create' }]);
+    assert.equal(existsSync(fresh.path('workflows/weekly.yaml')), false);
+    const { meta } = await fresh.envelope(['workflow', 'template', '--name', 'weekly']);
+    assert.deepEqual(meta.next, ['acor workflow validate weekly', 'acor workflow run --dry-run weekly']);
+    for (const command of meta.next) {
+      const { code, data } = await fresh.envelope(command.split(' ').slice(1));
+      assert.equal(code, 0, command);
+      if (command.includes('validate')) assert.deepEqual(data.findings, []);
+    }
+    const ran = await fresh.envelope([
+      'workflow',
+      'run',
+      'weekly',
+      '--answer',
+      'choose=continue',
+      '--no-stream',
+    ]);
+    assert.deepEqual(ran.data.result.data, { choice: 'continue' });
+    const again = await fresh.envelope(['workflow', 'template', '--name', 'weekly']);
+    assert.equal(again.error.code, 'E_USAGE');
+    assert.match(again.error.message, /already exists: .*weekly\.yaml/);
+    const elsewhere = await fresh.envelope(['workflow', 'template', '--name', 'other', '--output', 'flows']);
+    const [validate] = elsewhere.meta.next;
+    assert.equal((await fresh.envelope(validate.split(' ').slice(1))).code, 0);
+    assert.equal((await fresh.envelope(['workflow', 'template', '--name', '../x'])).error.code, 'E_USAGE');
   });
 
   it('are checked by name, by path, or all of them, with every finding and exit code 2', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseLines, ROOT } from './project.ts';
 
@@ -51,6 +51,10 @@ export function followFirstPage({ folder, env, user, prefix = [] }: Newcomer): v
   });
   const described = JSON.parse(answers.find((each) => each.includes('"tool":"tool.describe"'))!);
   assert.equal(described.data.usage, 'acor run word_count --file <path> [--longest <int>]');
+  const validated = JSON.parse(answers.find((each) => each.includes('"tool":"project.validate"'))!);
+  assert.deepEqual([validated.ok, validated.data.findings], [true, []]);
+  const kept = readdirSync(join(cwd, 'tools', 'word_count')).filter((name) => name !== '__pycache__');
+  assert.deepEqual(kept.toSorted(), ['cli.py', 'tool.yaml'], 'nothing of the template stays behind');
   const counted = JSON.parse(answers.find((each) => each.includes('"tool":"run.start"'))!);
   assert.deepEqual(counted.data.result.data, { words: 4, longest: ['brown', 'quick'] });
   const shortcut = parseLines(answers.at(-1)!);

@@ -6,6 +6,7 @@ import { safeLine } from '../../compose/terminal-text.ts';
 import { durationWords } from '../../compose/time-words.ts';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { parseEvent } from '../../protocol/parse-event.ts';
+import { countOf } from '../../util/count-of.ts';
 import { plainOutput } from '../present/result.ts';
 import { renderEnd } from './render-end.ts';
 import { linesOf, type Reported, renderEvent } from './render-event.ts';
@@ -163,6 +164,6 @@ function stepLine({ name, end, durationMs }: EndedStep, screen: Screen): string 
 }
 
 function leftOut(count: number, runId: string, screen: Screen): string {
-  const words = `${screen.unicode ? '…' : '...'} ${count} lines more: acor logs ${runId} --format text`;
+  const words = `${screen.unicode ? '…' : '...'} ${countOf(count, 'line')} more: acor logs ${runId} --format text`;
   return styled(words, 'dim', screen);
 }

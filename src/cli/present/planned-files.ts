@@ -22,6 +22,12 @@ export const templatePresenter = titled<{ folder: string }>(({ folder }) => [
   `A tool in ${folder}:`,
 ]);
 
+/** `acor workflow template`. */
+export const workflowTemplatePresenter = titled<{ name: string }>(({ name }) => [
+  `What would be written for the workflow ${name}:`,
+  `The workflow ${name}:`,
+]);
+
 /** `acor agents plugin`. */
 export const pluginPresenter = titled<{ folder: string }>(({ folder }) => [
   `What would be written to ${folder}:`,

@@ -4,6 +4,7 @@ import { mark, styled } from '../../compose/style.ts';
 import { cellText } from '../../compose/table.ts';
 import type { Presenter } from '../../compose/terminal.ts';
 import { safeLine } from '../../compose/terminal-text.ts';
+import type { pluginList } from '../../operations/project/plugin-list.ts';
 import type { toolAdopt } from '../../operations/tool/tool-adopt.ts';
 import type { toolApprove } from '../../operations/tool/tool-approve.ts';
 import type { toolList } from '../../operations/tool/tool-list.ts';
@@ -101,6 +102,23 @@ function flat(facts: Readonly<Record<string, unknown>>, prefix = ''): Record<str
   );
   return Object.fromEntries(entries);
 }
+
+export const pluginsPresenter = {
+  data({ plugins }: DataOf<typeof pluginList>, screen) {
+    const rows = plugins.map(({ name, state, hooks, file, problems }) => ({
+      plugin: name,
+      state: state.replace('_', ' '),
+      hooks: hooks?.join(' '),
+      file: problems.length === 0 ? file : `${file}: ${problems.join('; ')}`,
+    }));
+    return tableOf(
+      rows,
+      screen,
+      ['plugin'],
+      "No plugins: the configuration names none. List their files under 'plugins'.",
+    );
+  },
+} satisfies Presenter;
 
 export const workflowsPresenter = {
   data({ workflows }: DataOf<typeof workflowList>, screen) {

@@ -6,16 +6,18 @@ import type { projectUpgrade } from '../../operations/project/project-upgrade.ts
 import type { projectValidate } from '../../operations/project/project-validate.ts';
 import { type FindingData, placed } from '../../operations/project/shapes.ts';
 import type { workflowValidate } from '../../operations/workflow/workflow-validate.ts';
+import { countOf } from '../../util/count-of.ts';
 
 type Data = DataOf<typeof projectValidate>;
 
 export const validatedPresenter = {
   data(data: Data, screen) {
     const { findings, tools } = data;
-    const verdict = findings.length === 0 ? 'no problems found' : `${findings.length} warnings, no error`;
+    const verdict =
+      findings.length === 0 ? 'no problems found' : `${countOf(findings.length, 'warning')}, no error`;
     return [
       ...linesOf(data, screen),
-      styled(`${tools} ${tools === 1 ? 'tool' : 'tools'} checked: ${verdict}`, 'green', screen),
+      styled(`${countOf(tools, 'tool')} checked: ${verdict}`, 'green', screen),
     ].join('\n');
   },
   failure: linesOf,
@@ -59,10 +61,11 @@ type WorkflowData = DataOf<typeof workflowValidate>;
 
 export const validatedWorkflowsPresenter = {
   data({ findings, workflows }: WorkflowData, screen) {
-    const verdict = findings.length === 0 ? 'no problems found' : `${findings.length} warnings, no error`;
+    const verdict =
+      findings.length === 0 ? 'no problems found' : `${countOf(findings.length, 'warning')}, no error`;
     return [
       ...findingLines(findings, screen),
-      styled(`${workflows} workflows looked at: ${verdict}`, 'green', screen),
+      styled(`${countOf(workflows, 'workflow')} checked: ${verdict}`, 'green', screen),
     ].join('\n');
   },
   failure: ({ findings }: WorkflowData, screen) => findingLines(findings, screen),

@@ -2,7 +2,7 @@ import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapte
 import type { Intake } from '../run/attempt/intake.ts';
 import { isOkExit } from '../run/outcome.ts';
 import { LINE_WAS_CUT } from './json-object.ts';
-import { OutputText } from './output-text.ts';
+import { OutputText } from './jsonl.ts';
 
 export const PLAIN: AdapterKind = { make: (context) => new PlainAdapter(context), isText: true };
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { countOf } from '../../util/count-of.ts';
 import { type LoadedConfig, toolsDirsOf } from '../config/load.ts';
 import { sharedLibraryOf } from '../registry/command.ts';
 import { isInside } from '../registry/real-path.ts';
@@ -46,7 +47,7 @@ export function executedFiles(
     const found = digests.of(realpathSync(folder));
     if (found === undefined) continue;
     const isPart = digests.comparedBySize.includes(realpathSync(folder));
-    const count = `${found.files.length} files${isPart ? ', a part of them by size and time' : ''}`;
+    const count = `${countOf(found.files.length, 'file')}${isPart ? ', a part of them by size and time' : ''}`;
     if (isPart || found.files.length > MOST_LINES) add(`${folder}/ (${count})`, found.sha256);
     else for (const { name, sha256 } of found.files) add(`${prefix}${name}`, sha256);
   }

@@ -1,3 +1,4 @@
+import { countOf } from '../../util/count-of.ts';
 import type { RunWriter } from '../ports/run-store.ts';
 import type { RunWatch } from '../run/services.ts';
 import { EventFeed } from './event-feed.ts';
@@ -41,7 +42,7 @@ export class PluginWatch implements RunWatch {
     this.#feeds.forEach(({ plugin }, index) => {
       const count = missed[index]!;
       if (count === 0) return;
-      const text = `the plugin '${plugin}' could not keep up: ${count} event(s) did not reach its onEvent`;
+      const text = `the plugin '${plugin}' could not keep up: ${countOf(count, 'event')} did not reach its onEvent`;
       this.#warn({ plugin, text }, { missed: count });
     });
   }

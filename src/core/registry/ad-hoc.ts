@@ -3,6 +3,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { defaultManifest } from '../../protocol/default-manifest.ts';
 import { leastLevel } from '../../protocol/manifest-permissions.ts';
 import { execProgram } from '../../protocol/names.ts';
+import { validateTool } from '../../protocol/next-steps.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { problemText } from '../config/problem.ts';
 import { stemOf } from './candidate.ts';
@@ -86,31 +87,40 @@ export async function adHocTool(
 async function fileTool(path: string, languages: readonly Language[]): Promise<ToolEntry> {
   const real = realPathOf(path, '/');
   if (!real.stats?.isFile()) {
-    throw new AcorError('E_TOOL_NOT_FOUND', `there is no file ${path}`, {
+    const what = real.stats === undefined ? `there is no file ${path}` : `${path} is not a file`;
+    throw new AcorError('E_TOOL_NOT_FOUND', what, {
       hint: 'Check the path. A tool of the project is run by its name.',
     });
   }
-  const language = languages.find(({ extensions }) => extensions.includes(extname(path).toLowerCase()));
-  const candidate = { path: real.path, name: stemOf(basename(path)), kind: 'file' as const, root: real.path };
-  const tool = await readTool(
-    { ...candidate, registryFolders: [], languages, ...(language && { language: language.name }) },
-    new WatchedFiles(),
-  );
+  const tool = await scriptTool(real.path, languages);
   if (tool === null) {
     throw new AcorError('E_SPAWN_FAILED', `${path} is not executable, and its language is unknown`, {
       hint: `Set its mode bit: chmod +x '${path}'`,
       next: [{ command: `chmod +x '${path}'`, why: 'Make the file executable.' }],
     });
   }
-  const [first] = tool.problems.filter(({ rule }) => rule !== 'tool-name');
+  const [first, ...others] = tool.problems;
   if (first !== undefined) {
-    throw new AcorError('E_MANIFEST_INVALID', `${path} cannot be used: ${problemText(first)}`, {
+    const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+    throw new AcorError('E_MANIFEST_INVALID', `${path} cannot be used: ${problemText(first)}${more}`, {
       hint: first.fix,
       details: { problems: tool.problems },
+      next: [validateTool(path)],
     });
   }
   // The files beside it are no part of it.
-  return { ...tool, dir: real.path, problems: [] };
+  return { ...tool, dir: real.path };
+}
+
+/** A script with the manifest in its header, if it has one; null when nothing can start it. Its name need not be that of a tool. */
+export async function scriptTool(path: string, languages: readonly Language[]): Promise<ToolEntry | null> {
+  const language = languages.find(({ extensions }) => extensions.includes(extname(path).toLowerCase()));
+  const candidate = { path, name: stemOf(basename(path)), kind: 'file' as const, root: path };
+  const tool = await readTool(
+    { ...candidate, registryFolders: [], languages, ...(language && { language: language.name }) },
+    new WatchedFiles(),
+  );
+  return tool && { ...tool, problems: tool.problems.filter(({ rule }) => rule !== 'tool-name') };
 }
 
 function programTool(program: string, { env }: AdHocCall): ToolEntry {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { describeTool, LIST_TOOLS } from '../../protocol/next-steps.ts';
+import { describeTool, INIT, LIST_TOOLS } from '../../protocol/next-steps.ts';
 import { loadConfig } from '../config/load.ts';
 import { Registry, type ToolEntry } from './registry.ts';
 
@@ -384,7 +384,9 @@ describe('a tool that is not there', () => {
   });
 
   it('is refused with where tools are looked for, when there are none', async () => {
-    assert.match((await failureOf(find('../../etc/passwd'))).hint!, new RegExp(project.at('tools')));
+    const error = await failureOf(find('../../etc/passwd'));
+    assert.match(error.hint!, new RegExp(project.at('tools')));
+    assert.deepEqual(error.next, [INIT, LIST_TOOLS]);
   });
 });
 

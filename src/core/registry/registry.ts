@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../protocol/error-codes.ts';
 import { isAdHoc, TOOL_NAME } from '../../protocol/names.ts';
-import { describeTool, LIST_TOOLS, type NextStep, validateTool } from '../../protocol/next-steps.ts';
+import { describeTool, INIT, LIST_TOOLS, type NextStep, validateTool } from '../../protocol/next-steps.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { type LoadedConfig, registryDirsOf, runsDirOf, toolsDirsOf } from '../config/load.ts';
@@ -144,6 +144,7 @@ export class Registry {
       next: [
         ...(named === undefined ? nearest : [named.name]).map(describeTool),
         ...(this.#plugins?.next ?? []),
+        ...(tools.length === 0 && hider === undefined && file === undefined ? [INIT] : []),
         LIST_TOOLS,
       ],
     });

@@ -24,7 +24,7 @@ import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { shellCommand } from '../../util/shell-words.ts';
 import { checkOwnOnly, modeOf } from './own-only.ts';
-import { MAX_SECRET_BYTES, problemOfSecret } from './secret.ts';
+import { MAX_SECRET_BYTES, problemOfSecret, type SecretProblem } from './secret.ts';
 
 /** The public facts about a stored secret. `size` in bytes, `mode` in the notation of `chmod`. */
 export interface StoredSecret {
@@ -181,9 +181,9 @@ function statOf(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-function refusedValue(name: string, problem: string): AcorError {
-  return new AcorError('E_USAGE', `the value of '${name}' cannot be stored as a secret: ${problem}`, {
-    hint: 'Pass it on standard input or in a file.',
+function refusedValue(name: string, { what, fix }: SecretProblem): AcorError {
+  return new AcorError('E_USAGE', `the value of '${name}' cannot be stored as a secret: ${what}`, {
+    hint: fix,
     next: [storeSecret(name)],
   });
 }

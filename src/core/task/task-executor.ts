@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { countOf } from '../../util/count-of.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { failureOf, type Outcome, stopped } from '../run/outcome.ts';
@@ -92,7 +93,9 @@ export class TaskExecutor implements RunExecutor {
       const isOver = !Array.isArray(answers) || answers.length === 0;
       const spent = isOver ? undefined : overspent(sums, count, settings);
       if (!isOver && spent === undefined) {
-        await this.#emit(`task '${taskId}' continues with ${answers.length} answer(s)`, { turn: turns + 1 });
+        await this.#emit(`task '${taskId}' continues with ${countOf(answers.length, 'answer')}`, {
+          turn: turns + 1,
+        });
         prompt = answersPrompt(answers);
         continue;
       }
@@ -174,7 +177,12 @@ export class TaskExecutor implements RunExecutor {
     const after = before === undefined ? undefined : snapshotOf(config.root, writes);
     const files = before === undefined || after === undefined ? null : changesBetween(before, after);
     const { turns, metrics } = sums;
-    await this.#emit(`task '${taskId}': ${turns} turn(s)`, { task_id: taskId, turns, files, metrics });
+    await this.#emit(`task '${taskId}': ${countOf(turns, 'turn')}`, {
+      task_id: taskId,
+      turns,
+      files,
+      metrics,
+    });
     const untrue =
       files === null ? [] : sums.claims.filter((path) => !files.some((file) => file.path === path));
     for (const path of untrue) {

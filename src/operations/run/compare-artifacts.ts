@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Answer, StreamEnd } from '../../compose/operation.ts';
 import { listArtifacts } from '../../protocol/next-steps.ts';
+import { countOf } from '../../util/count-of.ts';
 
 const side = z
   .object({ path: z.string(), size: z.int().describe('In bytes.'), sha256: z.string() })
@@ -98,8 +99,8 @@ function linesOf({ run_id, replays, artifacts }: Replayed): string[] {
   const count = same.length + differing.length;
   const head =
     differing.length === 0
-      ? `run ${run_id} made the same ${count} artifact(s) as run ${replays}`
-      : `${differing.length} of ${count} artifact(s) differ between run ${replays} and run ${run_id}`;
+      ? `run ${run_id} made the same ${countOf(count, 'artifact')} as run ${replays}`
+      : `${differing.length} of ${countOf(count, 'artifact')} differ between run ${replays} and run ${run_id}`;
   return [head, ...differing.map(differenceOf)];
 }
 

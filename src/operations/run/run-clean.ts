@@ -5,6 +5,7 @@ import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { packRuns, selectPackable, whyNotPacked } from '../../core/store-files/pack-runs.ts';
 import { type RetentionRule, removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
 import { PREVIEW_CLEAN, PREVIEW_PACK } from '../../protocol/next-steps.ts';
+import { countOf } from '../../util/count-of.ts';
 import { acorOperation } from '../define.ts';
 
 const DAY_MS = 86_400_000;
@@ -75,7 +76,7 @@ function needsRule(store: FileRunStore, packs: boolean): AppError {
   const [byCount, byAge] = [count({ keep: 20 }), count({ olderThanMs: 30 * DAY_MS })];
   return new AppError(
     'E_USAGE',
-    `clean needs a rule for which of the ${store.listNow().length} runs to ${what}`,
+    `clean needs a rule for which of ${countOf(store.listNow().length, 'run')} to ${what}`,
     {
       hint: `Add --keep N, --older-than 30d, or both. --keep 20 would ${what} ${byCount}, --older-than 30d ${byAge}. Preview with --dry-run.`,
       next: [packs ? PREVIEW_PACK : PREVIEW_CLEAN],

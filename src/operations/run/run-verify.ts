@@ -3,6 +3,7 @@ import { AppError } from '../../compose/app-error.ts';
 import { verifyOne, verifyStore } from '../../core/audit/verify.ts';
 import { livenessOf } from '../../core/run/read-run.ts';
 import { RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
+import { countOf } from '../../util/count-of.ts';
 import { acorOperation } from '../define.ts';
 
 const problemShape = z.object({
@@ -67,7 +68,7 @@ export const runVerify = acorOperation({
     const first = problems[0]!;
     const error = new AppError(
       'E_INTEGRITY',
-      `${problems.length} difference(s) from what was recorded; the first: ${first.path}: ${first.problem}`,
+      `${countOf(problems.length, 'difference')} from what was recorded; the first: ${first.path}: ${first.problem}`,
       {
         hint: 'These records were changed or damaged: do not trust them. The data lists every place.',
         next: [],

@@ -11,11 +11,23 @@ const draftShape = z.object({
   command: z.array(z.string()),
   file: z.string().describe('The path of the manifest.'),
   inputs: z.int(),
+  sources: z
+    .array(z.object({ source: z.string(), inputs: z.array(z.string()) }))
+    .describe('Which inputs came from which text; the manifest has it as comments.'),
   uncertain: z
     .array(z.object({ input: z.string(), check: z.string() }))
     .describe('What a person should check; the manifest has it as comments.'),
   left_out: z.array(z.string()).describe('Options that a manifest cannot express, and why.'),
   not_understood: z.array(z.string()).describe('Lines that look like options and could not be read.'),
+  offered: z
+    .array(
+      z.object({
+        key: z.enum(['extra_args', 'cwd']),
+        value: z.union([z.literal(true), z.literal('project')]),
+        why: z.string(),
+      }),
+    )
+    .describe('Keys that a person may add to the manifest, which has them as comments.'),
   manifest: z.string().optional().describe('The content of the manifest, with --dry-run.'),
 });
 

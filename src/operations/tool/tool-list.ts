@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { createTool, describeTool } from '../../protocol/next-steps.ts';
+import { createTool, describeTool, INIT } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { reportPlugins } from '../project/report-plugins.ts';
 import { usability } from './usability.ts';
@@ -73,7 +73,7 @@ export const toolList = acorOperation({
       kind: 'data',
       data: { tools },
       next: [
-        ...(all.length === 0 ? [createTool('python', 'my_tool')] : []),
+        ...(all.length === 0 ? [INIT, createTool('python', 'my_tool')] : []),
         ...broken.slice(0, 3).map(({ name }) => describeTool(name)),
         ...reportPlugins(project, ctx),
       ],

@@ -2,9 +2,10 @@ import { basename } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { HelpPlace } from './ask-for-help.ts';
-import { draftInputs } from './draft-inputs.ts';
+import { type DraftInput, draftInputs } from './draft-inputs.ts';
 import { draftManifest } from './draft-manifest.ts';
-import { type FoundHelp, findHelp } from './find-help.ts';
+import { type FoundHelp, findHelp, withFurtherTexts } from './find-help.ts';
+import { type Offer, offersOf } from './offers.ts';
 
 const MAX_TOOLS = 200;
 const MAX_NAME = 64;
@@ -27,10 +28,14 @@ export interface Draft {
   command: string[];
   manifest: string;
   inputs: number;
+  /** Which inputs each source gave, the help of the program first. */
+  sources: { source: string; inputs: string[] }[];
   /** For each input, what a person should check. */
   uncertain: { input: string; check: string }[];
   left_out: string[];
   not_understood: string[];
+  /** Keys that a person may add to the manifest. */
+  offered: Offer[];
 }
 
 /** All drafts of a program, and the commands that were run to get them. */
@@ -63,7 +68,8 @@ export async function adopt(place: HelpPlace, request: AdoptRequest, signal: Abo
     const children = found.help.commands.map(({ name }) => [...subcommand, name]);
     // When each subcommand becomes a tool, a program that only dispatches to them does not.
     const isGroup = request.recursive && children.length > 0 && depth < request.depth;
-    if (!isGroup) adopted.drafts.push(draftOf(request, found, words, subcommand, names));
+    if (!isGroup)
+      adopted.drafts.push(draftOf(request, withFurtherTexts(place, words, found), words, subcommand, names));
     if (!isGroup) continue;
     for (const child of children) {
       signal.throwIfAborted();
@@ -86,8 +92,11 @@ export async function adopt(place: HelpPlace, request: AdoptRequest, signal: Abo
     }
   }
   // No subcommand has usable help: adopt the program as one tool.
-  if (adopted.drafts.length === 0)
-    adopted.drafts.push(draftOf(request, root, [shown, ...request.subcommand], request.subcommand, names));
+  if (adopted.drafts.length === 0) {
+    const words = [shown, ...request.subcommand];
+    const found = withFurtherTexts(place, words, root);
+    adopted.drafts.push(draftOf(request, found, words, request.subcommand, names));
+  }
   return adopted;
 }
 
@@ -98,7 +107,7 @@ function fingerprint({ text }: FoundHelp): string {
 
 function draftOf(
   request: AdoptRequest,
-  { help, asked }: FoundHelp,
+  { help, source, text }: FoundHelp,
   words: readonly string[],
   subcommand: readonly string[],
   names: Set<string>,
@@ -110,18 +119,31 @@ function draftOf(
   );
   const inputs = draftInputs(help);
   const command = [request.programFor(name), ...subcommand];
-  const manifest = draftManifest({ name, command, asked: asked.at(-1)!, help, inputs, reads: request.reads });
+  const offered = offersOf(text, help, inputs.leftOut);
+  const manifest = draftManifest({ name, command, source, help, inputs, offered, reads: request.reads });
   return {
     name,
     command,
     manifest,
     inputs: inputs.inputs.length,
+    sources: sourcesOf(source, inputs.inputs),
     uncertain: inputs.inputs.flatMap(({ keys, doubts }) =>
       doubts.map((check) => ({ input: String(keys['name']), check })),
     ),
     left_out: inputs.leftOut,
     not_understood: help.unread,
+    offered,
   };
+}
+
+function sourcesOf(first: string, inputs: readonly DraftInput[]): Draft['sources'] {
+  const sources = new Map<string, string[]>([[first, []]]);
+  for (const { keys, source = first } of inputs) {
+    const names = sources.get(source) ?? [];
+    names.push(String(keys['name']));
+    sources.set(source, names);
+  }
+  return [...sources].map(([source, names]) => ({ source, inputs: names }));
 }
 
 /** The nearest valid tool name that no other draft has. */

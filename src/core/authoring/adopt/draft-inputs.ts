@@ -1,5 +1,6 @@
 import { flagOf, INPUT_NAME, type InputType } from '../../../protocol/input-types.ts';
 import type { FoundCommand, FoundOption, FoundPositional, ReadHelp } from './help-shape.ts';
+import { saysRepeats } from './repeats.ts';
 import { valueTypeOf } from './value-type.ts';
 import { typeOfWord } from './value-words.ts';
 
@@ -7,6 +8,8 @@ import { typeOfWord } from './value-words.ts';
 export interface DraftInput {
   keys: Record<string, unknown>;
   doubts: string[];
+  /** Where it was found, unless that is the help of the program. */
+  source?: string;
 }
 
 /** The inputs drafted from the options of a help text. */
@@ -17,8 +20,6 @@ export interface DraftInputs {
 }
 
 const FLAG = /^--?[A-Za-z0-9][A-Za-z0-9_.-]*$/;
-const REPEATS =
-  /\b(?:may|can) be (?:repeated|used|given|specified|passed|provided)[^.]{0,20}(?:more than once|multiple|several|repeatedly|again)|\b(?:may|can) be repeated|repeatable|multiple times|more than once|\[array\]|several -\w's/i;
 const LISTS = /^(?:list|strings|stringArray|stringSlice|stringToString|ints|intSlice|array)$/;
 const WRITES =
   /(?:^|[-_ ])(?:out|output|outfile|dest|destination|target|dump)|output|(?:^|[-_ ])log(?:[-_ ]?file)?$/i;
@@ -68,7 +69,7 @@ function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names:
   }
   const { type, doubts, ...found } = valueTypeOf(option);
   const name = names.forFlag(flag);
-  const canRepeat = option.repeats || REPEATS.test(text) || (value !== null && LISTS.test(value.name));
+  const canRepeat = option.repeats || saysRepeats(text) || (value !== null && LISTS.test(value.name));
   const multiple = canRepeat && type !== 'bool';
   if (canRepeat && type === 'bool')
     doubts.push('the program accepts it several times; this input accepts it once');
@@ -76,6 +77,8 @@ function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names:
   if (value?.isOptional) doubts.push('the value is optional for the program; here it is required');
   if (found.default !== undefined)
     doubts.push('this default is passed in every call; without it, the program uses its own');
+  if (option.isValueUnknown)
+    doubts.push('the source does not say whether it takes a value; here it is a switch');
   const isSwitchedOff = type === 'bool' && found.default === true;
   const keys: Record<string, unknown> = {
     name,
@@ -90,7 +93,7 @@ function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names:
     ...(HIDDEN.test(name) && type === 'string' && { secret: true }),
     ...(text !== '' && { description: shortened(text) }),
   };
-  inputs.push({ keys, doubts });
+  inputs.push({ keys, doubts, ...(option.source !== undefined && { source: option.source }) });
 }
 
 /** A program with subcommands takes the name of one, followed by its operands. */

@@ -5,16 +5,19 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode } from '../../../util/error-code.ts';
 import type { DraftInputs } from './draft-inputs.ts';
 import type { ReadHelp } from './help-shape.ts';
+import type { Offer } from './offers.ts';
 
 /** The parts of a draft. */
 interface DraftParts {
   name: string;
   /** The command that starts the program and its subcommand. */
   command: readonly string[];
-  /** The command that asked for their help. */
-  asked: readonly string[];
+  /** Where their help was found first. */
+  source: string;
   help: ReadHelp;
   inputs: DraftInputs;
+  /** Keys that a person may add. They become comments. */
+  offered: readonly Offer[];
   /** The paths that the program needs besides the base system. */
   reads: readonly string[];
 }
@@ -22,7 +25,7 @@ interface DraftParts {
 const MAX_COMMENT = 150;
 
 /** The text of a `tool.yaml`. Doubts become comments at the input that they concern. */
-export function draftManifest({ name, command, asked, help, inputs, reads }: DraftParts): string {
+export function draftManifest({ name, command, source, help, inputs, offered, reads }: DraftParts): string {
   const shown = inputs.inputs.map(({ keys }) => keys);
   const manifest = {
     name,
@@ -35,18 +38,23 @@ export function draftManifest({ name, command, asked, help, inputs, reads }: Dra
     permissions: reads.length > 0 ? { filesystem: { read: [...reads] } } : {},
   };
   const document = new Document(manifest, { aliasDuplicateObjects: false });
-  document.commentBefore = commentOf(headOf(asked, inputs, help));
+  document.commentBefore = commentOf(headOf(source, inputs, help));
   const list = document.get('inputs');
   if (isSeq(list)) {
     for (const [index, item] of list.items.entries()) {
       if (!isMap(item)) continue;
       keepShort(item);
-      const { doubts } = inputs.inputs[index]!;
-      if (doubts.length > 0)
-        (item as Node).commentBefore = commentOf(doubts.map((doubt) => `CHECK: ${doubt}`));
+      const { doubts, source: from } = inputs.inputs[index]!;
+      const comments = [
+        ...(from === undefined ? [] : [`From ${from}.`]),
+        ...doubts.map((doubt) => `CHECK: ${doubt}`),
+      ];
+      if (comments.length > 0) (item as Node).commentBefore = commentOf(comments);
     }
   }
   for (const [key, comment] of Object.entries(KEY_COMMENTS)) commentOn(document, key, comment);
+  const offers = offered.flatMap(({ key, value, why }) => [`Perhaps, since ${why}:`, `${key}: ${value}`]);
+  if (offers.length > 0) commentOn(document, 'inputs', commentOf(offers));
   return document.toString({ lineWidth: 0 });
 }
 
@@ -61,9 +69,11 @@ function commentOn(document: Document, key: string, comment: string): void {
   if (pair !== undefined) (pair.key as Node & { commentBefore?: string }).commentBefore = comment;
 }
 
-function headOf(asked: readonly string[], { leftOut }: DraftInputs, { unread }: ReadHelp): string[] {
+function headOf(source: string, { inputs, leftOut }: DraftInputs, { unread }: ReadHelp): string[] {
+  const further = new Set(inputs.flatMap(({ source: from }) => from ?? []));
   return [
-    `DRAFT: generated from the help of '${asked.join(' ')}', which may be wrong or incomplete. Review it, then set a version without -draft.`,
+    `DRAFT: generated from ${source}, which may be wrong or incomplete. Review it, then set a version without -draft.`,
+    ...[...further].map((each) => `An input from ${each} says so.`),
     ...leftOut.map((each) => `Omitted: ${each}`),
     ...unread.map((each) => `Not understood: ${each}`),
   ];

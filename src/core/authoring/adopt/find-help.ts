@@ -1,16 +1,24 @@
 import { askForHelp, type HelpAnswer, type HelpPlace } from './ask-for-help.ts';
+import { completionOf } from './completions.ts';
 import type { ReadHelp } from './help-shape.ts';
+import { manualPage, sharedFolders } from './manual-page.ts';
+import { completed } from './merge-sources.ts';
 import { readHelp } from './read-help.ts';
 
 /** A help text, the commands that were run for it, and its content. */
 export interface FoundHelp {
   help: ReadHelp;
   text: string;
-  /** Every command that was run. The last one printed this help. */
+  /** The command that printed this help, or the text on the machine that has it. */
+  source: string;
+  /** Every command that was run. */
   asked: string[][];
 }
 
 const NOTHING = 'it printed no usable help';
+
+/** The call for the help of every option, as a shorter help names it. */
+const FULL_HELP = /--help[ =-]all\b/;
 
 /** A manual page. Its content is valid, but the program's short help is easier to parse. */
 const MANUAL = /^\s*[A-Z][A-Z0-9_.-]+\([0-9a-z]+\)\s/;
@@ -30,10 +38,21 @@ export async function findHelp(place: HelpPlace, words: readonly string[]): Prom
     trouble = answer.trouble ?? trouble;
     const found = readAnswer(answer, words, asked);
     if (found === null) continue;
-    if (found.help.options.length > 0 && !MANUAL.test(found.text)) return found;
+    if (found.help.options.length > 0 && !MANUAL.test(found.text)) return fullHelp(place, words, found);
     second = better(second, found);
   }
-  return second ?? trouble;
+  return second ?? helpOfPage(place, words, asked) ?? trouble;
+}
+
+/** The help of every option, when this help names the call for it. */
+async function fullHelp(place: HelpPlace, words: readonly string[], short: FoundHelp): Promise<FoundHelp> {
+  const [said] = FULL_HELP.exec(short.text) ?? [];
+  if (said === undefined) return short;
+  const args = [...words.slice(1), ...said.split(' ')];
+  const asked = [...short.asked, [words[0]!, ...args]];
+  const full = readAnswer(await askForHelp(place, args), words, asked);
+  if (full === null || full.help.options.length < short.help.options.length) return { ...short, asked };
+  return full;
 }
 
 function waysToAsk(subcommand: readonly string[]): string[][] {
@@ -51,7 +70,7 @@ function readAnswer(
 ): FoundHelp | null {
   const help = readHelp(text, words);
   if (!isHelp(help, text, args)) return null;
-  return { help, text, asked: [...asked] };
+  return { help, text, source: `the help of '${asked.at(-1)!.join(' ')}'`, asked: [...asked] };
 }
 
 /** A complaint about the help argument itself is short and names the argument. */
@@ -71,4 +90,27 @@ function isHelp(
 function better(one: FoundHelp | null, other: FoundHelp): FoundHelp {
   const weight = ({ help }: FoundHelp) => help.options.length + help.commands.length;
   return one === null || weight(other) > weight(one) ? other : one;
+}
+
+/** The help of a program, completed from the texts about it on the machine. */
+export function withFurtherTexts(
+  place: Pick<HelpPlace, 'program'>,
+  words: readonly string[],
+  found: FoundHelp,
+): FoundHelp {
+  const folders = sharedFolders(place.program);
+  // Others write completions, so they are often of another version than the program.
+  const further = manualPage(folders, words) ?? completionOf(folders, words);
+  if (further === undefined || further.source === found.source) return found;
+  return {
+    ...found,
+    help: completed(found.help, further.source, further.help),
+    text: `${found.text}\n${further.text}`,
+  };
+}
+
+/** The help in the manual page of a program that prints none. */
+function helpOfPage(place: HelpPlace, words: readonly string[], asked: string[][]): FoundHelp | undefined {
+  const page = manualPage(sharedFolders(place.program), words);
+  return page === undefined || page.help.options.length === 0 ? undefined : { ...page, asked };
 }

@@ -20,6 +20,10 @@ export interface FoundOption {
   isRequired: boolean;
   /** Its description, on one line. */
   text: string;
+  /** Where it was found, unless that is the help of the program. */
+  source?: string;
+  /** The source names the option, and does not say whether it takes a value. */
+  isValueUnknown?: boolean;
 }
 
 /** An operand in the usage line. */

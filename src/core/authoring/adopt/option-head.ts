@@ -16,7 +16,7 @@ export interface OptionHead {
 }
 
 const SPELLING =
-  /--?(?:\[no-?\])?(?:[?#@%](?![A-Za-z0-9])|[A-Za-z0-9])(?:\[no-?\]|[A-Za-z0-9_?-]|[.:](?=[A-Za-z0-9]))*/y;
+  /--?(?:\[no-?\])?(?:[?#@%:](?![A-Za-z0-9])|[A-Za-z0-9])(?:\[no-?\]|[A-Za-z0-9_?-]|[.:](?=[A-Za-z0-9]))*/y;
 const ALTERNATIVE = / *, *(?=-[^ ])| *\| *(?=-[^ ])| +or +(?=-[^ ])| *\/ *(?=--)/y;
 const CLEAN_END = / {2}| *$| *: | *:$/y;
 const CAPITALS = /[A-Z][A-Z0-9_-]*(?:\[[^\]\s]*\])?(?:[=:|,/][A-Z][A-Z0-9_-]*)*(?=$|[\s,.\])|=[])/y;
@@ -33,7 +33,8 @@ export function readHead(line: string, start: number): OptionHead | undefined {
     isClean: false,
   };
   let isNegation = false;
-  for (let at = start; ; ) {
+  // `-<number>, -n <number>`: a number as an option has no name, and the spelling after it says the same.
+  for (let at = start + (match(/-<[a-z]+>, +(?=-)/y, line, start)?.length ?? 0); ; ) {
     const word = match(SPELLING, line, at);
     // `--force-<thing>` is a family of options, not one option.
     if (word?.endsWith('-') && line[at + word.length] === '<') return undefined;
@@ -46,9 +47,18 @@ export function readHead(line: string, start: number): OptionHead | undefined {
     isNegation ||= / \/ /.test(separator);
   }
   if (head.spellings.length === 0) return undefined;
+  takeNegations(head);
   takeDefault(line, head);
   head.isClean = match(CLEAN_END, line, head.end) !== undefined;
   return head;
+}
+
+/** `--no-color, --color[=WHEN]`: the one without `no-` names the option. */
+function takeNegations(head: OptionHead): void {
+  const isOpposite = (each: string) =>
+    each.startsWith('--no-') && head.spellings.includes(`--${each.slice('--no-'.length)}`);
+  head.negations.push(...head.spellings.filter(isOpposite));
+  head.spellings = head.spellings.filter((each) => !isOpposite(each));
 }
 
 /** `--output='':` alone on its line: the text after `=` is the default, not a value name. */

@@ -58,9 +58,10 @@ describe('the reading of help texts', () => {
       const text = draftManifest({
         name: 'x',
         command: words,
-        asked: words,
+        source: `the help of '${words.join(' ')}'`,
         help,
         inputs: draftInputs(help),
+        offered: [],
         reads: [],
       });
       const checked = manifestFile.safeParse(parse(text));

@@ -19,7 +19,8 @@ const NO_VALUE =
 
 /** Derives the type of an option from its value's name, then its own name, then its description. */
 export function valueTypeOf(option: FoundOption): ValueType {
-  const { text } = option;
+  // The prose of a further source names some of the values, and not as a help text lists them.
+  const text = option.source === undefined ? option.text : '';
   const value = option.value ?? unsaidValue(text);
   if (value === null) {
     const isOn = /[[(]default:? *=?"?true"?[\])]|^default: true|type: boolean default: true/i.test(text);
@@ -27,7 +28,7 @@ export function valueTypeOf(option: FoundOption): ValueType {
   }
   const doubts: string[] = [];
   const choices = choicesOf(value.name, text);
-  const type = choices === undefined ? plainType({ ...option, value }, doubts) : 'string';
+  const type = choices === undefined ? plainType({ ...option, value, text }, doubts) : 'string';
   const fallback = defaultOf(text, type, choices);
   if (
     type === 'string' &&

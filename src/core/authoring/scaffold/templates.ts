@@ -29,7 +29,7 @@ export interface TemplateFile {
  * dropped.
  */
 export function templateFiles(
-  template: TemplateName | 'project' | 'agents',
+  template: TemplateName | 'project' | 'agents' | 'workflow',
   words: Readonly<Record<string, string | null>>,
 ): TemplateFile[] {
   const folder = ownFile('templates', template);

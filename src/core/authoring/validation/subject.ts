@@ -8,6 +8,7 @@ import { findProject, findUserFile, isNamed } from '../../config/find.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { policyPaths } from '../../guard/policy-paths.ts';
 import type { PolicySource } from '../../policy/policy-layer.ts';
+import { scriptTool } from '../../registry/ad-hoc.ts';
 import { errorCodeFiles } from '../../registry/error-codes.ts';
 import type { Language } from '../../registry/languages/language.ts';
 import { readTool } from '../../registry/read-tool.ts';
@@ -136,10 +137,12 @@ async function alone(path: string, part: Subject): Promise<Subject> {
       return { ...part, errorCodeFiles: [path] };
     case 'policy.yaml':
       return { ...part, policyFiles: [{ source: 'project', file: path }] };
-    default:
+    default: {
+      const script = isFolder ? null : await scriptTool(path, part.languages);
+      if (script !== null) return { ...part, tools: [script] };
       throw new AcorError('E_INPUT_NOT_FOUND', `there is nothing to validate in ${path}`, {
         hint:
-          'Pass a tool, a folder with a tool.yaml, or a config.yaml, policy.yaml, error_codes.yaml or version.json; ' +
+          'Pass a tool, a script, a folder with a tool.yaml, or a config.yaml, policy.yaml, error_codes.yaml or version.json; ' +
           'other workflow files have a separate command.',
         next: [
           LIST_TOOLS,
@@ -147,6 +150,7 @@ async function alone(path: string, part: Subject): Promise<Subject> {
           { operation: 'workflow.validate', input: { workflows: [path] }, why: 'Check it as a workflow.' },
         ],
       });
+    }
   }
 }
 

@@ -10,12 +10,10 @@ export function readTool(reader: FileReader, step: StepFile, path: KeyPath): Ste
     return { kind: 'tool', tool: step.tool!, args: readArguments(reader, step, path) };
   }
   if (step.tool !== undefined || step.args !== undefined) {
-    return mistake(
-      reader,
-      [...path, 'command'],
-      'what-a-step-does',
-      "'command' already contains the tool and its arguments; use either 'command', or 'tool' and 'args'",
-    );
+    return mistake(reader, [...path, 'command'], 'what-a-step-does', {
+      message: "'command' already contains the tool and its arguments",
+      fix: "Remove 'command', or remove 'tool' and 'args'.",
+    });
   }
   const command = readCommand(reader, step.command, [...path, 'command']);
   return command && { kind: 'tool', ...command };
@@ -41,26 +39,28 @@ export function readCommand(
   path: KeyPath,
 ): { tool: string; args: StepArguments } | undefined {
   const words = wordsOf(line);
-  if (typeof words === 'string') return mistake(reader, path, 'command', words);
+  if (!Array.isArray(words)) return mistake(reader, path, 'command', words);
   const [first, ...rest] = words;
   const tool = first?.join('') ?? '';
-  if (first === undefined || tool === '') return mistake(reader, path, 'command', 'the command is empty');
+  if (first === undefined || tool === '')
+    return mistake(reader, path, 'command', {
+      message: 'the command is empty',
+      fix: 'Write the name of a tool and its arguments.',
+    });
   if (first.some((piece) => typeof piece !== 'string')) {
-    return mistake(
-      reader,
-      path,
-      'command',
-      'the tool name must not be an expression: ACOR checks the tool before the run',
-    );
+    return mistake(reader, path, 'command', {
+      message: 'the tool name must not be an expression: ACOR checks the tool before the run',
+      fix: 'Write the name of the tool itself; its arguments may be expressions.',
+    });
   }
   return { tool, args: { form: 'words', words: rest.map((word) => reader.word(path, word)) } };
 }
 
 /**
- * Splits a command into words. An expression `${…}` is one unit, including its quotes and spaces. Returns a message
- * when the command is invalid.
+ * Splits a command into words. An expression `${…}` is one unit, including its quotes and spaces. Returns the problem
+ * of an invalid command.
  */
-function wordsOf(line: string): TemplatePart[][] | string {
+function wordsOf(line: string): TemplatePart[][] | { message: string; fix: string } {
   let isUnclosed = false;
   const words = splitWords<TemplatePart>(line, (text, at) => {
     if (text.startsWith('$${', at)) return { piece: '${', end: at + 3 };
@@ -70,6 +70,11 @@ function wordsOf(line: string): TemplatePart[][] | string {
     const end = close ?? text.length;
     return { piece: { source: text.slice(at + 2, end), offset: at + 2 }, end: end + 1 };
   });
-  if (isUnclosed) return 'a ${ of the command is never closed';
-  return words ?? 'a quote of the command is never closed';
+  if (isUnclosed) {
+    return {
+      message: 'a ${ of the command is never closed',
+      fix: 'Add the } that ends the expression; write $${ for the characters themselves.',
+    };
+  }
+  return words ?? { message: 'a quote of the command is never closed', fix: 'Add the closing quote.' };
 }

@@ -169,6 +169,35 @@ describe('a workflow file', () => {
     );
   });
 
+  it('is fixed by words that name the keys, not a page that the project lacks', async () => {
+    const { problems } = await read(
+      [
+        'steps:',
+        '  - { name: a }',
+        '  - { name: b, tool: x, pipe: [y, z] }',
+        '  - { name: c, tool: x, options: [{ id: a }] }',
+        '  - { name: d, command: "x \'y" }',
+        '  - { name: e, command: "x ${y" }',
+        '  - { name: f, command: " " }',
+        '  - { name: g, command: "${inputs.x} y" }',
+        '  - { name: h, command: x, args: [y] }',
+      ].join('\n'),
+    );
+    assert.deepEqual(
+      problems.map(({ line, fix }) => `${line}: ${fix}`),
+      [
+        '2: Add one of them, such as tool.',
+        '3: Keep one of them, and make a step of each other one.',
+        "4: Remove 'options', or move it to another step.",
+        '5: Add the closing quote.',
+        '6: Add the } that ends the expression; write $${ for the characters themselves.',
+        '7: Write the name of a tool and its arguments.',
+        '8: Write the name of the tool itself; its arguments may be expressions.',
+        "9: Remove 'command', or remove 'tool' and 'args'.",
+      ],
+    );
+  });
+
   it('names the nearest key', async () => {
     const { problems } = await read('steps:\n  - { name: a, tool: x, timeout: 5 }\n');
     assert.match(String(problems[0]?.message), /did you mean 'timeout_s'\?/);

@@ -37,7 +37,13 @@ export function kindOf(reader: FileReader, step: StepFile, path: KeyPath): Kind 
     const wanted = (named === undefined ? (Object.keys(KEYS) as Kind[]) : [named]).flatMap(
       (each) => KEYS[each].one,
     );
-    return mistake(reader, path, 'what-a-step-does', `a step must have exactly one of: ${wanted.join(', ')}`);
+    return mistake(reader, path, 'what-a-step-does', {
+      message: `a step must have exactly one of: ${wanted.join(', ')}`,
+      fix:
+        kinds.length > 1
+          ? 'Keep one of them, and make a step of each other one.'
+          : `Add one of them, such as ${wanted[0]}.`,
+    });
   }
   const { one, further } = KEYS[kind];
   const allowed: readonly string[] = [...one, ...further];
@@ -45,12 +51,10 @@ export function kindOf(reader: FileReader, step: StepFile, path: KeyPath): Kind 
     .flatMap((each) => [...each.one, ...each.further])
     .filter((key) => step[key] !== undefined && !allowed.includes(key));
   if (foreign.length === 0) return kind;
-  return mistake(
-    reader,
-    [...path, foreign[0]!],
-    'what-a-step-does',
-    `'${foreign[0]}' cannot be combined with '${one.find((key) => step[key] !== undefined)}'`,
-  );
+  return mistake(reader, [...path, foreign[0]!], 'what-a-step-does', {
+    message: `'${foreign[0]}' cannot be combined with '${one.find((key) => step[key] !== undefined)}'`,
+    fix: `Remove '${foreign[0]}', or move it to another step.`,
+  });
 }
 
 /** Reports keys that only apply to a `foreach`. */
@@ -91,14 +95,19 @@ export interface FileReader {
   word(path: KeyPath, pieces: readonly TemplatePart[]): Template;
 }
 
-/** Reports a problem whose fix refers to docs/workflows.md. */
-export function mistake(reader: FileReader, path: KeyPath, rule: string, message: string): undefined {
+/** Reports a problem of a step at this place. */
+export function mistake(
+  reader: FileReader,
+  path: KeyPath,
+  rule: string,
+  { message, fix }: Pick<Problem, 'message' | 'fix'>,
+): undefined {
   reader.problems.push({
     file: reader.yaml.file,
     ...reader.yaml.placeOf(path),
     rule,
     message,
-    fix: 'See docs/workflows.md, "The file".',
+    fix,
   });
   return undefined;
 }

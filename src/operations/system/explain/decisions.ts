@@ -1,3 +1,4 @@
+import { countOf } from '../../../util/count-of.ts';
 import type { Facts } from './facts.ts';
 import { MESSAGE_EXAMPLES } from './protocol.ts';
 import { type Section, section } from './section.ts';
@@ -25,7 +26,7 @@ export function decisionSections({ withExamples, project }: Facts): Section[] {
       '- With `blocking: false` the tool continues without an answer and may check for one later.',
       '- No answer within `timeout_s`: ACOR uses the `default`, or the run fails with `E_ACTION_TIMEOUT`.',
       '- An automatic retry and `acor resume <run>` keep the answers of the run; `acor retry <run>` drops them.',
-      `- This project answers ${rules.length === 0 ? 'nothing' : `${rules.length} questions`} by rule (\`answers:\` in \`.acor/config.yaml\`).`,
+      `- This project answers ${rules.length === 0 ? 'nothing' : countOf(rules.length, 'question')} by rule (\`answers:\` in \`.acor/config.yaml\`).`,
     ]),
     ...(withExamples
       ? [

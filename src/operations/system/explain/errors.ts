@@ -1,4 +1,5 @@
 import type { ErrorInfo } from '../../../protocol/error-codes.ts';
+import { countOf } from '../../../util/count-of.ts';
 import type { Facts } from './facts.ts';
 import { type Section, section, untrustedText } from './section.ts';
 
@@ -20,7 +21,7 @@ export function recovery({ codes }: Facts): Section {
     'Read `error.code`, do `error.action`, follow `error.hint`, run the commands of `meta.next`. `error.retryable` says whether the same call may succeed later. By `error.class`:',
     ...classes.map((each) => {
       const count = rows.filter(([, row]) => row.class === each).length;
-      return `- ${each} (${count} codes): ${CLASSES[each]}`;
+      return `- ${each} (${countOf(count, 'code')}): ${CLASSES[each]}`;
     }),
     'One code: `acor errors E_TIMEOUT`. All: `acor explain --topic errors`.',
   ]);

@@ -13,6 +13,7 @@ import {
   SEE_HEALTH,
   VERIFY,
 } from '../../../protocol/next-steps.ts';
+import { countOf } from '../../../util/count-of.ts';
 import type { Project } from '../../acor-app.ts';
 import { commandOf } from '../../command-forms.ts';
 
@@ -41,7 +42,7 @@ async function checkOwners(host: RunHost, fix: boolean): Promise<HealthCheck[]> 
     {
       name,
       status: 'degraded',
-      detail: `files of ${left.length} ended run(s) still belong to the user of the run: ${left.join(', ')}`,
+      detail: `files of ${countOf(left.length, 'ended run')} still belong to the user of the run: ${left.join(', ')}`,
       fix: commandOf(RESTORE_OWNERS),
     },
   ];
@@ -54,7 +55,8 @@ function checkPacks({ store }: Project): HealthCheck[] {
   const name = 'store.packs';
   const packs = [...packed.tables()];
   const [damaged] = packs.filter(({ damage }) => damage !== undefined);
-  if (damaged === undefined) return [{ name, status: 'ok', detail: `${packs.length} pack(s) of old runs` }];
+  if (damaged === undefined)
+    return [{ name, status: 'ok', detail: `${countOf(packs.length, 'pack')} of old runs` }];
   return [{ name, status: 'degraded', detail: damaged.damage!.message, fix: commandOf(VERIFY) }];
 }
 
@@ -105,14 +107,14 @@ async function checkLostRuns(host: RunHost, fix: boolean): Promise<HealthCheck> 
     return {
       name,
       status: 'degraded',
-      detail: `${lost.length} run(s) have lost their supervisor: ${lost.join(', ')}`,
+      detail: `${countOf(lost.length, 'run has lost its supervisor', 'runs have lost their supervisors')}: ${lost.join(', ')}`,
       fix: commandOf(RECOVER_LOST_RUNS),
     };
   if (recovered.length === 0) return { name, status: 'ok', detail: 'none' };
   return {
     name,
     status: 'ok',
-    detail: `${recovered.length} run(s) had lost their supervisor and were ended as E_RUNNER_LOST: ${recovered.join(', ')}`,
+    detail: `${countOf(recovered.length, 'run had lost its supervisor and was', 'runs had lost their supervisors and were')} ended as E_RUNNER_LOST: ${recovered.join(', ')}`,
   };
 }
 
