@@ -245,6 +245,8 @@ export interface OperationTypes {
         /** The value that applies without trust. */
         without: unknown;
         means: string;
+        /** Where its folders really are. The trust is valid while they are there. */
+        leads_to?: Array<string> | undefined;
         /** Whether it has changed since a person trusted this project. */
         is_new: boolean;
       }>;

@@ -33,6 +33,7 @@ const PRESENTERS: Readonly<Record<string, (person: TerminalPerson) => Promise<Pr
   'run.show': async () => (await import('./present/shown-run.ts')).shownRunPresenter,
   'run.start': startedRun,
   'run.exec': startedRun,
+  'run.verify': async () => (await import('./present/verified.ts')).verifiedPresenter,
   'secret.list': async () => (await import('./present/system.ts')).secretsPresenter,
   'system.errors': async () => (await import('./present/system.ts')).errorsPresenter,
   'system.explain': async () => (await import('./present/system.ts')).explanationPresenter,

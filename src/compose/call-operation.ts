@@ -39,9 +39,10 @@ export async function callOperation<C>(
     elapsed: Math.round((performance.now() - startedAt) * 10) / 10,
     next,
   });
+  const allWarnings = (more: readonly string[] = []) => [...(app.warnings?.(call.context) ?? []), ...more];
   const failed = (thrown: unknown, data?: unknown, warnings?: readonly string[]) => {
     const problem = withData(toFailure(thrown, app, { signal: call.signal, showsStack: false }), data);
-    return failure(problem.error, { ...meta(problem.next), warnings });
+    return failure(problem.error, { ...meta(problem.next), warnings: allWarnings(warnings) });
   };
   try {
     const selection = { ...NO_GLOBAL_FLAGS, ...call.selection };
@@ -70,7 +71,7 @@ export async function callOperation<C>(
       total: answer.total ?? total,
       hasMore: answer.hasMore ?? hasMore,
       tokens: answer.tokens,
-      warnings: answer.warnings,
+      warnings: allWarnings(answer.warnings),
     });
   } catch (thrown) {
     return failed(thrown);

@@ -48,6 +48,8 @@ export interface CliApp<C> {
   /** What the caller probably meant by words that are no command; looked up only then. */
   meant?(words: readonly string[], io: CliIo): Promise<NextStep | undefined>;
   errorInfo(code: string): AppErrorInfo | undefined;
+  /** What the reader of every envelope should know; of the context of the command, unless another is given. */
+  warnings?(context?: C): readonly string[];
   /**
    * Called once per command, and again only when `--cwd` follows the name of a called program; `io.cwd` is that
    * directory.

@@ -130,7 +130,8 @@ export class Reply<C> {
     meta.hasMore = result.hasMore ?? selected.hasMore;
     meta.tokens = result.tokens;
     meta.warnings = result.warnings;
-    if (this.structured) await this.#envelope(success(selected.data, meta));
+    if (this.structured)
+      await this.#envelope(success(selected.data, { ...meta, warnings: this.#warnings(result.warnings) }));
     else await this.#rendering(op, selected.data, meta);
     return result.exit ?? EXIT.done;
   }
@@ -208,7 +209,7 @@ export class Reply<C> {
   async #failure(problem: Failure, warnings?: readonly string[]): Promise<number> {
     // A piped table has no place for an error.
     if (this.structured || (this.audience === 'agent' && !this.globals.text)) {
-      const meta = { ...this.#meta(this.#commands(problem.next)), warnings };
+      const meta = { ...this.#meta(this.#commands(problem.next)), warnings: this.#warnings(warnings) };
       await this.#envelope(failure(problem.error, meta));
     } else {
       const [{ renderFailure }, { isatty }] = await Promise.all([import('./render.ts'), import('node:tty')]);
@@ -243,6 +244,11 @@ export class Reply<C> {
 
   #commands(next: readonly NextStep[] = []): string[] {
     return next.map((step) => writeCommand(this.#app.name, this.#app.routes, step));
+  }
+
+  /** People have read those of the application on stderr. */
+  #warnings(more: readonly string[] = []): readonly string[] {
+    return [...(this.#app.warnings?.() ?? []), ...more];
   }
 
   #meta(next: readonly string[]): EnvelopeMeta {

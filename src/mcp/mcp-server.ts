@@ -73,6 +73,7 @@ export async function mcpServer(
         ...(unapproved.length > 0
           ? [`Not offered until a person approves them with acor approve: ${unapproved.join(', ')}.`]
           : []),
+        ...unnamed.app.warnings.map((warning) => `Tell the user: ${warning}`),
         ...(live.length > 0 ? [`Runs that continue or wait now: ${live.join(', ')}.`] : []),
       ].join('\n'),
       cacheHints: { 'tools/list': hint },

@@ -29,6 +29,7 @@ export class AcorApp {
   readonly #authorize: Authorize;
   readonly #projects: ProjectCache | undefined;
   readonly #config: Readonly<Record<string, unknown>> | undefined;
+  readonly #warnings: string[] = [];
   #project: Promise<Project> | undefined;
   readonly #tools = new Map<string, Promise<ToolEntry>>();
   #codes: Readonly<Record<string, ErrorInfo>> = {};
@@ -64,6 +65,11 @@ export class AcorApp {
   /** The caller for the record of a run: the agent or the client; undefined for the local user. */
   get caller(): string | undefined {
     return this.principal.kind === 'local-user' ? undefined : this.principal.name;
+  }
+
+  /** What is wrong with the configuration of the opened project, for the reader of every answer. */
+  get warnings(): readonly string[] {
+    return this.#warnings;
   }
 
   /** Throws E_PERMISSION when the principal may not call the operation with this input. */
@@ -131,11 +137,12 @@ export class AcorApp {
     const { openProject } = await import('../core/project/open-project.ts');
     const project = await (this.#projects?.open(place) ?? openProject(place));
     const { warnings, trust } = project.config;
-    for (const warning of warnings) this.#note(`acor: ${warning}`);
+    this.#warnings.push(...warnings);
     if (!trust.isTrusted) {
       const { untrusted } = await import('./project/untrusted.ts');
-      this.#note(`acor: ${untrusted(project.config)}`);
+      this.#warnings.push(untrusted(project.config));
     }
+    for (const warning of this.#warnings) this.#note(`acor: ${warning}`);
     return project;
   }
 }

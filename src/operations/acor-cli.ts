@@ -79,6 +79,7 @@ export function acorCli({ surfaces, authorize }: AcorCliOptions = {}): CliApp<Ac
         args,
       );
     },
+    warnings: (context = opened) => context?.warnings ?? [],
     errorInfo: (code) => opened?.errorInfo(code) ?? errorInfo(code),
     openContext(_globals, io) {
       const note = (line: string) => void writeOut(io.stderrFd, `${safeLine(line)}\n`).catch(() => false);

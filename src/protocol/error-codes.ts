@@ -285,7 +285,13 @@ export const ERROR_CODES = {
     'Read the diagnostics and decide.',
     'Read the stderr of the run in its logs.',
   ),
-  E_RUNNER_LOST: row('retryable', true, 1, 'Resume it; its supervisor died.', 'Resume the run.'),
+  E_RUNNER_LOST: row(
+    'retryable',
+    true,
+    1,
+    'Resume it, with --force only if repeating it does no harm; its supervisor died.',
+    'Resume the run.',
+  ),
   E_OUTCOME_UNKNOWN: row(
     'unknown',
     false,

@@ -66,6 +66,7 @@ export const TRUST = step(
   {},
   'A person reads what the configuration widens, and trusts it at a terminal.',
 );
+export const LIST_APPROVALS = step('tool.approve', { list: true }, 'List the approvals.');
 export const UPGRADE = step('project.upgrade', {}, 'Bring the files of the project up to date.');
 export const UPGRADE_CONFIG = step(
   'project.upgrade',
@@ -103,6 +104,10 @@ export function readLogs(run: string): OperationStep {
   return step('run.logs', { run }, 'Read the events of the run.');
 }
 
+export function findOutEffects(run: string): OperationStep {
+  return step('run.logs', { run }, 'Find out what the tool did before it was stopped.');
+}
+
 export function followLogs(run: string): OperationStep {
   return step('run.logs', { run, follow: true }, 'Follow the events of the run.');
 }
@@ -122,7 +127,7 @@ export function cancelRun(run: string): OperationStep {
 /** `force` also reruns an interrupted tool that is not idempotent. */
 export function resumeRun(run: string, options: { force?: true } = {}): OperationStep {
   const why = options.force
-    ? 'Continue the run, although what its tool did before may happen twice.'
+    ? 'Only if repeating it does no harm: what its tool did before may happen twice.'
     : 'Continue the run from its checkpoints.';
   return step('run.resume', { run, ...options }, why);
 }
@@ -133,6 +138,10 @@ export function resumeWorkflow(run: string, options: { force?: true } = {}): Ope
     { run, ...options },
     'Continue the workflow; finished steps are not repeated.',
   );
+}
+
+export function graphOf(workflow: string): OperationStep {
+  return step('workflow.graph', { workflow }, 'Show the steps of the workflow.');
 }
 
 export function previewReplay(run: string): OperationStep {

@@ -550,8 +550,8 @@ describe('a program that reports by markers', () => {
     const asked = await project.acor(['run', name]);
     const runId = String(parseLines(asked.stdout)[0]!.run_id);
     await project.envelope(['answer', runId, 'q-1', '--value', '"red"']);
-    const { data } = await project.envelope(['wait', runId]);
-    assert.deepEqual([data.state, data.code], ['failed', 'E_ACTION_REQUIRED']);
+    const { error } = await project.envelope(['wait', runId]);
+    assert.deepEqual([error.details.state, error.code], ['failed', 'E_ACTION_REQUIRED']);
     const [heard] = project.events(runId).filter(({ msg }) => /^heard /.test(String(msg)));
     assert.match(String(heard?.msg), /"answer":"red"/);
   });

@@ -89,6 +89,14 @@ function makeProject(): TestProject {
     JSON.stringify({ name: 'late', timeout_s: 0.5, steps: [{ name: 'one', tool: 'waits' }] }),
   );
   project.write(
+    'workflows/nightly.json',
+    JSON.stringify({
+      name: 'nightly',
+      inputs: { date: { required: true } },
+      steps: [{ name: 'one', tool: 'ends' }],
+    }),
+  );
+  project.write(
     'workflows/wrong.json',
     JSON.stringify({ name: 'wrong', steps: [{ name: 'one', tool: 'nothing' }] }),
   );
@@ -185,6 +193,26 @@ describe('every command of next is accepted', () => {
     'a tool that needs approval': {
       code: 'E_APPROVAL_REQUIRED',
       answer: () => envelope('run', 'privileged'),
+    },
+    'a refused approval': {
+      code: 'E_APPROVAL_REQUIRED',
+      has: /^acor describe privileged$/m,
+      hasNot: /acor approve/,
+      answer: () => envelope('approve', 'privileged'),
+    },
+    'a missing input of a workflow': {
+      code: 'E_USAGE',
+      has: /^acor workflow graph nightly$/m,
+      answer: () => envelope('workflow', 'run', 'nightly'),
+    },
+    'a run of a workflow as a tool': {
+      code: 'E_TOOL_NOT_FOUND',
+      has: /^acor workflow graph nightly$/m,
+      answer: async () => {
+        const answer = await envelope('run', 'nightly', '--date', 'today');
+        assert.match(answer.error.hint, /acor workflow run nightly/);
+        return answer;
+      },
     },
     'a wrong workflow': {
       code: 'E_WORKFLOW_INVALID',
@@ -338,6 +366,22 @@ describe('every command of next is accepted', () => {
     const [command] = config.meta.next;
     assert.equal(command, 'acor validate');
     assert.equal((await other.envelope(['validate'])).error.details.findings.length > 0, true);
+  });
+
+  it('but global flags are accepted behind the name of a workflow', async () => {
+    const call = ['workflow', 'run', 'nightly', '--date', 'today', '--dry-run'];
+    const text = await project.acor([...call, '--format', 'text']);
+    assert.deepEqual([text.code, text.stdout.startsWith('{')], [0, false], text.stdout + text.stderr);
+    const elsewhere = ['--json', '--cwd', project.root];
+    const { stdout } = await project.acor([...call, ...elsewhere], { cwd: '/' });
+    assert.deepEqual(JSON.parse(stdout).data?.inputs, { date: 'today' }, stdout);
+  });
+
+  it('after a trust was refused, and does not name it again', async () => {
+    using other = new TestProject({ config: 'version: 1\nsecurity: { isolation: off }\n', isTrusted: false });
+    const refused = await other.envelope(['trust']);
+    assert.equal(refused.error?.code, 'E_APPROVAL_REQUIRED', JSON.stringify(refused));
+    assert.deepEqual(await follow(other, refused), ['acor trust --list']);
   });
 
   it('after a run has lost its record', async () => {

@@ -143,8 +143,25 @@ describe('a lost run', () => {
     running.child.kill('SIGKILL');
     await running.finished;
     await until(() => processesOf(runId).length === 0);
+    const next = [`acor logs ${runId}`, `acor resume ${runId} --force`];
     const { meta } = await project.envelope(['show', runId]);
-    assert.equal(meta.next![0], `acor resume ${runId} --force`);
+    assert.deepEqual(meta.next, next);
+    const said = [];
+    for (const recovers of [false, true]) {
+      if (recovers) await project.acor(['health', '--fix']);
+      for (const command of ['attach', 'wait']) {
+        const { error, ...answer } = await project.envelope([
+          command,
+          runId,
+          ...(command === 'attach' ? ['--no-stream'] : []),
+        ]);
+        assert.deepEqual([answer.ok, answer.code, answer.meta.next], [false, 1, next], command);
+        assert.match(error.hint, /only if repeating it does no harm/);
+        said.push([error.code, error.message, error.hint, error.class, error.retryable, error.action]);
+      }
+    }
+    assert.deepEqual([said[0]![0], said[0]![4]], ['E_RUNNER_LOST', false]);
+    for (const each of said) assert.deepEqual(each, said[0]);
   });
 
   it('is distinguished from a live one with the same pid', async () => {

@@ -83,7 +83,8 @@ describe('questions of every kind', { skip }, () => {
         },
       ]);
       const waited = await project.envelope(['wait', runId]);
-      assert.deepEqual([waited.code, waited.data.questions[0].audience], [2, 'user']);
+      assert.deepEqual([waited.code, waited.error.code], [2, 'E_ACTION_REQUIRED']);
+      assert.equal(waited.error.details.questions[0].audience, 'user');
       await project.envelope(['answer', runId, 'choose_way', '--choice', 'right']);
       const ended = await project.envelope(['wait', runId]);
       assert.deepEqual([ended.data.state, ended.data.result.data], ['completed', { way: 'right' }]);
@@ -107,7 +108,7 @@ describe('questions of every kind', { skip }, () => {
     assert.equal(project.record(runId)!.state, 'waiting_ai');
     const left = await project.envelope(['wait', runId]);
     assert.deepEqual(
-      left.data.questions.map(({ action_id }: { action_id: string }) => action_id),
+      left.error.details.questions.map(({ action_id }: { action_id: string }) => action_id),
       ['q2'],
     );
     assert.equal((await project.envelope(['answer', runId, '--value', '7'])).ok, true);
@@ -197,20 +198,26 @@ describe('questions of every kind', { skip }, () => {
     await project.acor(['cancel', error.details.run_id]);
   });
 
-  it('name the values of a schema in the commands that answer, and mark what only the caller knows', async () => {
+  it('name values that their schemas allow in the commands that answer, and none where only the caller knows one', async () => {
     const questions = [
       { action: 'first', schema: { type: 'boolean' } },
       { action: 'second', schema: { enum: ['x y', 2] } },
       { action: 'third' },
+      { action: 'fourth', schema: { type: 'integer', minimum: 3 } },
+      { action: 'fifth', schema: { type: 'string', default: 'a b' } },
+      { action: 'sixth', schema: { type: 'string', pattern: '^x$' } },
     ];
     const { runId } = await askedRun('asks_any', '--at-once', '--questions', JSON.stringify(questions));
-    await until(() => questionsIn(runId).length === 3);
+    await until(() => questionsIn(runId).length === questions.length);
     const { next } = (await project.envelope(['wait', runId])).meta;
-    const values = next.map((command: string) => command.replace(/^acor answer r-\S+ a-\d /, '')).sort();
+    assert.equal(next.at(-1), `acor attach ${runId}`);
+    const answers = next.filter((command: string) => command.startsWith('acor answer '));
+    const values = answers.map((command: string) => command.replace(/^acor answer r-\S+ a-\d /, '')).sort();
     assert.deepEqual(values, [
+      `--value '"a b"'`,
       `--value '"x y"'`,
-      `--value '<JSON>'`,
       '--value 2',
+      '--value 3',
       '--value false',
       '--value true',
     ]);
@@ -244,8 +251,8 @@ describe('a deadline', { skip }, () => {
   it('passes while the tool waits (the control of the next tests)', async () => {
     using project = projectWith('waiting_stops_deadline: false');
     const runId = await waitsPastDeadline(project, 'ends');
-    const { data } = await project.envelope(['wait', runId, '--until', 'ending']);
-    assert.equal(data.code, 'E_DEADLINE');
+    const { error } = await project.envelope(['wait', runId, '--until', 'ending']);
+    assert.equal(error.code, 'E_DEADLINE');
   });
 
   it('is paused while the tool waits, if configured so, and the tool gets the new one', async () => {
@@ -263,8 +270,8 @@ describe('a deadline', { skip }, () => {
     using project = projectWith('waiting_stops_deadline: true');
     const runId = await waitsPastDeadline(project, 'works_forever');
     await project.envelope(['answer', runId, '--value', '"left"']);
-    const { data } = await project.envelope(['wait', runId]);
-    assert.equal(data.code, 'E_DEADLINE');
+    const { error } = await project.envelope(['wait', runId]);
+    assert.equal(error.code, 'E_DEADLINE');
   });
 
   it('counts no wait of an earlier attempt', async () => {

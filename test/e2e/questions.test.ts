@@ -131,7 +131,7 @@ describe('a tool that asks', hasPython ? {} : { skip: 'python3 is not here' }, (
     const other = await askedRun('--timeout-s', '0.3');
     const without = await project.envelope(['wait', other.runId, '--until', 'ending']);
     assert.deepEqual(
-      [without.code, without.data.state, without.data.code],
+      [without.code, without.error.details.state, without.error.code],
       [1, 'failed', 'E_ACTION_TIMEOUT'],
     );
     assert.deepEqual(processesOf(other.runId), []);
@@ -186,7 +186,7 @@ describe('a run with a supervisor process of its own', () => {
     await project.killSupervisor(runId);
     await until(() => processesOf(runId).length === 0);
     const waited = await project.envelope(['wait', runId]);
-    assert.deepEqual([waited.code, waited.data.code], [1, 'E_RUNNER_LOST']);
+    assert.deepEqual([waited.code, waited.error.code], [1, 'E_RUNNER_LOST']);
   });
 
   it('reports to its caller why it cannot start', async () => {

@@ -123,7 +123,7 @@ describe('acor task', () => {
       await project.acor(['task', 't', 'Go'], { env });
       const [runId] = project.runIds();
       const ended = await project.envelope(['wait', runId!, '--until', 'ending'], { env });
-      ends.push(ended.data.code ?? ended.data.state);
+      ends.push(ended.error?.code ?? ended.data.state);
     }
     assert.deepEqual(ends, ['completed', 'E_ACTION_TIMEOUT']);
   });

@@ -53,6 +53,38 @@ const LINE_CHANGES: Record<string, Change> = {
     changeLines(bytes, random, (lines, at) => lines.slice(0, at)),
 };
 
+describe('an output that a later run has replaced', () => {
+  it('is no difference, until another process changes it', async () => {
+    using project = new TestProject({ config: 'version: 1\n' });
+    project.write('tools/writes/cli.sh', '#!/bin/sh\nprintf %s "$4" >"$2"\n', 0o755);
+    const inputs = [
+      { name: 'to', type: 'path', access: 'write' },
+      { name: 'text', type: 'string' },
+    ];
+    project.write('tools/writes/tool.yaml', JSON.stringify({ name: 'writes', inputs }));
+    for (const text of ['one', 'two', 'three']) {
+      const { data } = await project.envelope([
+        'run',
+        'writes',
+        '--to',
+        'out.txt',
+        '--text',
+        text,
+        '--no-stream',
+      ]);
+      assert.equal(data?.artifacts.length, 1, JSON.stringify(data));
+    }
+    const [first] = project.runIds();
+    for (const args of [[first!], []])
+      assert.equal((await project.envelope(['verify', ...args])).ok, true, args.join());
+    project.write('out.txt', 'other');
+    const all = await project.envelope(['verify']);
+    assert.equal(all.error?.code, 'E_INTEGRITY');
+    const shown = await project.acor(['verify', '--format', 'text']);
+    assert.equal(shown.stderr.match(/out\.txt/g)!.length >= 3, true, shown.stderr);
+  });
+});
+
 describe(`verify (seed ${SEED})`, () => {
   let project: TestProject;
   let store: FileRunStore;

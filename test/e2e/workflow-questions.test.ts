@@ -84,7 +84,7 @@ describe('a question of a workflow', () => {
     assert.deepEqual(first.data.result.data, { way: 'left' });
     await project.acor(['workflow', 'run', project.workflow(flow({})), '--detach']);
     const second = await project.envelope(['wait', project.runIds()[1]!, '--until', 'ending']);
-    assert.deepEqual([second.data.state, second.data.code], ['failed', 'E_ACTION_TIMEOUT']);
+    assert.deepEqual([second.error.details.state, second.error.code], ['failed', 'E_ACTION_TIMEOUT']);
   });
 });
 
@@ -161,7 +161,7 @@ describe('a step that asks how to handle its failure', () => {
         .filter((id) => project.whole(id).kind === 'workflow')
         .at(-1)!;
       const ended = await project.envelope(['wait', flow, '--until', 'ending']);
-      assert.equal(ended.data.state, state);
+      assert.equal((ended.data ?? ended.error.details).state, state);
       const tries = project.events(flow).filter(({ type }) => type === 'task_submitted').length;
       assert.equal(tries, code === 'E_TRANSIENT_NET' ? 4 : 1);
     }

@@ -16,7 +16,11 @@ export function trustProject(folder: string, env: Record<string, string | undefi
     const text = readFileSync(join(root, '.acor', 'config.yaml'), 'utf8');
     const { value } = expandVariables({ value: parse(text), placeOf: () => ({}) } as never, env);
     const settings = upToDate(leavesOf(value as never).map((leaf) => ({ ...leaf, where: '' })));
-    const widenings = wideningsOf(settings, CONFIG_DEFAULTS, realpathSync(root));
+    const widenings = wideningsOf(settings, {
+      base: CONFIG_DEFAULTS,
+      users: new Set(),
+      root: realpathSync(root),
+    });
     if (widenings.length > 0) new TrustStore(env).write(root, widenings, { by: 'test', at: '' });
   } catch {}
 }

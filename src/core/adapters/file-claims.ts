@@ -2,7 +2,7 @@ import { lstatSync, type Stats } from 'node:fs';
 import { resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { FileChange } from '../../protocol/markers/marker.ts';
-import { isInside } from '../registry/real-path.ts';
+import { isInside } from '../../util/real-path.ts';
 import type { AdapterContext } from '../run/attempt/adapter.ts';
 import { stagedPath } from '../run/attempt/outputs.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';

@@ -12,6 +12,7 @@ import type { FileRunStore } from '../store-files/file-run-store.ts';
 import type { RunLayout } from '../store-files/layout.ts';
 import { Ledger } from '../store-files/ledger.ts';
 import type { EnteredRun } from './entered-runs.ts';
+import { LaterRecords } from './later-records.ts';
 import type { LedgerChain } from './ledger-chain.ts';
 import { LogBytes } from './log-bytes.ts';
 import { PackedArtifacts } from './packed-artifacts.ts';
@@ -61,13 +62,19 @@ type Entries = (timesMs: readonly number[]) => readonly EnteredRun[];
  * Recomputes the seals, the order and the artifacts of a run (contract §6), and compares them to what was recorded. A log that has grown
  * meanwhile is verified again: the ledger may already have what was not in the log when it was read.
  */
-export async function verifyRun(store: FileRunStore, runId: string, entries?: Entries): Promise<VerifiedRun> {
+export async function verifyRun(
+  store: FileRunStore,
+  runId: string,
+  entries?: Entries,
+  later = new LaterRecords(store),
+): Promise<VerifiedRun> {
   for (let round = 1; ; round++) {
     const before = sizeOf(store, runId);
     const verified = await verifyNow(
       store,
       runId,
       entries ?? ((times) => enteredOf(ledgerOf(store, runId, times), runId)),
+      later,
     );
     if (verified.ok || round === MOST_ROUNDS || sizeOf(store, runId) === before) return verified;
   }
@@ -78,7 +85,12 @@ function sizeOf(store: FileRunStore, runId: string): number | undefined {
   return log?.size;
 }
 
-async function verifyNow(store: FileRunStore, runId: string, entries: Entries): Promise<VerifiedRun> {
+async function verifyNow(
+  store: FileRunStore,
+  runId: string,
+  entries: Entries,
+  later: LaterRecords,
+): Promise<VerifiedRun> {
   const record = store.readNow(runId);
   const opened = store.logIfThere(runId);
   if (opened === undefined)
@@ -101,8 +113,11 @@ async function verifyNow(store: FileRunStore, runId: string, entries: Entries): 
   if (isTrusted) problems.push(...recordProblems(store, record, log));
   const artifacts = artifactsOf(log);
   const packed = new PackedArtifacts(store.files, runId);
+  const endedMs = log.ends.length === 0 ? 0 : timeOf(log.ends.at(-1)!);
+  const isReplaced = (path: string, sha256: string) =>
+    isRecordedLater(store, { path, sha256, runId, endedMs }, later);
   for (const artifact of artifacts) {
-    const problem = await checkArtifact(artifact, packed);
+    const problem = await checkArtifact(artifact, packed, isReplaced);
     if (problem) problems.push({ run_id: runId, where: 'artifact', path: artifact.path, problem });
   }
   for (const { path: name, problem } of packed.damagedFiles())
@@ -138,9 +153,10 @@ export async function verifyAll(
   { runs }: LedgerChain = readLedger(new Ledger(store.root)),
 ): Promise<VerifiedRun[]> {
   const verified: VerifiedRun[] = [];
+  const later = new LaterRecords(store);
   for (const runId of store.listNow()) {
     await nextTurn();
-    const run = await verifyOrReport(store, runId, () => runs.get(runId) ?? []);
+    const run = await verifyOrReport(store, runId, () => runs.get(runId) ?? [], later);
     if (run !== undefined) verified.push(run);
     runs.delete(runId);
   }
@@ -152,10 +168,11 @@ async function verifyOrReport(
   store: FileRunStore,
   runId: string,
   entries: Entries,
+  later: LaterRecords,
 ): Promise<VerifiedRun | undefined> {
   try {
     if (isLive(store, runId) && !isFinal(store.readNow(runId).state)) return undefined;
-    return await verifyRun(store, runId, entries);
+    return await verifyRun(store, runId, entries, later);
   } catch (error) {
     if (!(error instanceof AcorError)) throw error;
     if (error.code === 'E_RUN_NOT_FOUND' && neverBegan(store.layout(runId))) return undefined;
@@ -241,14 +258,48 @@ function artifactsOf({ ends }: CheckedLog): RecordedArtifact[] {
   return Array.isArray(named) ? named.filter((artifact) => typeof artifact?.path === 'string') : [];
 }
 
-function checkArtifact(recorded: RecordedArtifact, packed: PackedArtifacts): Promise<string | undefined> {
-  return holdsRedaction(recorded.path) ? checkRenamed(recorded, packed) : checkFile(recorded, packed);
+/** Whether a later run of this store, whose own log is intact, recorded this content for a path. */
+type IsReplaced = (path: string, sha256: string) => Promise<boolean>;
+
+async function isRecordedLater(
+  store: FileRunStore,
+  { path, sha256, runId, endedMs }: { path: string; sha256: string; runId: string; endedMs: number },
+  later: LaterRecords,
+): Promise<boolean> {
+  const newest = await later.newestOf(path);
+  if (newest === undefined || newest.runId === runId || newest.sha256 !== sha256) return false;
+  return newest.atMs >= endedMs && isIntact(store, newest.runId);
 }
 
-async function checkFile(recorded: RecordedArtifact, packed: PackedArtifacts): Promise<string | undefined> {
+/** Whether the log of a run has its end, and matches its seals and the ledger. */
+function isIntact(store: FileRunStore, runId: string): boolean {
+  const opened = store.logIfThere(runId);
+  if (opened === undefined) return false;
+  using bytes = new LogBytes(opened);
+  const log = checkLog(bytes, { mayBeTorn: false });
+  if (log.problems.length > 0 || !isSealed(log)) return false;
+  const entries = enteredOf(ledgerOf(store, runId, log.ends.map(timeOf)), runId);
+  return entries.length > 0 && entries.every((entry) => checkEntry(bytes, log, entry).length === 0);
+}
+
+function checkArtifact(
+  recorded: RecordedArtifact,
+  packed: PackedArtifacts,
+  isReplaced: IsReplaced,
+): Promise<string | undefined> {
+  return holdsRedaction(recorded.path)
+    ? checkRenamed(recorded, packed)
+    : checkFile(recorded, packed, isReplaced);
+}
+
+async function checkFile(
+  recorded: RecordedArtifact,
+  packed: PackedArtifacts,
+  isReplaced?: IsReplaced,
+): Promise<string | undefined> {
   try {
     const sha256 = packed.sha256(recorded.path) ?? (await measured(packed.pathNow(recorded.path)));
-    if (sha256 === recorded.sha256) return undefined;
+    if (sha256 === recorded.sha256 || (await isReplaced?.(recorded.path, sha256))) return undefined;
     return `its sha256 is ${sha256} now; ${recorded.sha256} was recorded`;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return 'it is gone';

@@ -53,7 +53,8 @@ export async function settingsOfFlags(overrides: Readonly<Record<string, unknown
 export function applySetting(tree: Tree, { path, value }: Pick<Setting, 'path' | 'value'>): void {
   let holder = tree;
   for (const key of path.slice(0, -1)) {
-    holder[key] ??= {};
+    // A name may be below a map, as `task.executor`.
+    if (typeof holder[key] !== 'object') holder[key] = {};
     holder = holder[key] as Tree;
   }
   holder[path.at(-1)!] = value;

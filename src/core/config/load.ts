@@ -1,9 +1,9 @@
-import { homedir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
 import type { Config } from '../../protocol/config-file.ts';
 import { findProject, findUserFile } from './find.ts';
 import { applySetting, leavesOf, settingsOfEnvironment, settingsOfFile, settingsOfFlags } from './layers.ts';
+import { absoluteFolder, linkedFolders } from './project-folders.ts';
 import type { Setting } from './settings-cache.ts';
 import type { Widening } from './widening.ts';
 
@@ -26,23 +26,26 @@ export interface LoadedConfig {
   origins: Record<string, Origin>;
   /** Deprecated keys in the files, described in words. */
   warnings: string[];
-  /** What the project's file widens, and whether a person trusts that (contract §9). Without trust it has no effect. */
+  /** What the project's file and its links widen, and whether a person trusts that (contract §9). Without trust it has no effect. */
   trust: { isTrusted: boolean; widenings: Widening[] };
 }
 
 /** The keys by which a project can widen security; the rules are in `widening.ts`. */
-const MAY_WIDEN = /^(security|budget|task|answers|project\.(tools_dirs|runs_dir|registry_dir))(\.|$)/;
+export const MAY_WIDEN =
+  /^(security|budget|storage|task|answers|project\.(tools_dirs|runs_dir|registry_dir)|environment\.(timeout_s|heartbeat_grace_s|answer_timeout_s|max_output_size|cancel_grace_s|waiting_stops_deadline))(\.|$)/;
 
 /**
  * Loads the configuration (contract §6). Precedence: flag, variable, project file, user file, default. Throws
- * E_CONFIG_INVALID with every problem of the first invalid source.
+ * E_CONFIG_INVALID with every problem of the first invalid source, and E_APPROVAL_REQUIRED for a folder that an
+ * untrusted link leads out of the project, unless `acceptLinks`: who asks for trust must be able to show them.
  */
 export async function loadConfig(options: {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   overrides?: Readonly<Record<string, unknown>>;
+  acceptLinks?: boolean;
 }): Promise<LoadedConfig> {
-  const { cwd, env, overrides = {} } = options;
+  const { cwd, env, overrides = {}, acceptLinks = false } = options;
   const { root, file } = findProject(cwd);
   const userFile = findUserFile(env);
   const config: Config = structuredClone(CONFIG_DEFAULTS);
@@ -63,35 +66,57 @@ export async function loadConfig(options: {
   };
   if (userFile !== null) apply('user', await settingsOfFile(userFile, env));
   const own = file === null ? [] : await settingsOfFile(file, env);
-  const trust = await trustIn(own, { config, root, env });
-  const ignored = new Set(trust.isTrusted ? [] : trust.widenings.map(({ key }) => key));
+  const widening = await wideningsIn(own, { config, origins, root });
+  const wide = new Set(widening.map(({ key }) => key));
+  const isWide = ({ path }: Setting) => wide.has(path.join('.'));
   apply(
     'project',
-    own.filter(({ path }) => !ignored.has(path.join('.'))),
+    own.filter((setting) => !isWide(setting)),
   );
+  const trust = await trustIn([...widening, ...(await linksIn(config, root))], root, env);
+  if (trust.isTrusted) apply('project', own.filter(isWide));
   apply('environment', await settingsOfEnvironment(env));
   apply('flag', await settingsOfFlags(overrides));
+  const links = acceptLinks ? [] : await linksIn(config, root);
+  if (links.length > 0) {
+    const { refuseLinks } = await import('./links-out.ts');
+    refuseLinks(links, trust.isTrusted ? trust.widenings : []);
+  }
   return { config, root, file, origins, warnings, trust };
 }
 
-/** `config` is the configuration without the project's file. */
-async function trustIn(
+/** `config` and `origins` are those without the project's file. */
+async function wideningsIn(
   own: readonly Setting[],
-  { config, root, env }: { config: Config; root: string; env: Readonly<Record<string, string | undefined>> },
-): Promise<LoadedConfig['trust']> {
+  { config, origins, root }: Pick<LoadedConfig, 'config' | 'origins' | 'root'>,
+): Promise<Widening[]> {
   const candidates = own.filter(({ path }) => MAY_WIDEN.test(path.join('.')));
-  if (candidates.length === 0) return { isTrusted: true, widenings: [] };
+  if (candidates.length === 0) return [];
   const { wideningsOf } = await import('./widening.ts');
-  const widenings = wideningsOf(candidates, config, root);
+  const users = Object.keys(origins).filter((key) => origins[key]?.source === 'user');
+  return wideningsOf(candidates, { base: config, users: new Set(users), root });
+}
+
+async function linksIn(config: Config, root: string): Promise<Widening[]> {
+  const folders = linkedFolders(config, root);
+  if (folders.length === 0) return [];
+  const { linksOut } = await import('./links-out.ts');
+  return linksOut(folders, root);
+}
+
+async function trustIn(
+  widenings: Widening[],
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<LoadedConfig['trust']> {
   if (widenings.length === 0) return { isTrusted: true, widenings };
   const { TrustStore, trustDigest } = await import('./trust.ts');
   return { isTrusted: new TrustStore(env).read(root)?.digest === trustDigest(widenings), widenings };
 }
 
-/** Makes a configured path absolute: relative to the project's folder, or to the home folder after `~/`. */
+/** Makes a configured path absolute. */
 export function projectPath({ root }: LoadedConfig, path: string): string {
-  if (path === '~' || path.startsWith('~/')) return join(homedir(), path.slice(1));
-  return resolve(root, path);
+  return absoluteFolder(path, root);
 }
 
 /** The folder of the runs. */

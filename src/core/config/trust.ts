@@ -15,7 +15,7 @@ export interface StoredTrust {
   root: string;
   digest: string;
   /** What the person saw. */
-  settings: { key: string; value: unknown }[];
+  settings: { key: string; value: unknown; leads_to?: string[] }[];
   by: string;
   at: string;
 }
@@ -42,7 +42,11 @@ export class TrustStore {
   /** Throws E_STORAGE when it cannot be stored safely. */
   write(root: string, widenings: readonly Widening[], given: { by: string; at: string }): void {
     const real = realpathSync(root);
-    const settings = widenings.map(({ key, asked }) => ({ key, value: asked }));
+    const settings = widenings.map(({ key, asked, leads_to }) => ({
+      key,
+      value: asked,
+      ...(leads_to !== undefined && { leads_to }),
+    }));
     const trust: StoredTrust = { version: 1, root: real, digest: trustDigest(widenings), settings, ...given };
     writePrivately(this.#files, nameOf(real), trust, 'the trust');
   }
@@ -53,13 +57,13 @@ export class TrustStore {
   }
 }
 
-/** Changes with every setting that widens something, and with no other. */
+/** Changes with every setting that widens something, and with the places to which its folders lead; with nothing else. */
 export function trustDigest(widenings: readonly Widening[]): string {
   const content = widenings
-    .map(({ key, asked }) => [key, asked] as const)
+    .map(({ key, asked, leads_to }) => [key, asked, leads_to] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256')
-    .update(JSON.stringify(['acor-trust-1', ...content]))
+    .update(JSON.stringify(['acor-trust-2', ...content]))
     .digest('hex');
 }
 

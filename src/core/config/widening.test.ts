@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import * as z from 'zod';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
-import type { Config } from '../../protocol/config-file.ts';
+import { type Config, configFile } from '../../protocol/config-file.ts';
 import { leavesOf } from './layers.ts';
-import { wideningsOf } from './widening.ts';
+import { MAY_WIDEN } from './load.ts';
+import { hasRule, wideningsOf } from './widening.ts';
 
 let project: ProjectFolder;
 beforeEach(() => {
@@ -15,14 +17,18 @@ afterEach(() => project.remove());
 
 const widened = (tree: object, user: object = {}) => {
   const base = structuredClone(CONFIG_DEFAULTS) as unknown as Record<string, object>;
-  for (const [key, value] of Object.entries(user)) base[key] = { ...base[key], ...value };
+  for (const [key, value] of Object.entries(user))
+    base[key] = Array.isArray(value) ? value : { ...base[key], ...value };
   const settings = leavesOf(tree as never).map((leaf) => ({ ...leaf, where: '' }));
-  return wideningsOf(settings, base as unknown as Config, project.root).map(({ key }) => key);
+  const users = new Set(leavesOf(user as never).map(({ path }) => path.join('.')));
+  return wideningsOf(settings, { base: base as unknown as Config, users, root: project.root }).map(
+    ({ key }) => key,
+  );
 };
-
 describe('the settings of a project', () => {
   it('widen where they weaken the sandbox, the network, plans, or leave the project', () => {
     symlinkSync('/etc', project.at('linked'));
+    symlinkSync('../not-there-yet', project.at('dangling'));
     for (const tree of [
       { security: { isolation: 'off' } },
       { security: { drop_privileges: false } },
@@ -31,23 +37,31 @@ describe('the settings of a project', () => {
       { security: { egress_hosts: { 'api.example.com': '10.0.0.1' } } },
       { security: { grant_roots: ['/etc'] } },
       { security: { grant_roots: ['linked'] } },
+      { security: { grant_roots: ['dangling'] } },
+      { project: { runs_dir: 'dangling/below' } },
       { security: { container: { image: 'debian' } } },
       { project: { tools_dirs: ['~/bin'] } },
       { project: { runs_dir: '../elsewhere/new' } },
       { task: { executor: { command: ['sh'] } } },
       { task: { secrets: ['KEY'] } },
+      { task: { max_iterations: 51 } },
+      { environment: { cancel_grace_s: 6 } },
+      { environment: { waiting_stops_deadline: true } },
       { answers: [{ action: 'deploy', answer: 'yes' }] },
     ])
       assert.equal(widened(tree).length, 1, JSON.stringify(tree));
   });
 
   it('do not widen where they are as strict as before, stricter, or stay in the project', () => {
+    symlinkSync('not-there-yet', project.at('dangling'));
     for (const tree of [
       { security: { isolation: 'preferred' } },
       { security: { isolation: 'required', drop_privileges: true, allow_network_egress: false } },
       { security: { grant_roots: ['data'], resource_limits: { memory_mb: 100 }, require_plan: 'writes' } },
       { project: { name: 'x', tools_dirs: ['tools', '.acor/tools'], runs_dir: 'build/runs' } },
       { budget: { max_timeout_s: 10 }, task: { executor: 'codex', model: 'm' } },
+      { security: { grant_roots: ['dangling'] } },
+      { environment: { cancel_grace_s: 4 }, storage: { keep: 0 }, task: { max_iterations: 50 } },
       { environment: { timeout_s: 7200, base_allowlist: ['CI'] } },
     ])
       assert.deepEqual(widened(tree), [], JSON.stringify(tree));
@@ -70,4 +84,76 @@ describe('the settings of a project', () => {
     );
     assert.deepEqual(widened({ budget: { max_timeout_s: 9 } }, user), []);
   });
+
+  it('widen where they lift a limit of the user that a manifest alone would not', () => {
+    const user = {
+      environment: { timeout_s: 1800, heartbeat_grace_s: 60, answer_timeout_s: 60, max_output_size: 1000 },
+      storage: { keep: 10 },
+      task: { executor: 'codex', model: 'small', max_iterations: 5, price: { input: 2, output: 3 } },
+    };
+    const more = {
+      environment: { timeout_s: 1801, heartbeat_grace_s: 61, answer_timeout_s: 61, max_output_size: 1001 },
+      storage: { keep: 9 },
+      task: { executor: 'claude', model: 'large', max_iterations: 6, price: { input: 1, output: 2 } },
+    };
+    const keys = (tree: object) => leavesOf(tree as never).map(({ path }) => path.join('.'));
+    assert.deepEqual(widened(more, user), keys(more));
+    assert.deepEqual(widened(user, user), []);
+    assert.deepEqual(widened(user, more), ['task.executor', 'task.model']);
+  });
+
+  it('widen where they drop or reorder the rules by which the user answers', () => {
+    const no = { action: 'delete', answer: 'no' };
+    const yes = { action: 'delete', tool: 'clean', answer: 'yes' };
+    const user = { answers: [no, yes] };
+    for (const answers of [[yes, no], [yes], []])
+      assert.deepEqual(widened({ answers }, user), ['answers'], JSON.stringify(answers));
+    assert.deepEqual(widened({ answers: [no, yes] }, user), []);
+    assert.deepEqual(widened({ answers: [] }, {}), []);
+  });
+
+  it('are each decided: by a rule, or as a key that cannot widen', () => {
+    const decided = keysOf(z.toJSONSchema(configFile, { unrepresentable: 'any' }) as Schema);
+    assert.ok(decided.length > 40, String(decided.length));
+    for (const key of decided) {
+      assert.notEqual(hasRule(key), CANNOT_WIDEN.includes(key), key);
+      if (hasRule(key)) assert.match(key, MAY_WIDEN);
+    }
+    assert.deepEqual(
+      CANNOT_WIDEN.filter((key) => !decided.includes(key)),
+      [],
+    );
+  });
 });
+
+/** A manifest may request the same, or the key only describes, or a person approves each value. */
+const CANNOT_WIDEN = [
+  'version',
+  'acor_version',
+  'project.name',
+  // Read as `tools_dirs`.
+  'project.tools_dir',
+  'discovery.patterns.*',
+  'discovery.cache_ttl',
+  'discovery.auto_discover',
+  'environment.base_allowlist',
+  'environment.stall_s',
+  'plugins',
+];
+
+type Schema = {
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | boolean;
+  anyOf?: Schema[];
+};
+
+function keysOf(schema: Schema, above = ''): string[] {
+  const below = Object.entries(schema.properties ?? {}).flatMap(([key, part]) =>
+    keysOf(part, `${above}.${key}`),
+  );
+  const free =
+    typeof schema.additionalProperties === 'object' ? keysOf(schema.additionalProperties, `${above}.*`) : [];
+  const choices = (schema.anyOf ?? []).flatMap((part) => keysOf(part, above));
+  const all = [...below, ...free, ...choices];
+  return all.length > 0 ? [...new Set(all)] : [above.slice(1)];
+}

@@ -1,7 +1,6 @@
-import { realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../../protocol/config-file.ts';
+import { isInside, realPathOf } from '../../util/real-path.ts';
+import { absoluteFolder } from './project-folders.ts';
 import type { Setting } from './settings-cache.ts';
 
 /** A setting of a project that gives tools more than the user's configuration and the defaults do. */
@@ -15,12 +14,16 @@ export interface Widening {
   without: unknown;
   /** What it means, in one sentence. */
   means: string;
+  /** Where its folders really are, for a setting that names folders. */
+  leads_to?: string[];
 }
 
 /** The value that the project sets, the value below it, and the project's folder. */
 interface Comparison {
   value: unknown;
   before: unknown;
+  /** Whether the user's file sets the value below it; else it is the default. */
+  isUsers: boolean;
   root: string;
 }
 
@@ -30,7 +33,9 @@ interface Rule {
   means: string;
 }
 
-/** What a manifest of the same project could request by itself is not in this table. */
+const NAMES_FOLDERS = /^(security\.grant_roots|project\.(tools_dirs|runs_dir|registry_dir)|task\.writes)$/;
+
+/** What a manifest of the same project could request by itself is only here where the user's own file limits it. */
 const RULES: readonly Rule[] = [
   {
     key: /^security\.isolation$/,
@@ -79,8 +84,28 @@ const RULES: readonly Rule[] = [
   },
   {
     key: /^(security\.resource_limits|budget)\.|^task\.max_cost_usd$/,
-    widens: ({ value, before }) => before !== undefined && Number(value) > Number(before),
+    widens: raises,
     means: 'tools may use more than your limit',
+  },
+  {
+    key: /^environment\.cancel_grace_s$/,
+    widens: raises,
+    means: 'a tool may continue for longer after it has been stopped',
+  },
+  {
+    key: /^environment\.(timeout_s|heartbeat_grace_s|answer_timeout_s|max_output_size)$/,
+    widens: (comparison) => comparison.isUsers && raises(comparison),
+    means: 'tools may use more than your own configuration gives them',
+  },
+  {
+    key: /^environment\.waiting_stops_deadline$/,
+    widens: ({ value, before }) => value === true && before !== true,
+    means: 'a tool that waits for an answer may run for longer than its time limit',
+  },
+  {
+    key: /^storage\.keep$/,
+    widens: lowers,
+    means: 'ACOR removes runs that you keep',
   },
   {
     key: /^project\.(tools_dirs|runs_dir|registry_dir)$/,
@@ -93,26 +118,56 @@ const RULES: readonly Rule[] = [
     means: 'a task starts this command, which may write to the project',
   },
   {
+    key: /^task\.(executor|model)$/,
+    widens: (comparison) => comparison.isUsers && differs(comparison),
+    means: 'a task starts another agent, or another model, than you have chosen',
+  },
+  {
+    key: /^task\.max_iterations$/,
+    widens: raises,
+    means: 'a task may use, and cost, more than your limit',
+  },
+  {
+    key: /^task\.price\.(input|output)$/,
+    widens: lowers,
+    means: 'ACOR counts less than your price, and ends a task later',
+  },
+  {
     key: /^task\.(commands|hosts|secrets|writes)$/,
     widens: adds,
     means: 'a task gives this to an agent that may use your login',
   },
   {
     key: /^answers$/,
-    widens: adds,
-    means: 'ACOR answers these questions, and does not ask the user',
+    // The first matching rule applies, so that an order, or a missing rule, changes an answer.
+    widens: differs,
+    means: 'these rules replace yours: ACOR answers such questions, and does not ask the user',
   },
 ];
 
-/** The settings that widen what `base`, the user's configuration, allows. */
-export function wideningsOf(settings: readonly Setting[], base: Config, root: string): Widening[] {
+/** The settings that widen what `base`, the user's configuration, allows. `users` has the keys that the user's file sets. */
+export function wideningsOf(
+  settings: readonly Setting[],
+  { base, users, root }: { base: Config; users: ReadonlySet<string>; root: string },
+): Widening[] {
   return settings.flatMap(({ path, value, where }) => {
     const key = path.join('.');
     const before = valueAt(base, path);
-    const rule = RULES.find((each) => each.key.test(key) && each.widens({ value, before, root }));
+    const isUsers = [...users].some((each) => each === key || each.startsWith(`${key}.`));
+    const comparison = { value, before, isUsers, root };
+    const rule = RULES.find((each) => each.key.test(key) && each.widens(comparison));
     if (rule === undefined) return [];
-    return [{ key, where, asked: value, without: before ?? null, means: rule.means }];
+    const leadsTo = NAMES_FOLDERS.test(key)
+      ? listOf(value).map((each) => realFolderOf(String(each), root))
+      : [];
+    const places = leadsTo.length > 0 ? { leads_to: leadsTo } : {};
+    return [{ key, where, asked: value, without: before ?? null, means: rule.means, ...places }];
   });
+}
+
+/** Whether a rule decides on the key. */
+export function hasRule(key: string): boolean {
+  return RULES.some((rule) => rule.key.test(key));
 }
 
 function valueAt(tree: unknown, path: readonly string[]): unknown {
@@ -126,6 +181,14 @@ function weaker(order: readonly string[]): Rule['widens'] {
 
 function differs({ value, before }: Comparison): boolean {
   return JSON.stringify(value) !== JSON.stringify(before);
+}
+
+function raises({ value, before }: Comparison): boolean {
+  return before !== undefined && Number(value) > Number(before);
+}
+
+function lowers({ value, before }: Comparison): boolean {
+  return before !== undefined && Number(value) < Number(before);
 }
 
 function adds({ value, before }: Comparison): boolean {
@@ -142,17 +205,21 @@ function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : value === undefined ? [] : [value];
 }
 
-/** Whether a folder that may not exist yet is in the project after links are followed. */
-function isInProject(folder: string, root: string): boolean {
-  const home = folder === '~' || folder.startsWith('~/');
-  let at = home ? join(homedir(), folder.slice(1)) : resolve(root, folder);
-  for (;;) {
-    try {
-      const [real, top] = [realpathSync(at), realpathSync(root)];
-      return real === top || real.startsWith(`${top}/`);
-    } catch {
-      if (at === dirname(at)) return false;
-      at = dirname(at);
-    }
+/** Where a folder, which may not exist yet, really is. A path that cannot be followed stays as it is. */
+export function realFolderOf(folder: string, root: string): string {
+  const path = absoluteFolder(folder, root);
+  try {
+    return realPathOf(path, root).path;
+  } catch {
+    return path;
+  }
+}
+
+/** Whether a folder, which may not exist yet, is in the project after links are followed, as granting follows them. */
+export function isInProject(folder: string, root: string): boolean {
+  try {
+    return isInside(realPathOf(absoluteFolder(folder, root), root).path, realPathOf(root, root).path);
+  } catch {
+    return false;
   }
 }

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { approve } from '../../protocol/next-steps.ts';
+import { approve, type NextStep } from '../../protocol/next-steps.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { type PolicyLayer, placeIn } from '../policy/policy-layer.ts';
 import { commandOf } from '../registry/command.ts';
@@ -99,12 +99,16 @@ export function whyNotApproved(state: Extract<ApprovalState, { digest: string }>
 }
 
 /** E_APPROVAL_REQUIRED with the missing approval and the command that a person must run. */
-export function approvalRequired(tool: string, state: Extract<ApprovalState, { digest: string }>): AcorError {
+export function approvalRequired(
+  tool: string,
+  state: Extract<ApprovalState, { digest: string }>,
+  next: readonly NextStep[] = [approve(tool)],
+): AcorError {
   const why = whyNotApproved(state);
   return new AcorError('E_APPROVAL_REQUIRED', `tool '${tool}' is privileged, and ${why}`, {
     hint: 'A person must approve it at a terminal. Or lower permissions.level to standard and list what the tool needs.',
     details: { ...state, tool },
-    next: [approve(tool)],
+    next,
   });
 }
 

@@ -1,9 +1,9 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { realPathOf } from '../../util/real-path.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { type Asked, refuseViolations, type Violation } from '../policy/decision.ts';
 import type { PolicyLayer } from '../policy/policy-layer.ts';
-import { realPathOf } from '../registry/real-path.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import type { Approval, ApprovalState } from './approval-state.ts';
 import { policyPaths } from './policy-paths.ts';

@@ -4,14 +4,14 @@ import { defaultManifest } from '../../protocol/default-manifest.ts';
 import { leastLevel } from '../../protocol/manifest-permissions.ts';
 import { execProgram } from '../../protocol/names.ts';
 import { validateTool } from '../../protocol/next-steps.ts';
+import { isInside, realPathOf } from '../../util/real-path.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { problemText } from '../config/problem.ts';
 import { stemOf } from './candidate.ts';
 import { findProgram } from './find-program.ts';
 import type { Language } from './languages/language.ts';
-import { grantRoots } from './path-grants.ts';
+import { grantRoots, howToGrant, untrustedRoots } from './path-grants.ts';
 import { readTool } from './read-tool.ts';
-import { isInside, realPathOf } from './real-path.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { WatchedFiles } from './watched-files.ts';
 
@@ -79,7 +79,7 @@ export async function adHocTool(
       });
     if (roots.some((root) => isInside(path, root))) return path;
     throw new AcorError('E_PERMISSION', `'${text}' is outside the folders that ACOR may grant`, {
-      hint: `Use a path inside ${roots.join(', ')}, or add its folder to security.grant_roots.`,
+      hint: howToGrant(path, { roots, untrustedRoots: untrustedRoots(config, call.cwd) }),
     });
   }
 }

@@ -1,7 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
-import { describeTool } from '../../protocol/next-steps.ts';
+import { describeTool, type NextStep } from '../../protocol/next-steps.ts';
 
 /** A problem with one argument: its error code, the rule, and the fix. */
 export interface ArgumentProblem {
@@ -17,19 +17,24 @@ export function usageProblem(input: string, rule: string, message: string, fix: 
   return { code: 'E_USAGE', input, rule, message, fix };
 }
 
-/** Throws all problems as one error, with the code of the first. Does nothing when there are none. */
-export function refuseArguments(tool: string, problems: readonly ArgumentProblem[], usage: string): void {
+/** Throws all problems of a call of a tool or a workflow as one error, with the code of the first. `next` shows what it accepts. Does nothing when there are none. */
+export function refuseArguments(
+  name: string,
+  problems: readonly ArgumentProblem[],
+  usage: string,
+  next: NextStep = describeTool(name),
+): void {
   const [first, ...others] = problems;
   if (first === undefined) return;
   const more = others.length > 0 ? ` (and ${others.length} more)` : '';
   const hint = first.code === 'E_USAGE' ? `${first.fix} Usage: ${usage}` : first.fix;
-  throw new AcorError(first.code, `${tool}: ${first.message}${more}`, {
+  throw new AcorError(first.code, `${name}: ${first.message}${more}`, {
     hint,
     details: {
       problems: problems.map(({ code, ...rest }) => (code === first.code ? rest : { code, ...rest })),
       usage,
     },
-    next: [describeTool(tool)],
+    next: [next],
   });
 }
 

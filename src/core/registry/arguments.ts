@@ -8,7 +8,7 @@ import type { ToolEntry } from './tool-entry.ts';
 import { grantInputs } from './tool-grants.ts';
 
 export type { Grant, StagedOutput } from './path-grants.ts';
-export { grantRoots } from './path-grants.ts';
+export { grantRoots, untrustedRoots } from './path-grants.ts';
 
 /** The arguments that the tool gets, and the grants that they imply. */
 export interface ResolvedArguments {

@@ -1,12 +1,12 @@
 import { lstatSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { isInside, realPathOf } from '../../util/real-path.ts';
 import { type LoadedConfig, toolsDirsOf } from '../config/load.ts';
 import { findProgram, isProgram } from './find-program.ts';
 import { LANGUAGES } from './languages/index.ts';
 import type { Language, RuntimeContext, ToolCommand } from './languages/language.ts';
 import { sdkPaths } from './own-files.ts';
-import { isInside, realPathOf } from './real-path.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 export type { ToolCommand } from './languages/language.ts';

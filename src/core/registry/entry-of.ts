@@ -1,10 +1,10 @@
 import { extname, join } from 'node:path';
+import { isInside } from '../../util/real-path.ts';
 import { type Problem, problemOf } from '../config/problem.ts';
 import type { Candidate } from './candidate.ts';
 import { interpreterOf } from './languages/executable.ts';
 import type { EntryFile, Language } from './languages/language.ts';
 import type { ReadManifest } from './read-manifest.ts';
-import { isInside } from './real-path.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { WatchedFiles } from './watched-files.ts';
 

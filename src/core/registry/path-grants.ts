@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { InputSpec } from '../../protocol/manifest.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { isInside, type RealPath, realPathOf } from '../../util/real-path.ts';
 import { type LoadedConfig, projectPath } from '../config/load.ts';
 import type { ArgumentProblem } from './argument-problem.ts';
-import { isInside, type RealPath, realPathOf } from './real-path.ts';
 
 /** A path that a tool may access because the caller named it. */
 export interface Grant {
@@ -40,6 +40,8 @@ export interface GrantRules {
   cwd: string;
   /** Real paths. An argument must be inside one of them. */
   roots: readonly string[];
+  /** Real paths that the project's configuration adds to the roots, which no person has trusted. */
+  untrustedRoots?: readonly string[];
   /** Paths inside these are never writable. */
   protectedRoots: readonly string[];
   stagingDir: string;
@@ -87,7 +89,7 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
       'E_PERMISSION',
       'grant-roots',
       `'${text}' for '${input}' ${real.path === text ? 'is' : `is ${real.path},`} outside the folders that ACOR may grant`,
-      `Use a path inside ${rules.roots.join(', ')}, or add its folder to security.grant_roots.`,
+      howToGrant(real.path, rules),
     );
   }
   const place = join(input, basename(real.path));
@@ -124,6 +126,17 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
     ...(rules.stayingOutputs !== undefined && { stays: true }),
   };
   return { text: staged, target: real.path, staged: output };
+}
+
+/** What to do about a path outside of the roots. */
+export function howToGrant(
+  path: string,
+  { roots, untrustedRoots = [] }: Pick<GrantRules, 'roots' | 'untrustedRoots'>,
+): string {
+  const inside = `Use a path inside ${roots.join(', ')}`;
+  return untrustedRoots.some((root) => isInside(path, root))
+    ? `${inside}. The project's configuration allows this path, but no person has trusted it: at a terminal, acor trust.`
+    : `${inside}, or add its folder to security.grant_roots.`;
 }
 
 export function replacedFile({ ino, size, mtimeMs }: Stats): ReplacedFile {
@@ -169,4 +182,12 @@ function protectedBy(path: string, { protectedRoots, cwd }: GrantRules): string 
 export function grantRoots(config: LoadedConfig, cwd: string): string[] {
   const extra = config.config.security.grant_roots.map((root) => projectPath(config, root));
   return [...new Set([config.root, cwd, tmpdir(), ...extra].map((root) => realPathOf(root, cwd).path))];
+}
+
+/** The folders that `security.grant_roots` of the project would add, if a person trusted it. */
+export function untrustedRoots(config: LoadedConfig, cwd: string): string[] {
+  const { isTrusted, widenings } = config.trust;
+  const asked = widenings.find(({ key }) => key === 'security.grant_roots')?.asked;
+  if (isTrusted || !Array.isArray(asked)) return [];
+  return asked.map((root) => realPathOf(projectPath(config, String(root)), cwd).path);
 }

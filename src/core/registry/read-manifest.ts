@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
 import type { Manifest } from '../../protocol/manifest.ts';
 import { nearestWords } from '../../util/nearest.ts';
+import { isInside } from '../../util/real-path.ts';
 import { checkFile } from '../config/check-file.ts';
 import { type Problem, problemOf } from '../config/problem.ts';
 import { readYamlFile, type YamlFile } from '../config/yaml-file.ts';
 import { LANGUAGES } from './languages/index.ts';
 import type { Language } from './languages/language.ts';
-import { isInside } from './real-path.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
 /** A manifest file: its content if it is valid, and all its problems. */

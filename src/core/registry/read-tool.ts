@@ -2,12 +2,12 @@ import { dirname } from 'node:path';
 import { defaultManifest } from '../../protocol/default-manifest.ts';
 import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/names.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { isInside } from '../../util/real-path.ts';
 import { type Problem, problemOf } from '../config/problem.ts';
 import { type Candidate, findManifests, misnamedManifest, rivalManifests } from './candidate.ts';
 import { entryOf, noEntry, setLanguage } from './entry-of.ts';
 import { readHeaderManifest } from './header-manifest.ts';
 import { manifestOf, type ReadManifest, readManifest } from './read-manifest.ts';
-import { isInside } from './real-path.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import type { WatchedFiles } from './watched-files.ts';
 

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { isInside, realPathOf } from '../../util/real-path.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
 import { type Grant, type GrantRules, grantPath, type StagedOutput } from './path-grants.ts';
 import type { ReadInput } from './read-inputs.ts';
-import { isInside, realPathOf } from './real-path.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 const MAX_MATCHES = 1000;

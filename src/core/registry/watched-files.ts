@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { errorCode } from '../../util/error-code.ts';
+import { type RealPath, realPathOf } from '../../util/real-path.ts';
 import { readShebang } from './languages/executable.ts';
-import { type RealPath, realPathOf } from './real-path.ts';
 
 /** A second change within one tick of the file system's clock (at most 10 ms) does not change the timestamps. */
 const CLOCK_TICK_MS = 20;

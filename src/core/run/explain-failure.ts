@@ -2,6 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
 import { errorInfo } from '../../protocol/error-codes.ts';
 import { execProgram } from '../../protocol/names.ts';
+import { isInside } from '../../util/real-path.ts';
 import {
   type Denial,
   explainDenial,
@@ -13,7 +14,6 @@ import { type SaidDenial, saidDenials } from '../policy/said-denials.ts';
 import type { RunWriter } from '../ports/run-store.ts';
 import { isProgram } from '../registry/find-program.ts';
 import { inputsOf } from '../registry/input-schema.ts';
-import { isInside } from '../registry/real-path.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';

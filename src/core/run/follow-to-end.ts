@@ -101,7 +101,8 @@ async function lostEnding(store: RunStore, runId: string, followedSeq: number): 
   const { value: last } = await tail.next();
   await tail.return(undefined);
   const lastMs = Date.parse(String(last?.ts ?? record.created_at));
-  const code = 'E_RUNNER_LOST';
+  const { lostOutcome } = await import('./lost-outcome.ts');
+  const { code, retryable } = lostOutcome(record);
   const end = {
     v: PROTOCOL_VERSION,
     type: 'runner_end',
@@ -111,6 +112,7 @@ async function lostEnding(store: RunStore, runId: string, followedSeq: number): 
     rc: null,
     signal: null,
     code,
+    retryable,
     duration_s: Math.max(0, lastMs - Date.parse(record.created_at)) / 1000,
     usage: UNKNOWN_USAGE,
     events: followedSeq,

@@ -7,9 +7,10 @@ import { commandLineOf, isAlive, readProcess } from '../../util/process-table.ts
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { processesOfRun } from '../process/run-processes.ts';
 import { watchdogsOfRun } from '../process/watchdog.ts';
-import { type Outcome, stopped } from './outcome.ts';
+import { lostOutcome } from './lost-outcome.ts';
+import type { Outcome } from './outcome.ts';
 import { lastStateChange, recordedArtifacts, summariseLog } from './read-log.ts';
-import { changeFrom, endInLog, livenessOf, lostMessage, readRun } from './read-run.ts';
+import { changeFrom, endInLog, livenessOf, readRun } from './read-run.ts';
 import { isRepeatable } from './repeatable.ts';
 import { clearSecrets } from './secrets/secrets-folder.ts';
 import { stepsAfter } from './steps-after.ts';
@@ -128,7 +129,7 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
   };
   const outcome = isFinal(from)
     ? await recordedOutcome(store, record.run_id, from, reason)
-    : stopped('E_RUNNER_LOST', lostMessage(record));
+    : lostOutcome(record);
   const reported = {
     rc: null,
     signal: null,

@@ -1,5 +1,11 @@
 import { errorInfo } from '../../protocol/error-codes.ts';
-import { type NextStep, readLogs, resumeRun, resumeWorkflow } from '../../protocol/next-steps.ts';
+import {
+  findOutEffects,
+  type NextStep,
+  readLogs,
+  resumeRun,
+  resumeWorkflow,
+} from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { isRepeatable } from './repeatable.ts';
@@ -21,9 +27,8 @@ export function stepsAfter(ended: Ended): NextStep[] {
   if (ended.state === 'completed') return [];
   const { run_id, code } = ended;
   const resume = resumeAfter(ended);
-  const logs = readLogs(run_id);
   // What the tool did must be known before it is repeated.
-  const first = code === 'E_OUTCOME_UNKNOWN' ? [logs, ...resume] : [...resume, logs];
+  const first = forceFor(ended).force ? [findOutEffects(run_id), ...resume] : [...resume, readLogs(run_id)];
   return [...first, ...stepsOfCode(code)];
 }
 
@@ -50,8 +55,9 @@ function forceFor(ended: Pick<RunRecord, 'code' | 'signal' | 'idempotent'>): { f
 
 /** The next steps of a run whose supervisor has died. */
 export async function stepsAfterLoss(record: RunRecord, store: Pick<RunStore, 'read'>): Promise<NextStep[]> {
-  const lost = { state: 'failed', code: 'E_RUNNER_LOST', retryable: false, late: true } as const;
-  return stepsAfter({ ...record, ...lost, repeatable: await isRepeatable(record, store) });
+  const { lostOutcome } = await import('./lost-outcome.ts');
+  const repeatable = await isRepeatable(record, store);
+  return stepsAfter({ ...record, ...lostOutcome(record), signal: null, late: true, repeatable });
 }
 
 /** The next steps from a log, whose `runner_end` has them as commands. Unknown commands are dropped: a tool may have changed its log. */
@@ -66,12 +72,13 @@ export async function recordedSteps(
   if (lost && end === undefined) return stepsAfterLoss(record, store);
   if (!Array.isArray(commands)) return [];
   const table = stepsOfCode(typeof code === 'string' ? code : null);
+  const hasForce = commands.some((command) => String(command).endsWith(' --force'));
   const possible = [
     resumeRun(run_id),
     resumeRun(run_id, { force: true }),
     resumeWorkflow(run_id),
     resumeWorkflow(run_id, { force: true }),
-    readLogs(run_id),
+    hasForce ? findOutEffects(run_id) : readLogs(run_id),
     ...table,
   ];
   return commands.flatMap((command) => possible.find((step) => command === store.commandOf(step)) ?? []);

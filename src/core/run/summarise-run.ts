@@ -55,6 +55,8 @@ export async function summaryOf(
   record: RunRecord & { lost?: true },
 ): Promise<RunSummary> {
   const { end, ending, failure, denial } = await summariseLog(store, runId);
+  // The log of a lost run has no end yet.
+  const lost = record.lost && end === undefined ? await outcomeOfLost(record) : undefined;
   const report = failure ?? (ending?.type === 'error' ? ending : undefined);
   const code = (end?.code ?? record.code) as string | null;
   return {
@@ -64,10 +66,11 @@ export async function summaryOf(
     code,
     message: record.message ?? textOrNull(report?.msg),
     hint:
+      lost?.hint ??
       textOrNull(report?.hint) ??
       textOrNull(denial?.hint) ??
       (code === null ? null : (errorInfo(code)?.hint ?? null)),
-    retryable: (end?.retryable ?? report?.retryable) === true,
+    retryable: lost?.retryable ?? (end?.retryable ?? report?.retryable) === true,
     rc: (end?.rc ?? record.rc) as number | null,
     signal: (end?.signal ?? record.signal) as string | null,
     attempt: record.attempt,
@@ -80,6 +83,11 @@ export async function summaryOf(
     next: await recordedSteps(store, record, end),
     dir: workspaces.of(runId).dir,
   };
+}
+
+async function outcomeOfLost(record: RunRecord) {
+  const { lostOutcome } = await import('./lost-outcome.ts');
+  return lostOutcome(record);
 }
 
 function hasFiles(folder: string): boolean {

@@ -6,7 +6,7 @@ import { pluginNamed } from '../../core/plugins/find-plugins.ts';
 import { readPluginFiles } from '../../core/plugins/plugin-files.ts';
 import type { Plugins } from '../../core/plugins/plugins.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { approve } from '../../protocol/next-steps.ts';
+import { LIST_APPROVALS } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
 import { type ApprovalLine, giveApproval, validLine } from '../tool/give-approval.ts';
 
@@ -46,7 +46,7 @@ export async function approvePlugin(
       {
         hint: 'A person must read the plugin and approve it at a terminal.',
         details: { ...state, plugin: nameIn(approvalName) },
-        next: [approve(approvalName)],
+        next: [LIST_APPROVALS],
       },
     );
   }

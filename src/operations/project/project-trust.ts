@@ -4,9 +4,15 @@ import type { LoadedConfig } from '../../core/config/load.ts';
 import { type StoredTrust, TrustStore, trustDigest } from '../../core/config/trust.ts';
 import type { Widening } from '../../core/config/widening.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { TRUST } from '../../protocol/next-steps.ts';
+import { type NextStep, TRUST } from '../../protocol/next-steps.ts';
 import { userName } from '../../util/user-name.ts';
 import { acorOperation } from '../define.ts';
+
+const LIST_SETTINGS: NextStep = {
+  operation: 'project.trust',
+  input: { list: true },
+  why: 'List what the configuration widens.',
+};
 
 /** What a person types to trust a project. */
 const WORD = 'trust';
@@ -37,6 +43,10 @@ export const projectTrust = acorOperation({
         asked: z.unknown(),
         without: z.unknown().describe('The value that applies without trust.'),
         means: z.string(),
+        leads_to: z
+          .array(z.string())
+          .optional()
+          .describe('Where its folders really are. The trust is valid while they are there.'),
         is_new: z.boolean().describe('Whether it has changed since a person trusted this project.'),
       }),
     ),
@@ -45,7 +55,7 @@ export const projectTrust = acorOperation({
   example: 'acor trust',
   moreExamples: ['acor trust --list', 'acor trust --revoke'],
   async run(input, ctx) {
-    const { config } = await ctx.app.project();
+    const config = await configOf(ctx.cwd, ctx.env);
     const { widenings } = config.trust;
     const store = new TrustStore(ctx.env);
     const given = store.read(config.root);
@@ -59,27 +69,32 @@ export const projectTrust = acorOperation({
     const { settings } = answer(config, 'untrusted', given);
     // Only a person may trust: an agent must not remove its own limits.
     if (ctx.person === null) {
-      throw new AcorError('E_APPROVAL_REQUIRED', `no person has trusted what ${config.file} widens`, {
-        hint: 'A person must read the settings and trust them at a terminal. Or set them in your own configuration, or in ACOR_* variables.',
-        details: { root: realpathSync(config.root), file: config.file, settings },
-        next: [TRUST],
-      });
+      throw new AcorError(
+        'E_APPROVAL_REQUIRED',
+        `no person has trusted what ${config.file ?? config.root} widens`,
+        {
+          hint: 'A person must read the settings and trust them at a terminal. Or set them in your own configuration, or in ACOR_* variables.',
+          details: { root: realpathSync(config.root), file: config.file, settings },
+          next: [LIST_SETTINGS],
+        },
+      );
     }
     const typed = await ctx.person.askForText(question(config, given), `To trust it, type ${WORD}`);
     if (typed !== WORD) throw notTrusted(`'${WORD}' was not typed`);
-    if (trustDigest((await configNow(config, ctx.env)).trust.widenings) !== trustDigest(widenings))
+    if (trustDigest((await configOf(config.root, ctx.env)).trust.widenings) !== trustDigest(widenings))
       throw notTrusted('it changed while you were reading it');
     store.write(config.root, widenings, { by: userName(), at: new Date().toISOString() });
     return { kind: 'data', data: answer(config, 'trusted', store.read(config.root)) };
   },
 });
 
-async function configNow(
-  { root }: LoadedConfig,
+/** Also where a link is not trusted yet, which refuses every other command. */
+async function configOf(
+  cwd: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<LoadedConfig> {
   const { loadConfig } = await import('../../core/config/load.ts');
-  return loadConfig({ cwd: root, env });
+  return loadConfig({ cwd, env, acceptLinks: true });
 }
 
 function answer(
@@ -92,9 +107,10 @@ function answer(
   return { root: realpathSync(root), file, state, by, at, settings };
 }
 
-function isNew({ key, asked }: Widening, given: StoredTrust | undefined): boolean {
-  const seen = given?.settings.find((each) => each.key === key);
-  return JSON.stringify(seen?.value) !== JSON.stringify(asked);
+function isNew({ key, asked, leads_to }: Widening, given: StoredTrust | undefined): boolean {
+  const text = JSON.stringify([key, asked, leads_to]);
+  const seen = given?.settings.map((each) => JSON.stringify([each.key, each.value, each.leads_to]));
+  return seen?.includes(text) !== true;
 }
 
 /** The difference that the person reads: what applies now, and what would apply. */
@@ -102,12 +118,13 @@ function question({ root, file, trust }: LoadedConfig, given: StoredTrust | unde
   return [
     `Trust the configuration of ${realpathSync(root)}?`,
     '',
-    `${file} gives tools more than your own configuration does:`,
+    `${file ?? 'A link'} gives tools more than your own configuration does:`,
     ...trust.widenings.flatMap((each) => [
       '',
       `${each.key}${given !== undefined && isNew(each, given) ? ' (changed since you trusted this project)' : ''}`,
       `- ${JSON.stringify(each.without)}`,
       `+ ${JSON.stringify(each.asked)}`,
+      ...(each.leads_to ?? []).map((place) => `  leads to ${place}`),
       `  ${each.means}`,
     ]),
     '',

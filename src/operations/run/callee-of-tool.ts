@@ -19,7 +19,8 @@ export async function calleeOfTool(name: string, app: AcorApp): Promise<Forwarde
   };
 }
 
-function calleeInput(spec: InputSpec): CalleeInput {
+/** An input of a tool or a workflow, for help, flags and completion. */
+export function calleeInput(spec: InputSpec): CalleeInput {
   return {
     name: spec.name,
     label: spec.positional ? spec.name : flagOf(spec),

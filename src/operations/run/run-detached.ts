@@ -83,14 +83,19 @@ export async function startedRunOf({ store, workspaces }: RunHost, runId: string
   return { run_id: runId, state: (await store.read(runId)).state, dir: workspaces.of(runId).dir };
 }
 
+const HOW_TO_ANSWER =
+  'Answer the question with acor answer, and --choice with an option or --value with JSON';
+
 /** The end of the stream when the run waits: exit code 2, and the exact commands that answer. The run itself continues. */
 export async function questionEnd(store: RunStore, runId: string): Promise<StreamEnd<never>> {
   const next = await stepsForOpenQuestions(store, runId);
   const error = new AppError('E_ACTION_REQUIRED', `run ${runId} waits for an answer`, {
-    hint: 'Answer the question, then follow the run.',
+    hint: `${HOW_TO_ANSWER}, then follow the run.`,
     next: [...next, attachTo(runId)],
     exit: 2,
     details: { run_id: runId, questions: await openQuestionsOf(store, runId) },
   });
-  return { answer: { kind: 'failure', error }, next };
+  // Only the text of the question can say what it accepts.
+  const notes = next.length > 0 ? [] : [`acor: run ${runId} waits for an answer. ${HOW_TO_ANSWER}.`];
+  return { answer: { kind: 'failure', error }, next, notes };
 }

@@ -3,8 +3,10 @@ import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationContext, OperationDescription, OperationResult } from '../../compose/operation.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
 import { execProgram, isAdHoc } from '../../protocol/names.ts';
+import { graphOf } from '../../protocol/next-steps.ts';
 import { kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -94,12 +96,32 @@ export const runStart = acorOperation({
     const isTask = kindOfName(given.tool) === 'task';
     const found = await (isTask
       ? (await ctx.app.services()).registry.find(given.tool)
-      : ctx.app.tool(given.tool));
+      : ctx.app.tool(given.tool)
+    ).catch(async (error: unknown) => {
+      throw await namingWorkflow(error, given.tool, ctx);
+    });
     const { options, args } = splitFlags(given, found.manifest);
     const tool = isAdHoc(found.name) ? found.name : given.tool;
     return startTool({ ...options, tool, args }, found, ctx);
   },
 });
+
+/** An unknown tool may be the name of a workflow, which has a command of its own. */
+async function namingWorkflow(
+  error: unknown,
+  name: string,
+  ctx: OperationContext<AcorApp>,
+): Promise<unknown> {
+  if (!(error instanceof AcorError) || error.code !== 'E_TOOL_NOT_FOUND') return error;
+  const { workflowFiles, workflowNameOf } = await import('../../core/workflow/file/find-workflow.ts');
+  const { config } = await ctx.app.project();
+  if (!workflowFiles(config).some((file) => workflowNameOf(file) === name)) return error;
+  return new AcorError(error.code, error.message, {
+    hint: `'${name}' is a workflow: acor workflow run ${name}`,
+    details: { ...error.details, workflow: name },
+    next: [graphOf(name)],
+  });
+}
 
 /** Starts a tool, file or program with arguments that are all its own. */
 export async function startTool(

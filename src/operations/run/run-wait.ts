@@ -1,13 +1,14 @@
 import * as z from 'zod';
-import { summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
-import { recordedSteps } from '../../core/run/steps-after.ts';
-import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
+import { summaryOf } from '../../core/run/summarise-run.ts';
+import { followRun } from '../../core/supervision/follow-run.ts';
 import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { waitFor } from '../../protocol/next-steps.ts';
 import { drain } from '../../util/streams.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, openQuestion, runId } from '../shapes.ts';
+import { questionEnd } from './run-detached.ts';
+import { answerOf } from './run-result.ts';
 
 /** The longest delay of a timer, in seconds: 24 days. */
 const MAX_WAIT_S = 2_147_483;
@@ -45,7 +46,8 @@ export const runWait = acorOperation({
   positionals: ['run'],
   example: 'acor wait r-0123456789abcdef --timeout 540',
   async run(input, ctx) {
-    const { store } = await ctx.app.project();
+    const project = await ctx.app.project();
+    const { store } = project;
     await store.read(input.run);
     const limit =
       input.timeout === undefined
@@ -56,7 +58,7 @@ export const runWait = acorOperation({
     const options = { since, signal: limit, atQuestions: input.until === 'question' };
     const end = await drain(followRun(store, input.run, options));
     const record = await readRun(store, input.run);
-    const { ending, end: ended } = await summariseLog(store, input.run);
+    const summary = await summaryOf(project, input.run, record);
     const waited = end === 'stopped' ? ('timeout' as const) : end;
     const data = {
       run_id: input.run,
@@ -64,13 +66,12 @@ export const runWait = acorOperation({
       code: record.code,
       waited,
       questions: await openQuestionsOf(store, input.run),
-      result: ending?.type === 'result' ? { ...ending } : null,
-      artifacts: (ended?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [],
+      result: summary.result,
+      artifacts: summary.artifacts,
     };
-    if (waited === 'question')
-      return { kind: 'data', data, exit: 2, next: await stepsForOpenQuestions(store, input.run) };
+    if (waited === 'question') return { ...(await questionEnd(store, input.run)).answer, data };
     if (waited === 'timeout') return { kind: 'data', data, next: [waitFor(input.run)] };
-    const next = await recordedSteps(store, record, ended);
-    return { kind: 'data', data, exit: record.state === 'completed' ? 0 : 1, next };
+    const answer = await answerOf(summary, { exit_code: 'acor' }, ctx.app);
+    return { ...answer, data, exit: record.state === 'completed' ? 0 : 1 };
   },
 });

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { ApprovalState } from '../../core/guard/approval-state.ts';
 import { RunGuard, type SettledRun } from '../../core/guard/run-guard.ts';
 import type { Violation } from '../../core/policy/decision.ts';
-import { grantRoots, resolveArguments } from '../../core/registry/arguments.ts';
+import { grantRoots, resolveArguments, untrustedRoots } from '../../core/registry/arguments.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { chooseBackend, type SandboxPolicy } from '../../core/sandbox/choose.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
@@ -85,6 +85,7 @@ async function subjectOf(
   const resolved = resolveArguments(tool, [...args], {
     cwd,
     roots: grantRoots(config, cwd),
+    untrustedRoots: untrustedRoots(config, cwd),
     protectedRoots: [store.root, `${config.root}/.acor`],
     stagingDir: workspaces.of('r-0000000000000000').staging,
   });

@@ -7,7 +7,7 @@ import { RunGuard } from '../../core/guard/run-guard.ts';
 import { refuseViolations } from '../../core/policy/decision.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { LIST_TOOLS, runTool } from '../../protocol/next-steps.ts';
+import { describeTool, LIST_APPROVALS, LIST_TOOLS, runTool } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { approvePlugin, listedPlugin } from '../project/approve-plugin.ts';
@@ -72,7 +72,7 @@ async function approved(
   }
   if (state.state === 'valid') return validLine(tool.name, state.approval);
   // Only a person may approve: an agent must not approve its own tools.
-  if (ctx.person === null) throw approvalRequired(tool.name, state);
+  if (ctx.person === null) throw approvalRequired(tool.name, state, [describeTool(tool.name)]);
   const words = await toolWords(project, tool, ctx);
   const subject = { kind: 'tool', name: tool.name, words } as const;
   const digestNow = async () => (await executedBy(tool, { config, env: ctx.env })).digest;
@@ -84,7 +84,7 @@ function revoked(store: ApprovalStore, root: string, tool: string): ApprovalLine
   if (!store.remove(root, tool)) {
     throw new AcorError('E_USAGE', `'${tool}' has no approval by a person in ${root}`, {
       hint: 'Check the name in the list of approvals. To revoke an approval by a policy file, edit that file.',
-      next: [{ operation: 'tool.approve', input: { list: true }, why: 'List the approvals.' }],
+      next: [LIST_APPROVALS],
     });
   }
   const { digest = '', by = '', at = '' } = found ?? {};

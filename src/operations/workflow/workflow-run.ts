@@ -69,6 +69,7 @@ const description = {
 
 export const workflowRun = acorOperation({
   ...description,
+  callee: async (name, app) => (await import('./callee-of-workflow.ts')).calleeOfWorkflow(name, app),
   async run(given, ctx): Promise<OperationResult<z.output<typeof output>>> {
     const services = await ctx.app.services();
     const { values, rest } = takeKnownFlags(workflowRun, given.args, () => false);

@@ -1,8 +1,8 @@
 import { closeSync, fstatSync, readSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { isInside } from '../../../util/real-path.ts';
 import { openRegular } from '../../../util/regular-file.ts';
-import { isInside } from '../../registry/real-path.ts';
 
 const MAX_STORED = 1_048_576;
 const MAX_TEXT = 2 * MAX_STORED;

@@ -1,11 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { isInside } from '../../../util/real-path.ts';
 import { userFolders } from '../../config/find.ts';
 import { type LoadedConfig, runsDirOf } from '../../config/load.ts';
 import type { Runtime } from '../../process/runtime.ts';
 import { findProgram, isProgram } from '../../registry/find-program.ts';
-import { isInside } from '../../registry/real-path.ts';
 import { chooseBackend } from '../../sandbox/choose.ts';
 import type { HelpPlace } from './ask-for-help.ts';
 

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isInside } from '../../registry/real-path.ts';
+import { isInside } from '../../../util/real-path.ts';
 import { textAt } from '../scaffold/planned-file.ts';
 import type { Part } from './part.ts';
 import { type AgentsRecord, digestOf } from './record.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { isInside } from '../../../util/real-path.ts';
 import { ownFile } from '../../registry/own-files.ts';
-import { isInside } from '../../registry/real-path.ts';
 import { type PlannedFile, planFile, textAt } from './planned-file.ts';
 
 /** The schemas that editors use to validate the project's files. */

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { FIX_SAFELY } from '../../../protocol/next-steps.ts';
-import { isInside } from '../../registry/real-path.ts';
+import { isInside } from '../../../util/real-path.ts';
 import { type Finding, findingOf } from './finding.ts';
 
 const MODELINE = /^#\s*yaml-language-server:\s*\$schema=\S+/m;

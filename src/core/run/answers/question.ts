@@ -60,7 +60,7 @@ export function readQuestion(event: Readonly<Record<string, unknown>>): Question
   };
 }
 
-/** The steps that answer a question, one for each known answer; without any, one step with the placeholder `<JSON>`. */
+/** The steps that answer a question, one for each known answer; none where only the caller knows a valid one. */
 export function answerSteps(runId: string, question: Question): OperationStep[] {
   const { actionId, options = [] } = question;
   const answers =
@@ -78,7 +78,17 @@ function valuesToShow({ schema, default: fallback }: Question): string[] {
   if (schema?.type === 'boolean') return ['true', 'false'];
   if (Array.isArray(schema?.enum))
     return schema.enum.slice(0, SHOWN_CHOICES).map((value) => JSON.stringify(value));
-  return [fallback === undefined ? '<JSON>' : JSON.stringify(fallback.value)];
+  const known = fallback !== undefined ? fallback.value : exampleOf(schema);
+  return known === undefined ? [] : [JSON.stringify(known)];
+}
+
+/** A value that the schema names itself. A bound alone is valid for a number only. */
+function exampleOf(schema: Question['schema'] = {}): unknown {
+  const { const: only, default: usual, examples, type, minimum, multipleOf } = schema;
+  const named = only ?? usual ?? (Array.isArray(examples) ? examples[0] : undefined);
+  if (named !== undefined) return named;
+  const isNumber = type === 'number' || (type === 'integer' && Number.isInteger(minimum));
+  return isNumber && multipleOf === undefined && typeof minimum === 'number' ? minimum : undefined;
 }
 
 function readOption(option: unknown): QuestionOption {

@@ -1,8 +1,8 @@
 import { basename, join, relative } from 'node:path';
 import { OpenFolder } from '../../../util/open-folder.ts';
+import { isInside } from '../../../util/real-path.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
 import { walkTree } from '../../../util/walk-tree.ts';
-import { isInside } from '../../registry/real-path.ts';
 
 const MAX_SHOWN = 20;
 const MAX_LOOKED_AT = 1000;

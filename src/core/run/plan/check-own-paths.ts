@@ -2,9 +2,9 @@ import { relative, sep } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../../protocol/next-steps.ts';
 import { RUN_ID_PATTERN } from '../../../protocol/run.ts';
+import { isInside, realPathOf } from '../../../util/real-path.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { Grant } from '../../registry/arguments.ts';
-import { isInside, realPathOf } from '../../registry/real-path.ts';
 import { recordedArtifacts } from '../read-log.ts';
 
 /**

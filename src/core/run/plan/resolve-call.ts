@@ -6,6 +6,7 @@ import {
   type ResolvedArguments,
   resolveArguments,
   type StagedOutput,
+  untrustedRoots,
 } from '../../registry/arguments.ts';
 import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
 import { commandOf, type ToolCommand } from '../../registry/command.ts';
@@ -47,6 +48,7 @@ export async function resolveCall(
   const resolved = resolveArguments(tool, given, {
     cwd: request.cwd,
     roots: grantRoots(config, request.cwd),
+    untrustedRoots: untrustedRoots(config, request.cwd),
     protectedRoots: [...hidden, tool.dir],
     stagingDir: workspaces.of(runId).staging,
     ...(request.replays && { stayingOutputs: request.replays.outputs }),

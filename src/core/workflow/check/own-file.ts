@@ -1,10 +1,10 @@
 import { realpathSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { isInside } from '../../../util/real-path.ts';
 import type { Problem } from '../../config/problem.ts';
 import { inputsOf } from '../../registry/input-schema.ts';
 import { grantExisting } from '../../registry/path-grants.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
-import { isInside } from '../../registry/real-path.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
 import { declaredGrants } from '../../registry/tool-grants.ts';
 import {

@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { LIST_WORKFLOWS } from '../../../protocol/next-steps.ts';
 import { MOST_NESTED_WORKFLOWS } from '../../../protocol/workflow-file.ts';
+import { isInside } from '../../../util/real-path.ts';
 import type { Problem } from '../../config/problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
-import { isInside } from '../../registry/real-path.ts';
 import { workflowFolders } from '../file/find-workflow.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
 import { inputSpecsOf, type StepWork } from '../model.ts';

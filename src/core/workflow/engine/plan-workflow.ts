@@ -1,5 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { resumeWorkflow } from '../../../protocol/next-steps.ts';
+import { graphOf, resumeWorkflow } from '../../../protocol/next-steps.ts';
 import { runName, withoutKind } from '../../../protocol/run.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import { refuseArguments } from '../../registry/argument-problem.ts';
@@ -67,7 +67,8 @@ function valuesOf(workflow: Workflow, args: readonly string[], request: RunReque
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
   const flags = specs.map(({ name, required }) => (required ? `--${name} …` : `[--${name} …]`));
-  refuseArguments(workflow.name, problems, [workflow.file, ...flags].join(' '));
+  const usage = [workflow.file, ...flags].join(' ');
+  refuseArguments(workflow.name, problems, usage, graphOf(withoutKind(request.tool)));
   const given = Object.fromEntries(read.map(({ spec, values }) => [spec.name, values[0]?.value ?? null]));
   return { ...Object.fromEntries(specs.map(({ name }) => [name, null])), ...given };
 }

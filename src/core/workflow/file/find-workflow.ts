@@ -4,8 +4,8 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_WORKFLOWS } from '../../../protocol/next-steps.ts';
 import { isFile } from '../../../util/files.ts';
 import { nearestWords } from '../../../util/nearest.ts';
+import { isInside, realPathOf } from '../../../util/real-path.ts';
 import { type LoadedConfig, projectPath } from '../../config/load.ts';
-import { isInside, realPathOf } from '../../registry/real-path.ts';
 
 const ENDINGS = ['.yaml', '.yml', '.json'];
 

@@ -5,7 +5,7 @@ import { type Section, section } from './section.ts';
 /** Starting, following and stopping a run, in short. */
 export function runInShort(): Section {
   return section('Run a tool', [
-    '`acor run <tool> --input value …` writes events as JSON lines; the last one is `runner_end` with `state`, `code`, `artifacts`, `next`. Add `--no-stream` for one envelope instead, with the tool’s `result`.',
+    '`acor run <tool> --input value …` answers an agent with one envelope, with the tool’s `result`. `--stream` writes events as JSON lines instead; the last one is `runner_end` with `state`, `code`, `artifacts`, `next`. Without an agent’s environment the stream is the default, and `--no-stream` gives the envelope.',
     '- Long work: `acor run <tool> … --detach` returns `run_id` at once; then `acor wait <run> --timeout 540`, again if it answers `"waited":"timeout"`. If your shell call times out, the run continues.',
     '- Look: `acor runs`, `acor show <run>`, `acor logs <run> --type error`, `acor artifacts <run>` (absolute paths and hashes of its files).',
     '- Stop: `acor cancel <run>` returns when the tool and every process that it started have ended.',

@@ -10,11 +10,11 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { isInside } from '../../../../util/real-path.ts';
 import { unifiedDiff } from '../../../../util/unified-diff.ts';
 import { replaceFile } from '../../../config/replace-file.ts';
 import { parseYaml } from '../../../config/yaml-file.ts';
 import { ownFile } from '../../../registry/own-files.ts';
-import { isInside } from '../../../registry/real-path.ts';
 import { schemaFolder } from '../modeline.ts';
 import type { Subject } from '../subject.ts';
 import { applyFixes } from './apply-fixes.ts';

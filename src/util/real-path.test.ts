@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
-import { errorCode } from '../../util/error-code.ts';
+import { type ProjectFolder, projectFolder } from '../../test/support/project-folder.ts';
+import { errorCode } from './error-code.ts';
 import { isInside, realPathOf } from './real-path.ts';
 
 let folder: ProjectFolder;
