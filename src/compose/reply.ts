@@ -235,7 +235,11 @@ export class Reply<C> {
     for (const warning of meta.warnings ?? []) await this.note(`warning: ${warning}`);
     // A presenter of its own needs all fields.
     const presenter = this.globals.fields === undefined ? await this.#presenter(op) : undefined;
-    await writeOut(this.#io.stdoutFd, renderAnswer(data, meta, this.screen(), presenter?.data));
+    const { stdoutFd } = this.#io;
+    const isWritten = (await presenter?.write?.(data as never, stdoutFd)) === true;
+    if (isWritten && meta.next?.length === 0) return;
+    const render = isWritten ? () => '' : presenter?.data;
+    await writeOut(stdoutFd, renderAnswer(data, meta, this.screen(), render));
   }
 
   #commands(next: readonly NextStep[] = []): string[] {

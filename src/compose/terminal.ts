@@ -17,6 +17,8 @@ export interface Terminal {
 export interface Presenter {
   /** The data of an answer. */
   data?(data: never, screen: Screen): string;
+  /** Writes an answer that is too long to be one text; false for any other answer. Its data are as they came. */
+  write?(data: never, fd: number): Promise<boolean>;
   /** What is written to stderr of a failure's data, before the failure itself. */
   failure?(data: never, screen: Screen): string[];
   /** Shows events as they arrive, until they end or the reader has gone; `answer` requests the final answer as well. */

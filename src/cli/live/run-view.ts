@@ -45,10 +45,11 @@ export class RunView {
   readonly #options: ViewOptions;
   readonly #course: RunCourse;
   readonly #out: LineOutput;
+  /** Whether lines of the output are not on the screen. */
+  hasLeftOut = false;
   #bytes = 0;
   #result: Event | undefined;
   #isOver = false;
-  #hasLeftOut = false;
   #word = '';
   #reportedPct = '';
 
@@ -62,7 +63,7 @@ export class RunView {
           screen,
           (now) => this.#footer(now),
           (count) => {
-            this.#hasLeftOut = true;
+            this.hasLeftOut = true;
             return leftOut(count, runId, this.#out.screen);
           },
         )
@@ -131,7 +132,7 @@ export class RunView {
   /** The many lines of a plain program are on the screen already, as it wrote them. */
   #isShown({ data }: Event): boolean {
     const output = plainOutput(data);
-    return output !== undefined && !this.#hasLeftOut && output.split('\n').length > MAX_REPEATED_LINES;
+    return output !== undefined && !this.hasLeftOut && output.split('\n').length > MAX_REPEATED_LINES;
   }
 
   #emit(lines: Reported | undefined): void {

@@ -6,6 +6,7 @@ import type { Place, Presenter } from '../../compose/terminal.ts';
 import type { RunAbout } from '../../operations/run/run-about.ts';
 import type { EndedRun } from '../../operations/shapes.ts';
 import type { TerminalPerson } from '../dialog/terminal-person.ts';
+import { writeOutputFile } from '../present/output-file.ts';
 import { renderResult } from '../present/result.ts';
 import { RunView, type ViewOptions } from './run-view.ts';
 
@@ -17,19 +18,24 @@ export function runPresenter(person: TerminalPerson, atQuestion: 'answer' | 'com
   return {
     async events(stream, place) {
       const about = (await stream.about?.()) as RunAbout;
-      await showEvents(stream, new RunView({ ...about, ...placeOf(place) }), about, place, person);
-      const { next } = await stream.ended();
+      const view = new RunView({ ...about, ...placeOf(place) });
+      await showEvents(stream, view, about, place, person);
+      const { answer: end, next } = await stream.ended();
+      // Of a long output, the view has shown only some lines.
+      if (view.hasLeftOut && isEnded(end.data)) await writeOutputFile(end.data, place.stdoutFd);
       return next !== undefined && atQuestion === 'answer' ? 'answer' : 'shown';
     },
+    write: async (answer: Record<string, unknown>, fd) =>
+      isEnded(answer) && (await writeOutputFile(answer, fd)),
     data: (answer: Record<string, unknown>, screen) =>
       isEnded(answer) ? renderAnswerOf(answer, screen) : renderValue(answer, screen),
   } satisfies Presenter;
 }
 
-type Ended = Pick<EndedRun, 'result' | 'artifacts'>;
+type Ended = Pick<EndedRun, 'result' | 'artifacts' | 'dir'>;
 
-function isEnded(answer: object): answer is Ended {
-  return 'result' in answer && 'artifacts' in answer;
+function isEnded(answer: unknown): answer is Ended {
+  return typeof answer === 'object' && answer !== null && 'result' in answer && 'artifacts' in answer;
 }
 
 /** The answer of a run for a reader of a pipe: what the tool answered, else the files that it wrote. */

@@ -3,8 +3,11 @@ import type { Intake } from '../run/attempt/intake.ts';
 /** Readers of the events cannot be relied on to parse and write JSON nested deeper than this. */
 const MAX_DEPTH = 1000;
 
-/** Text up to this length is repeated in the result, so that a short answer need not be assembled from events. */
-export const INLINE_OUTPUT_CHARS = 65_536;
+export const LINE_WAS_CUT = 'is longer than 1 MiB (1048576 bytes) on one line, and was cut';
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const VALUE = /^\s*:\s*"([^"\\]{1,100})"/;
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -38,7 +41,7 @@ export function readJsonObject(
 }
 
 /** Whether the first character is a brace. A thrown SyntaxError for each line of a flood of text would take much longer. */
-function startsLikeObject(bytes: Uint8Array): boolean {
+export function startsLikeObject(bytes: Uint8Array): boolean {
   let at = 0;
   while (bytes[at] === 32 || bytes[at] === 9 || bytes[at] === 13) at++;
   return bytes[at] === 123;
@@ -127,4 +130,33 @@ export function inShort(value: unknown, maxChars = 200): string {
     .replace(/\s+/g, ' ')
     .trim();
   return text.length > maxChars ? `${text.slice(0, maxChars - 1)}…` : text;
+}
+
+/** The `type` of a JSON object of which only the beginning is kept; undefined when that does not contain it. */
+export function typeOfCut(bytes: Uint8Array): string | undefined {
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      const from = at + 1;
+      at = endOfString(bytes, from);
+      if (depth !== 1 || textIn(bytes, from, at) !== 'type') continue;
+      const value = VALUE.exec(textIn(bytes, at + 1, at + 200));
+      if (value !== null) return value[1];
+    } else if (byte === 91 || byte === 123) depth++;
+    else if (byte === 93 || byte === 125) depth--;
+  }
+  return undefined;
+}
+
+/** The index of the closing quote, or of the end of the kept text. */
+function endOfString(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+function textIn(bytes: Uint8Array, start: number, end: number): string {
+  const view = bytes.subarray(start, Math.min(end, start + 200));
+  return Buffer.from(view.buffer, view.byteOffset, view.length).toString('utf8');
 }

@@ -1,24 +1,30 @@
+import { statSync } from 'node:fs';
 import { HotScanner } from '../../protocol/v1/hot-scanner.ts';
-import type { Adapter, AdapterKind } from '../run/attempt/adapter.ts';
+import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
 import type { Intake } from '../run/attempt/intake.ts';
-import { INLINE_OUTPUT_CHARS, readTypedObject } from './json-object.ts';
+import { LINE_WAS_CUT, readTypedObject, startsLikeObject, typeOfCut } from './json-object.ts';
 
-export const JSONL: AdapterKind = {
-  make: ({ intake, plan }) => new JsonlAdapter(intake, plan.tool.manifestPath === null),
-};
+export const JSONL: AdapterKind = { make: (context) => new JsonlAdapter(context) };
+
+/** The messages that end an attempt: without them, its outcome is not known. */
+const LAST_MESSAGES: readonly (string | undefined)[] = ['result', 'error', 'cancelled'];
 
 /** ACOR's own protocol: each line is a message (contract §1). */
 class JsonlAdapter implements Adapter {
+  readonly keepsEmptyLines: boolean;
   readonly #intake: Intake;
   readonly #scanner: HotScanner;
-  /** What a program that may not know the protocol has written; undefined once it has sent a message, or too much. */
-  #text: string[] | undefined;
-  #textChars = 0;
+  /** What a program that may not know the protocol has written; undefined once it has sent a message. */
+  #text: OutputText | undefined;
+  /** Whether a message was cut before its type: it may have been the result. */
+  #hasLostMessage = false;
 
-  constructor(intake: Intake, mayBePlain: boolean) {
+  constructor(context: AdapterContext) {
+    const { intake, plan } = context;
     this.#intake = intake;
     this.#scanner = new HotScanner(intake.runId);
-    if (mayBePlain) this.#text = [];
+    this.keepsEmptyLines = plan.tool.manifestPath === null;
+    if (this.keepsEmptyLines) this.#text = new OutputText(context);
   }
 
   line(bytes: Uint8Array, start: number, end: number, cut: boolean): void {
@@ -32,23 +38,97 @@ class JsonlAdapter implements Adapter {
 
   /** The output of a program without a manifest that wrote no message is its result. */
   end(rc: number | null): void {
-    if (rc !== 0 || this.#text === undefined || this.#text.length === 0) return;
-    this.#intake.accept({ type: 'result', status: 'ok', data: { output: this.#text.join('\n') } });
+    if (rc !== 0) return;
+    if (this.#text !== undefined && this.#text.lines > 0)
+      this.#intake.accept({ type: 'result', status: 'ok', data: this.#text.data() });
+    else if (this.#hasLostMessage && this.#intake.ending === undefined) this.#failAtCut('last message');
   }
 
   #carefully(bytes: Uint8Array, start: number, end: number, cut: boolean): void {
+    if (start === end) {
+      // An empty line is not a message.
+      this.#text?.add(bytes, start, end);
+      return;
+    }
     const message = readTypedObject(this.#intake, bytes, start, end, cut);
-    if (message === undefined) this.#remember(bytes, start, end);
-    else {
+    if (message !== undefined) {
       this.#text = undefined;
       this.#intake.accept(message);
+    } else {
+      this.#text?.add(bytes, start, end);
+      if (cut) this.#noteCut(bytes.subarray(start, end));
     }
   }
 
-  #remember(bytes: Uint8Array, start: number, end: number): void {
-    if (this.#text === undefined) return;
-    this.#textChars += end - start + 1;
-    if (this.#textChars > INLINE_OUTPUT_CHARS) this.#text = undefined;
-    else this.#text.push(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
+  #noteCut(beginning: Uint8Array): void {
+    const type = startsLikeObject(beginning) ? typeOfCut(beginning) : undefined;
+    if (LAST_MESSAGES.includes(type)) {
+      this.#text = undefined;
+      this.#failAtCut(`'${type}'`);
+    } else if (this.#text === undefined) {
+      this.#hasLostMessage ||= type === undefined && startsLikeObject(beginning);
+      this.#intake.warnOnce(
+        'cut',
+        'E_PROTOCOL',
+        `${type === undefined ? 'a line' : `a message of the tool ('${type.slice(0, 40)}')`} ${LINE_WAS_CUT}`,
+      );
+    }
   }
+
+  #failAtCut(what: string): void {
+    this.#intake.accept({
+      type: 'error',
+      code: 'E_PROTOCOL',
+      msg: `the tool's ${what} ${LINE_WAS_CUT}`,
+      hint: 'Write the data to a file in ARTIFACTS_DIR, and name it in the result as an artifact.',
+    });
+  }
+}
+
+/** Text up to this length is repeated in the result, so that a short answer need not be assembled from events. */
+const INLINE_OUTPUT_BYTES = 65_536;
+
+/** The text that a program has written: kept while it is short. Longer text is in the run's stdout.log. */
+export class OutputText {
+  lines = 0;
+  readonly #context: AdapterContext;
+  /** Where the text of this attempt begins in the log: earlier attempts have written to it. */
+  readonly #offset: number;
+  #kept: string[] = [];
+  #keptBytes = 0;
+
+  constructor(context: AdapterContext) {
+    this.#context = context;
+    this.#offset = context.attempt === 1 ? 0 : sizeOf(context.layout.stdoutLog);
+  }
+
+  add(bytes: Uint8Array, start: number, end: number): void {
+    this.lines++;
+    this.#keptBytes += end - start + 1;
+    if (this.#keptBytes > INLINE_OUTPUT_BYTES) this.#kept = [];
+    else this.#kept.push(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
+  }
+
+  /** The data of the result: the text, or the part of a file that holds it. */
+  data(): Record<string, unknown> {
+    if (this.#keptBytes <= INLINE_OUTPUT_BYTES) return { output: this.#kept.join('\n') };
+    const { intake, layout } = this.#context;
+    const file = layout.stdoutLog;
+    const bytes = sizeOf(file) - this.#offset;
+    intake.warnOnce(
+      'output',
+      undefined,
+      `the output is longer than 64 KiB (${bytes} bytes), so the result only names the file that holds all of it: ${file}`,
+    );
+    return {
+      output_file: file,
+      ...(this.#offset > 0 && { offset: this.#offset }),
+      bytes,
+      lines: this.lines,
+    };
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -13,11 +13,11 @@ const QUIET_MS = 1000;
 export const MARKERS: AdapterKind = {
   make: (context) => new MarkersAdapter(context),
   isText: true,
-  keepsEmptyLines: true,
 };
 
 /** A program that reports with markers in its text (contract §8). Other lines become `log` events. */
 class MarkersAdapter implements Adapter {
+  readonly keepsEmptyLines = true;
   readonly #context: AdapterContext;
   readonly #claims: FileClaims;
   readonly #events: MarkerEvents;

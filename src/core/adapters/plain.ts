@@ -1,31 +1,39 @@
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
 import type { Intake } from '../run/attempt/intake.ts';
 import { isOkExit } from '../run/outcome.ts';
-import { INLINE_OUTPUT_CHARS } from './json-object.ts';
+import { LINE_WAS_CUT } from './json-object.ts';
+import { OutputText } from './jsonl.ts';
 
 export const PLAIN: AdapterKind = { make: (context) => new PlainAdapter(context), isText: true };
 
 /** Any program (contract §1): each line of stdout is a `log`, and the exit code decides between result and error. */
 class PlainAdapter implements Adapter {
+  readonly keepsEmptyLines = true;
   readonly #intake: Intake;
-  readonly #isJson: boolean;
   readonly #exitCodes: Readonly<Record<string, number>>;
-  #lines = 0;
-  #kept: string[] = [];
-  #keptChars = 0;
+  readonly #text: OutputText;
+  /** The lines of the one JSON document (`output: json`). The output limit bounds them. */
+  readonly #json: string[] | undefined;
+  #hasCutJson = false;
 
-  constructor({ intake, plan }: AdapterContext) {
-    const { output, exit_codes } = plan.tool.manifest;
-    this.#intake = intake;
-    this.#isJson = output === 'json';
+  constructor(context: AdapterContext) {
+    const { output, exit_codes } = context.plan.tool.manifest;
+    this.#intake = context.intake;
+    this.#text = new OutputText(context);
+    if (output === 'json') this.#json = [];
     this.#exitCodes = exit_codes;
   }
 
   line(bytes: Uint8Array, start: number, end: number, cut: boolean): void {
     const msg = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
-    this.#lines++;
-    this.#remember(msg);
-    if (this.#isJson) return;
+    if (this.#json !== undefined) {
+      this.#json.push(msg);
+      this.#hasCutJson ||= cut;
+      return;
+    }
+    this.#text.add(bytes, start, end);
+    // An empty line is part of the text, but no event.
+    if (msg === '') return;
     if (cut) this.#intake.accept({ type: 'log', level: 'info', msg, cut });
     else this.#intake.plainLine(msg);
   }
@@ -39,21 +47,30 @@ class PlainAdapter implements Adapter {
         msg: `the program ended with exit code ${rc}`,
         rc,
       });
-    } else if (this.#isJson) this.#endWithJson();
+    } else if (this.#json !== undefined) this.#endWithJson(this.#json);
     else {
-      const whole = this.#keptChars <= INLINE_OUTPUT_CHARS;
+      const data = this.#text.data();
       this.#intake.accept({
         type: 'result',
         status: 'ok',
-        metrics: { lines: this.#lines },
-        ...(whole && { data: { output: this.#kept.join('\n') } }),
+        metrics: { lines: this.#text.lines },
+        data,
       });
     }
   }
 
-  #endWithJson(): void {
+  #endWithJson(lines: readonly string[]): void {
+    if (this.#hasCutJson) {
+      this.#intake.accept({
+        type: 'error',
+        code: 'E_PROTOCOL',
+        msg: `the manifest says output: json, but the JSON ${LINE_WAS_CUT}`,
+        hint: 'Print the JSON on several lines (indented), or write it to a file in ARTIFACTS_DIR.',
+      });
+      return;
+    }
     try {
-      this.#intake.accept({ type: 'result', status: 'ok', data: JSON.parse(this.#kept.join('\n')) });
+      this.#intake.accept({ type: 'result', status: 'ok', data: JSON.parse(lines.join('\n')) });
     } catch (error) {
       this.#intake.accept({
         type: 'error',
@@ -62,12 +79,5 @@ class PlainAdapter implements Adapter {
         hint: 'Set output: text in the manifest, or make the program print exactly one JSON document.',
       });
     }
-  }
-
-  /** The output limit bounds the text for `output: json`; plain text is only kept while it is short. */
-  #remember(msg: string): void {
-    this.#keptChars += msg.length + 1;
-    if (this.#isJson || this.#keptChars <= INLINE_OUTPUT_CHARS) this.#kept.push(msg);
-    else this.#kept = [];
   }
 }

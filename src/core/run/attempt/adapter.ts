@@ -19,6 +19,8 @@ export interface Adapter {
   answer?(line: string): string;
   /** The files that the program reported, measured on disk when it ended. */
   readonly files?: readonly MeasuredArtifact[];
+  /** Whether empty lines are significant. */
+  readonly keepsEmptyLines?: boolean;
 }
 
 /** What an adapter gets to do its work. */
@@ -47,8 +49,6 @@ export interface AdapterKind {
   isText?: boolean;
   /** Whether a carriage return ends a line, as in the output of programs that overwrite their progress. */
   splitsAtReturn?: boolean;
-  /** Whether empty lines are significant. */
-  keepsEmptyLines?: boolean;
   /** Whether the program would read its standard input as data, so that the input must be empty. */
   readsNoAnswers?: boolean;
 }

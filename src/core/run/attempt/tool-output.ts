@@ -62,7 +62,7 @@ export class ToolOutput implements Disposable {
     this.#stdoutLines = new LineReader(
       (bytes, start, end, cut) => adapter.line(bytes, start, end, cut),
       MAX_LINE_BYTES,
-      { keepsEmpty: kind.keepsEmptyLines ?? false },
+      { keepsEmpty: adapter.keepsEmptyLines ?? false },
     );
     this.#stderrLines = new LineReader((bytes, start, end) => {
       if (adapter.errorLine?.(bytes, start, end)) return;
