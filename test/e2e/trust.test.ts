@@ -70,8 +70,8 @@ describe('a cloned project', () => {
       assert.equal(error.code, 'E_PERMISSION');
       return error.hint as string;
     };
-    assert.match(await hint('/etc/passwd'), /acor trust/);
-    assert.doesNotMatch(await hint('/usr/bin/env'), /acor trust/);
+    assert.match(await hint('/etc/passwd'), /no person has trusted it/);
+    assert.doesNotMatch(await hint('/usr/bin/env'), /no person has trusted it/);
   });
 
   it('runs its tools in the sandbox that applies without it', async () => {

@@ -25,7 +25,7 @@ export function refuseLinks(links: readonly Widening[], trusted: readonly Wideni
     'E_APPROVAL_REQUIRED',
     `${link.key}: the link ${link.where} leads out of the project, to ${link.leads_to}, and no person has trusted that`,
     {
-      hint: 'Remove the link. Or a person reads where it leads, and trusts it at a terminal: acor trust',
+      hint: 'Remove the link. Or a person reads where it leads, and trusts it at a terminal.',
       details: { key: link.key, link: link.where, leads_to: link.leads_to },
       next: [TRUST],
     },

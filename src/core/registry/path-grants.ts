@@ -135,7 +135,7 @@ export function howToGrant(
 ): string {
   const inside = `Use a path inside ${roots.join(', ')}`;
   return untrustedRoots.some((root) => isInside(path, root))
-    ? `${inside}. The project's configuration allows this path, but no person has trusted it: at a terminal, acor trust.`
+    ? `${inside}. The project's configuration allows this path, but no person has trusted it: see the warning.`
     : `${inside}, or add its folder to security.grant_roots.`;
 }
 

@@ -76,7 +76,7 @@ function needsRule(store: FileRunStore, packs: boolean): AppError {
   const [byCount, byAge] = [count({ keep: 20 }), count({ olderThanMs: 30 * DAY_MS })];
   return new AppError(
     'E_USAGE',
-    `clean needs a rule for which of ${countOf(store.listNow().length, 'run')} to ${what}`,
+    `clean needs a rule for which of the ${countOf(store.listNow().length, 'run')} to ${what}`,
     {
       hint: `Add --keep N, --older-than 30d, or both. --keep 20 would ${what} ${byCount}, --older-than 30d ${byAge}. Preview with --dry-run.`,
       next: [packs ? PREVIEW_PACK : PREVIEW_CLEAN],

@@ -117,7 +117,7 @@ async function namingWorkflow(
   const { config } = await ctx.app.project();
   if (!workflowFiles(config).some((file) => workflowNameOf(file) === name)) return error;
   return new AcorError(error.code, error.message, {
-    hint: `'${name}' is a workflow: acor workflow run ${name}`,
+    hint: `'${name}' is a workflow: run it as one, with \`workflow run\` in place of \`run\`.`,
     details: { ...error.details, workflow: name },
     next: [graphOf(name)],
   });
