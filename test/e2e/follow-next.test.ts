@@ -210,7 +210,7 @@ describe('every command of next is accepted', () => {
       has: /^acor workflow graph nightly$/m,
       answer: async () => {
         const answer = await envelope('run', 'nightly', '--date', 'today');
-        assert.match(answer.error.hint, /acor workflow run nightly/);
+        assert.match(answer.error.hint, /'nightly' is a workflow/);
         return answer;
       },
     },

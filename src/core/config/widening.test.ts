@@ -87,12 +87,10 @@ describe('the settings of a project', () => {
 
   it('widen where they lift a limit of the user that a manifest alone would not', () => {
     const user = {
-      environment: { timeout_s: 1800, heartbeat_grace_s: 60, answer_timeout_s: 60, max_output_size: 1000 },
       storage: { keep: 10 },
       task: { executor: 'codex', model: 'small', max_iterations: 5, price: { input: 2, output: 3 } },
     };
     const more = {
-      environment: { timeout_s: 1801, heartbeat_grace_s: 61, answer_timeout_s: 61, max_output_size: 1001 },
       storage: { keep: 9 },
       task: { executor: 'claude', model: 'large', max_iterations: 6, price: { input: 1, output: 2 } },
     };
@@ -137,6 +135,11 @@ const CANNOT_WIDEN = [
   'discovery.cache_ttl',
   'discovery.auto_discover',
   'environment.base_allowlist',
+  // `budget` has the ceilings.
+  'environment.timeout_s',
+  'environment.heartbeat_grace_s',
+  'environment.answer_timeout_s',
+  'environment.max_output_size',
   'environment.stall_s',
   'plugins',
 ];

@@ -93,11 +93,6 @@ const RULES: readonly Rule[] = [
     means: 'a tool may continue for longer after it has been stopped',
   },
   {
-    key: /^environment\.(timeout_s|heartbeat_grace_s|answer_timeout_s|max_output_size)$/,
-    widens: (comparison) => comparison.isUsers && raises(comparison),
-    means: 'tools may use more than your own configuration gives them',
-  },
-  {
     key: /^environment\.waiting_stops_deadline$/,
     widens: ({ value, before }) => value === true && before !== true,
     means: 'a tool that waits for an answer may run for longer than its time limit',
