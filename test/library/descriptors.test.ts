@@ -22,7 +22,9 @@ const first = await endOf();
 const before = open();
 const ends = [];
 for (let round = 0; round < 3; round++) ends.push(...(await Promise.all(Array.from({ length: 8 }, endOf))));
-const last = await endOf();
+// On a busy machine a run that failed gives its last descriptors back a moment after its end.
+let last = await endOf();
+for (let again = 0; last.state !== 'completed' && again < 100; again++) last = await endOf();
 console.log(JSON.stringify({ first, ends, last, more: open() - before }));
 `;
 
