@@ -9,6 +9,16 @@ export const stream = z
     'Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent.',
   );
 
+/** The flag --timeout of a command that starts a run, in seconds. `what` completes "the deadline of". */
+export function timeoutOf(what: string) {
+  return z
+    .number()
+    .positive()
+    .meta({ unit: 's' })
+    .optional()
+    .describe(`Seconds, or 5m, 1h, until the deadline of ${what}.`);
+}
+
 /** Whether to stream: ten thousand events would fill the context of an agent with nothing that it needs. */
 export function streams(
   flag: boolean | undefined,

@@ -63,7 +63,7 @@ export class OpenFolder implements Disposable {
     return OpenFolder.#open(this.at(name), childPath(this.path, name), constants.O_NOFOLLOW);
   }
 
-  /** Opens a folder in this one, and makes it when there is none. */
+  /** Opens a folder in this one, and creates it if it does not exist. */
   makeChild(name: EntryName, mode = 0o777): OpenFolder {
     try {
       mkdirSync(this.at(name), mode);
@@ -98,7 +98,7 @@ export class OpenFolder implements Disposable {
     return this.#fd === undefined ? lstatSync(this.path) : fstatSync(this.#fd);
   }
 
-  /** What an entry is, links not followed; undefined when there is none. */
+  /** The stats of an entry, links not followed; undefined if it does not exist. */
   statsOf(name: EntryName): Stats | undefined {
     return lstatSync(this.at(name), { throwIfNoEntry: false });
   }

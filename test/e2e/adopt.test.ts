@@ -68,8 +68,9 @@ describe('acor adopt', () => {
     );
   });
 
-  it('asks curl for the help of every option, and finds in its manual page what may be repeated', async (t) => {
-    if (!existsSync('/usr/bin/curl')) return t.skip('no /usr/bin/curl on this machine');
+  it('asks curl for the help of every option, and finds in its manual page what may be repeated', {
+    skip: existsSync('/usr/bin/curl') ? false : 'needs curl',
+  }, async () => {
     using project = new TestProject();
     const { data } = await project.envelope(['adopt', '/usr/bin/curl', '--dry-run']);
     assert.deepEqual(data.asked, [
@@ -83,8 +84,9 @@ describe('acor adopt', () => {
     if (existsSync('/usr/share/man/man1/curl.1.gz')) assert.equal(named('header')!['multiple'], true);
   });
 
-  it('reads the manual page of git log, and names it as the source of an input', async (t) => {
-    if (!existsSync('/usr/share/man/man1/git-log.1.gz')) return t.skip('no manual page git-log(1)');
+  it('reads the manual page of git log, and names it as the source of an input', {
+    skip: existsSync('/usr/share/man/man1/git-log.1.gz') ? false : 'needs the manual page git-log(1)',
+  }, async () => {
     using project = new TestProject();
     const { data } = await project.envelope(['adopt', '/usr/bin/git', 'log', '--dry-run']);
     const page = data.drafts[0].sources.find(

@@ -4,7 +4,7 @@ import { safeData } from '../../compose/terminal-text.ts';
 
 type Result = Readonly<Record<string, unknown>>;
 
-/** The answer of a tool, whole: text as text, a list of objects as a table. The records of a pipe come last. Empty when there is none. */
+/** The answer of a tool, whole: text as text, a list of objects as a table. The records of a pipe come last. Empty if the result has no data and no message. */
 export function renderResult({ data, msg, records }: Result, screen: Screen): string {
   return [plainOutput(data) ?? data ?? msg, records]
     .filter((part) => part !== undefined && part !== null)

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { closeSync, readlinkSync, readSync, realpathSync, type Stats } from 'node:fs';
+import { readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 import { type EntryName, OpenFolder } from '../../util/open-folder.ts';
 import { walkTree } from '../../util/walk-tree.ts';
-import { sha256Of } from './tool-digest.ts';
-
-const CHUNK_BYTES = 1 << 20;
+import { sha256Of, sha256OfOpened } from './tool-digest.ts';
 
 /** How much is read. What is beyond that counts by its size and time. */
 interface Bound {
@@ -66,21 +64,8 @@ export class ContentDigests {
       if (!this.comparedBySize.includes(of)) this.comparedBySize.push(of);
       return digest(`size ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`);
     }
-    return digest(`${kind} ${contentOf(folder, name)}`);
+    return digest(`${kind} ${sha256OfOpened(folder.openFile(name))}`);
   }
-}
-
-function contentOf(folder: OpenFolder, name: EntryName): string {
-  const hash = createHash('sha256');
-  const chunk = new Uint8Array(CHUNK_BYTES);
-  const fd = folder.openFile(name);
-  try {
-    for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk))
-      hash.update(chunk.subarray(0, read));
-  } finally {
-    closeSync(fd);
-  }
-  return hash.digest('hex');
 }
 
 /** The content of the file to which a link leads, as an interpreter in a virtual environment. */

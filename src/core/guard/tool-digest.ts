@@ -43,9 +43,13 @@ function isFile(path: string): boolean {
 
 /** The SHA-256 of a file's bytes, in hex. Throws the system's errors. */
 export function sha256Of(path: string): string {
+  return sha256OfOpened(openSync(path, 'r'));
+}
+
+/** The same for a descriptor, which it closes. */
+export function sha256OfOpened(fd: number): string {
   const hash = createHash('sha256');
   const chunk = new Uint8Array(CHUNK_BYTES);
-  const fd = openSync(path, 'r');
   try {
     for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk))
       hash.update(chunk.subarray(0, read));

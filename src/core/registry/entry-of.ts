@@ -53,7 +53,7 @@ export function entryOf(
   return real.path;
 }
 
-/** A file that is meant to be an entry, but that nothing can start; null when there is none. */
+/** A file with the name of an entry that is neither executable nor in a known language; null if no file is. */
 function notExecutable(dir: string, files: WatchedFiles): Problem | null {
   const name = (files.list(dir) ?? [])
     .filter((entry) => entry.isFile() && STEMS.some((stem) => isEntry(entry.name, stem)))

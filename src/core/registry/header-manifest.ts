@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parseYaml, type YamlFile } from '../config/yaml-file.ts';
 
-/** A manifest further down in a file is none. */
+/** ACOR reads a manifest only at the beginning of a file. */
 const MAX_BYTES = 16_384;
 const MARK = /^(?:#|\/\/) acor:(?=\s|$)/;
 

@@ -16,7 +16,7 @@ const FORMS: readonly RegExp[] = [
   /.+ at \S+ line \d+\.$/,
 ];
 
-/** The line of stderr that names why a program failed; undefined when there is none. */
+/** The line of stderr that names why a program failed; undefined if no line does. */
 export function exceptionLine(stderr: string): string | undefined {
   const lines = stderr.split('\n').map((line) => line.trimEnd());
   const at = lines.findLastIndex(

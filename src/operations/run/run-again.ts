@@ -11,18 +11,13 @@ import { runName } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { answers, runId, runSummary, startedRun, stream } from '../shapes.ts';
+import { answers, runId, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import type { ShownAs } from './run-result.ts';
 
 export const againInput = z.object({
   run: runId,
-  timeout: z
-    .number()
-    .positive()
-    .meta({ unit: 's' })
-    .optional()
-    .describe('Seconds, or 5m, 1h, until the deadline of this attempt.'),
+  timeout: timeoutOf('this attempt'),
   stream,
   detach: z.boolean().default(false).describe('Return the id at once; the run continues in the background.'),
   answer: z

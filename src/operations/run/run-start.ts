@@ -10,17 +10,12 @@ import { graphOf } from '../../protocol/next-steps.ts';
 import { kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { answers, runSummary, startedRun, stream } from '../shapes.ts';
+import { answers, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
 
 export const runFlags = {
-  timeout: z
-    .number()
-    .positive()
-    .meta({ unit: 's' })
-    .optional()
-    .describe('Seconds, or 5m, 1h, until the deadline of the whole run.'),
+  timeout: timeoutOf('the whole run'),
   retries: z.int().min(0).optional().describe('How often a retryable failure is retried.'),
   stream,
   detach: z

@@ -5,7 +5,7 @@ import type { RunnerServices } from '../../core/run/services.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
-import { answers, runSummary, startedRun, stream } from '../shapes.ts';
+import { answers, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 
 const input = z.object({
   stages: z
@@ -14,14 +14,7 @@ const input = z.object({
     .describe(
       'The tools, each with its arguments as one word; each tool reads the records of the one before.',
     ),
-  timeout: z
-    .number()
-    .positive()
-    .meta({ unit: 's' })
-    .optional()
-    .describe(
-      'Seconds, or 5m, 1h, until the deadline of the whole pipe; by default that of its slowest tool.',
-    ),
+  timeout: timeoutOf('the whole pipe; by default that of its slowest tool'),
   stream,
   detach: z
     .boolean()

@@ -6,7 +6,7 @@ import { readTask, refuseWhileLive } from '../../core/task/task-record.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import { shownPlan, showPlan } from '../run/show-plan.ts';
-import { runSummary, startedRun, stream } from '../shapes.ts';
+import { runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 
 const TASK_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
@@ -31,12 +31,7 @@ export const taskRun = acorOperation({
       .enum(EXECUTOR_NAMES)
       .optional()
       .describe('The agent that does it; by default task.executor of the configuration.'),
-    timeout: z
-      .number()
-      .positive()
-      .meta({ unit: 's' })
-      .optional()
-      .describe('Seconds, or 5m, 1h, until the deadline of the whole run.'),
+    timeout: timeoutOf('the whole run'),
     stream,
     detach: z
       .boolean()

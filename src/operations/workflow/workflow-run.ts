@@ -7,7 +7,7 @@ import { runName } from '../../protocol/run.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import type { ShownAs } from '../run/run-result.ts';
-import { answers, runSummary, startedRun, stream } from '../shapes.ts';
+import { answers, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 
 const input = z.object({
   workflow: z.string().describe('The workflow: its name, or the path of its file.'),
@@ -15,12 +15,7 @@ const input = z.object({
     .array(z.string())
     .default([])
     .describe("The workflow's inputs, as flags; --input-json takes them as JSON."),
-  timeout: z
-    .number()
-    .positive()
-    .meta({ unit: 's' })
-    .optional()
-    .describe('Seconds, or 5m, 1h, until the deadline of the whole workflow.'),
+  timeout: timeoutOf('the whole workflow'),
   stream,
   detach: z
     .boolean()

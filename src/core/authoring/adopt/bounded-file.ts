@@ -8,7 +8,7 @@ const MAX_STORED = 1_048_576;
 const MAX_TEXT = 2 * MAX_STORED;
 
 /**
- * The text of a file below a folder, packed with gzip or not. Undefined when there is none, when a link leads out of the
+ * The text of a file below a folder, packed with gzip or not. Undefined if it does not exist, if a link leads out of the
  * folder, when it is no regular file, or when it is too large.
  */
 export function boundedText(folder: string, name: string): string | undefined {

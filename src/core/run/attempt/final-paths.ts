@@ -99,7 +99,7 @@ export class FinalPaths {
     return { out: parts.length === 1 ? parts[0]! : Buffer.concat(parts), end };
   }
 
-  /** Where the longest end of the data starts that is the beginning of a path; the data's length when there is none. */
+  /** The index at which the data's end begins to look like a path, the longest such end; the data's length if no end does. */
   #beginningAt(data: Buffer): number {
     let first = data.length;
     if (data.at(-1) === LF) return first;

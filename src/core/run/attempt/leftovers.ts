@@ -1,8 +1,10 @@
 import { basename, join, relative } from 'node:path';
-import { OpenFolder } from '../../../util/open-folder.ts';
+import type { OpenFolder } from '../../../util/open-folder.ts';
 import { isInside } from '../../../util/real-path.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
 import { walkTree } from '../../../util/walk-tree.ts';
+import type { RunWorkspace } from '../workspace.ts';
+import { openWork } from './output-place.ts';
 
 const MAX_SHOWN = 20;
 const MAX_LOOKED_AT = 1000;
@@ -17,15 +19,10 @@ export interface Leftovers {
   hint: string;
 }
 
-/** Whether there is anything to look at: hidden files do not count. */
-export function isEmptied(work: string): boolean {
-  using folder = openIfThere(work);
-  return folder === undefined || folder.names().every((name) => String(name).startsWith('.'));
-}
-
 /** The files that a completed tool left in its workspace although they are no artifacts; hidden ones do not count. */
-export function leftoversIn(work: string, artifacts: readonly string[]): Leftovers | undefined {
-  using folder = openIfThere(work);
+export function leftoversIn(workspace: RunWorkspace, artifacts: readonly string[]): Leftovers | undefined {
+  const { work } = workspace;
+  using folder = openIfThere(workspace);
   if (folder === undefined) return undefined;
   const isOfInterest = (path: string) => {
     const name = basename(path);
@@ -38,7 +35,7 @@ export function leftoversIn(work: string, artifacts: readonly string[]): Leftove
     // The tool may have made it unreadable.
     onError: () => {},
   })) {
-    if (kind === 'entry' && isOfInterest(path)) found.push(relative(work, path));
+    if (kind === 'entry' && isOfInterest(path)) found.push(relative(folder.path, path));
     if (++looked > MAX_LOOKED_AT) break;
   }
   if (found.length === 0) return undefined;
@@ -52,9 +49,9 @@ export function leftoversIn(work: string, artifacts: readonly string[]): Leftove
 }
 
 /** A tool may have removed its workspace, or put something else in its place. */
-function openIfThere(work: string): OpenFolder | undefined {
+function openIfThere(workspace: RunWorkspace): OpenFolder | undefined {
   try {
-    return OpenFolder.real(work);
+    return openWork(workspace);
   } catch {
     return undefined;
   }

@@ -32,11 +32,9 @@ export class OutputPlace implements Disposable {
   }
 
   /** A place in the staging folder. Throws ENOTDIR when the tool has replaced a folder above it by something else. */
-  static staged({ dir, work }: RunWorkspace, path: string): OutputPlace {
-    using run = OpenFolder.trusted(dir);
-    const folder = walkDown(run.child(basename(work)), relative(work, dirname(path)), (above, name) =>
-      above.child(name),
-    );
+  static staged(workspace: RunWorkspace, path: string): OutputPlace {
+    const inside = relative(workspace.work, dirname(path));
+    const folder = walkDown(openWork(workspace), inside, (above, name) => above.child(name));
     return new OutputPlace(folder, basename(path));
   }
 
@@ -69,9 +67,9 @@ export class OutputPlace implements Disposable {
 }
 
 /** Makes the folders in which a tool writes its outputs, without anything that an earlier attempt has left there. */
-export function makeStagingFolders({ dir, work, staging }: RunWorkspace, folders: readonly string[]): void {
-  using run = OpenFolder.trusted(dir);
-  using above = run.child(basename(work));
+export function makeStagingFolders(workspace: RunWorkspace, folders: readonly string[]): void {
+  const { staging } = workspace;
+  using above = openWork(workspace);
   removeTree(above, basename(staging));
   for (const folder of folders)
     walkDown(above.makeChild(basename(staging)), relative(staging, folder), openOrMake)[Symbol.dispose]();
@@ -129,6 +127,12 @@ function copyEntry(from: Entry, to: Entry): void {
   } finally {
     closeSync(source);
   }
+}
+
+/** Opens the folder in which the tool works. Throws ENOENT or ENOTDIR when the tool has removed or replaced it. */
+export function openWork({ dir, work }: RunWorkspace): OpenFolder {
+  using run = OpenFolder.trusted(dir);
+  return run.child(basename(work));
 }
 
 function walkDown(

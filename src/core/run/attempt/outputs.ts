@@ -27,7 +27,7 @@ export function copiedBytes(staged: readonly StagedOutput[]): number {
   return staged.reduce((sum, { replaces }) => sum + (replaces?.size ?? 0), 0);
 }
 
-/** The staged outputs that the tool wrote. A copy that it did not change is none. */
+/** The staged outputs that the tool wrote. A copy that the tool did not change is left out. */
 export function writtenOutputs(staged: readonly StagedOutput[], workspace: RunWorkspace): StagedOutput[] {
   return staged.filter((output) => wasWritten(output, workspace));
 }

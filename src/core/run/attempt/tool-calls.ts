@@ -18,14 +18,15 @@ import { errorInfo } from '../../../protocol/error-codes.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import { writeAtomic, writeFully } from '../../../util/atomic-write.ts';
 import { errorMessage } from '../../../util/error-code.ts';
-import { OpenFolder } from '../../../util/open-folder.ts';
+import type { OpenFolder } from '../../../util/open-folder.ts';
 import { isInside } from '../../../util/real-path.ts';
 import { removeTree } from '../../../util/walk-tree.ts';
 import { shimText } from '../../sandbox/call-shim.ts';
 import { endChildren } from '../end-children.ts';
 import { endedRecord } from '../follow-to-end.ts';
-import { callFolders, type RunWorkspace } from '../workspace.ts';
+import { callFolders } from '../workspace.ts';
 import type { AttemptContext } from './attempt-context.ts';
+import { openWork } from './output-place.ts';
 
 /** Events of the file system may get lost. */
 const LOOK_MS = 500;
@@ -58,7 +59,7 @@ export class ToolCalls implements AsyncDisposable {
       mkdirSync(folder, { recursive: true });
       chmodSync(folder, 0o755);
     }
-    using work = workFolder(workspace);
+    using work = openWork(workspace);
     removeTree(work, basename(requests));
     this.#requests = work.makeChild(basename(requests), 0o755);
     for (const name of ['tool', 'acor'])
@@ -81,7 +82,7 @@ export class ToolCalls implements AsyncDisposable {
     const { requests, replies, programs, shortcut } = this.#folders;
     this.#requests[Symbol.dispose]();
     for (const path of [replies, programs]) rmSync(path, { recursive: true, force: true });
-    using work = workFolder(plan.workspace);
+    using work = openWork(plan.workspace);
     for (const path of [requests, shortcut]) removeTree(work, basename(path));
   }
 
@@ -172,11 +173,6 @@ export class ToolCalls implements AsyncDisposable {
       parent = (await store.read(parent.run_id)).parent;
     }
   }
-}
-
-function workFolder({ dir, work }: RunWorkspace): OpenFolder {
-  using run = OpenFolder.trusted(dir);
-  return run.child(basename(work));
 }
 
 /** The words of a call: the working directory, the name of the program, its arguments. The tool may have put anything there. */

@@ -19,7 +19,7 @@ import type { RunnerServices } from '../services.ts';
 import { runAttempt } from './attempt.ts';
 import { artifactRoots, collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
-import { isEmptied, leftoversIn } from './leftovers.ts';
+import { leftoversIn } from './leftovers.ts';
 import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
 
@@ -179,12 +179,8 @@ class ToolExecutor implements RunExecutor {
   }
 
   async #reportLeftovers(artifacts: readonly MeasuredArtifact[]): Promise<void> {
-    const { work } = this.#plan.workspace;
-    if (isEmptied(work)) return;
-    const left = leftoversIn(
-      work,
-      artifacts.map(({ path }) => path),
-    );
+    const paths = artifacts.map(({ path }) => path);
+    const left = leftoversIn(this.#plan.workspace, paths);
     if (left === undefined) return;
     const { msg, ...extra } = left;
     this.#warn(undefined, msg, extra);
