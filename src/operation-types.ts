@@ -434,7 +434,7 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
-      /** What the tool asked, and nobody answered. */
+      /** What the tool asked, and has no answer. */
       questions?: Array<{
         action_id: string;
         action: string;
@@ -588,7 +588,7 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
-      /** What the tool asked, and nobody answered. */
+      /** What the tool asked, and has no answer. */
       questions?: Array<{
         action_id: string;
         action: string;
@@ -841,7 +841,7 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
-      /** What the tool asked, and nobody answered. */
+      /** What the tool asked, and has no answer. */
       questions?: Array<{
         action_id: string;
         action: string;
@@ -908,7 +908,7 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
-      /** What the tool asked, and nobody answered. */
+      /** What the tool asked, and has no answer. */
       questions?: Array<{
         action_id: string;
         action: string;
@@ -1006,7 +1006,7 @@ export interface OperationTypes {
         pct: number | null;
         msg: string | null;
       } | null;
-      /** The open questions, which accept an answer now; of an ended run, those that nobody answered. */
+      /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
         action_id: string;
         action: string;
@@ -1094,7 +1094,7 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
-      /** What the tool asked, and nobody answered. */
+      /** What the tool asked, and has no answer. */
       questions?: Array<{
         action_id: string;
         action: string;
@@ -1205,7 +1205,7 @@ export interface OperationTypes {
       state: string;
       code: string | null;
       waited: 'ended' | 'question' | 'timeout';
-      /** The open questions, which accept an answer now; of an ended run, those that nobody answered. */
+      /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
         action_id: string;
         action: string;
@@ -1569,7 +1569,7 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
-      /** What the tool asked, and nobody answered. */
+      /** What the tool asked, and has no answer. */
       questions?: Array<{
         action_id: string;
         action: string;
@@ -1844,7 +1844,7 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
-      /** What the tool asked, and nobody answered. */
+      /** What the tool asked, and has no answer. */
       questions?: Array<{
         action_id: string;
         action: string;
@@ -1923,7 +1923,7 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
-      /** What the tool asked, and nobody answered. */
+      /** What the tool asked, and has no answer. */
       questions?: Array<{
         action_id: string;
         action: string;
@@ -1994,7 +1994,7 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
-      /** What the tool asked, and nobody answered. */
+      /** What the tool asked, and has no answer. */
       questions?: Array<{
         action_id: string;
         action: string;

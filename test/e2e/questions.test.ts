@@ -216,7 +216,7 @@ describe('a run with a supervisor process of its own', () => {
   });
 });
 
-describe('a question that nobody answers', () => {
+describe('a question without an answer', () => {
   const ASKS = (more: string) =>
     `#!/bin/bash\necho '{"type":"action_required","action":"pick","action_id":"p-1"${more}}'\nread -r answer\necho '{"type":"result","status":"ok"}'\n`;
   let project: TestProject;

@@ -75,7 +75,7 @@ export async function unansweredQuestionsOf(store: RunStore, runId: string): Pro
     .map(asShown);
 }
 
-/** The open questions of a live run, and those of an ended run that nobody answered. */
+/** The open questions of a live run, and those of an ended run that have no answer. */
 export async function shownQuestionsOf(
   store: RunStore,
   { run_id, state }: Pick<RunRecord, 'run_id' | 'state'>,

@@ -51,7 +51,7 @@ export async function answerOf(
   return { kind: 'failure', error, data: shown, exit, warnings };
 }
 
-/** What the tool asked without waiting, and nobody answered. */
+/** What the tool asked without waiting, and has no answer. */
 async function unansweredOf({ run_id }: RunSummary, app: AcorApp): Promise<OpenQuestion[]> {
   const { store } = await app.project();
   // A tool may have removed its own record.
