@@ -1722,7 +1722,7 @@ export interface OperationTypes {
   /** List the tools of this project. */
   'tool.list': {
     input: {
-      /** Only tools whose name, category or description contains this text. */
+      /** Only tools whose name, category or description contains this text; with * or ?, whose name or category matches. */
       filter?: string | undefined;
       /** json: the envelope. table, text: for people. */
       format?: 'json' | 'table' | 'text' | undefined;
