@@ -43,7 +43,7 @@ describe('an answer', () => {
     assert.ok(data.checks.every((check: object) => Object.keys(check).join() === 'status'));
   });
 
-  it('names the command for a program that is no tool', async () => {
+  it('names the command for a program that is not a tool', async () => {
     const { error, meta } = await project.envelope(['run', 'ls', '-a']);
     assert.match(error.hint, /\/ls is a program: run it with `exec`/);
     assert.equal(meta.next[0], 'acor exec ls -a');

@@ -41,6 +41,7 @@ export function summarise(
       kind,
       ...outcome,
       signal: exit?.signal ?? null,
+      rc: exit?.rc ?? null,
       idempotent,
       repeatable: facts.repeatable,
       hasCheckpoints: hasFiles(layout.checkpoints),
