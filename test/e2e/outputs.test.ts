@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ACOR, ROOT, TestProject } from '../support/project.ts';
@@ -44,6 +44,7 @@ from pathlib import Path
 from acor.protocol import emit_action, emit_error, emit_result, emit_start
 args = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 source, target = Path(args["--source"]), Path(args["--target"])
+batch_size = int(args.get("--batch-size", "100"))
 target.mkdir(parents=True, exist_ok=True)
 emit_start("migrate", args={"target": str(target)})
 emit_action("choose_migration_strategy", files=2)
@@ -222,6 +223,15 @@ describe("the commands of seed 000's examples", { skip: noPython }, () => {
       ['tools/registry/data_migrator/tool.yaml', 'tools/registry/example_processor/tool.yaml'],
     );
     assert.match(proposed[0].by_hand, /acor validate --fix/);
+    const unlisted = data.files.filter(({ why }: { why?: string }) => /does not list/.test(why ?? ''));
+    assert.deepEqual(
+      unlisted.map(({ path, why }: { path: string; why: string }) => [path, /has (.*), which/.exec(why)![1]]),
+      [['tools/registry/data_migrator/tool.yaml', '--batch-size']],
+    );
+    // What it says to add, for the command of the appendix.
+    const [addition] = /\{ .* \}/.exec(unlisted[0].by_hand)!;
+    const path = project.path('tools/registry/data_migrator/tool.yaml');
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/^inputs:\n/m, `inputs:\n  - ${addition}\n`));
     const found = await project.envelope(['validate']);
     const rules = (found.data ?? found.error.details).findings.map(({ rule }: { rule: string }) => rule);
     assert.equal(rules.filter((rule: string) => rule === 'no-access').length, 2);
@@ -230,8 +240,8 @@ describe("the commands of seed 000's examples", { skip: noPython }, () => {
     for (const command of [
       './tool example_processor --input ./data.json --output ./result.json',
       './tool example_processor --input ./data.json --output ./result.json',
-      'TOOL_TIMEOUT_S=3600 ./tool data_migrator --source ./in --target ./out',
-      'TOOL_TIMEOUT_S=3600 ./tool data_migrator --source ./in --target ./out',
+      'TOOL_TIMEOUT_S=3600 ./tool data_migrator --source ./in --target ./out --batch-size 200',
+      'TOOL_TIMEOUT_S=3600 ./tool data_migrator --source ./in --target ./out --batch-size 200',
     ]) {
       const { status, stdout } = spawnSync('sh', ['-c', command], {
         cwd: project.root,
