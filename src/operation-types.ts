@@ -434,6 +434,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -574,6 +588,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -813,6 +841,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -866,6 +908,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -950,7 +1006,7 @@ export interface OperationTypes {
         pct: number | null;
         msg: string | null;
       } | null;
-      /** The open questions of the run; they accept an answer now. */
+      /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
         action_id: string;
         action: string;
@@ -1038,6 +1094,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -1135,7 +1205,7 @@ export interface OperationTypes {
       state: string;
       code: string | null;
       waited: 'ended' | 'question' | 'timeout';
-      /** The open questions of the run; they accept an answer now. */
+      /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
         action_id: string;
         action: string;
@@ -1499,6 +1569,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -1638,7 +1722,7 @@ export interface OperationTypes {
   /** List the tools of this project. */
   'tool.list': {
     input: {
-      /** Only tools whose name, category or description contains this text. */
+      /** Only tools whose name, category or description contains this text; with * or ?, whose name or category matches. */
       filter?: string | undefined;
       /** json: the envelope. table, text: for people. */
       format?: 'json' | 'table' | 'text' | undefined;
@@ -1760,6 +1844,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -1825,6 +1923,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -1882,6 +1994,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
