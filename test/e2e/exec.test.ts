@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { TestProject } from '../support/project.ts';
+import { readRun, TestProject } from '../support/project.ts';
 
 const HEADER = `#!/bin/bash
 # Greets a person.
@@ -84,6 +84,43 @@ describe('a program without a manifest', () => {
     const [, ...command] = shown.meta.next[0].split(' ');
     const { stdout } = await project.acor(command);
     assert.match(stdout, /"output":"content"/);
+  });
+});
+
+describe('a program that is interrupted', () => {
+  const WAITS = `trap 'echo "asked to end"; exit 7' TERM\necho ready >&2\nwhile :; do sleep 0.02; done\n`;
+  let project: TestProject;
+  before(() => {
+    // Nothing but the program's own end ends a run within a test.
+    project = new TestProject({
+      tools: ['heeds_cancel'],
+      config: 'version: 1\nenvironment: { cancel_grace_s: 86400 }\n',
+    });
+    project.write('wait.sh', `#!/bin/sh\n${WAITS}`, 0o755);
+  });
+  after(() => project[Symbol.dispose]());
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    for (const command of [
+      ['exec', '--', 'sh', '-c', WAITS],
+      ['run', './wait.sh'],
+    ])
+      it(`${command[0]}: ${signal} reaches it at once, and its end is the end of the run`, async () => {
+        const running = project.start(command);
+        await running.event('diagnostic');
+        running.child.kill(signal);
+        const run = readRun(await running.finished);
+        assert.deepEqual([run.end.state, run.end.rc, run.code], ['cancelled', 7, 1]);
+        assert.match(run.stdout, /asked to end/);
+      });
+  }
+
+  it('a tool that writes the protocol ends by its cancel file, without a signal', async () => {
+    const running = project.start(['run', 'heeds_cancel']);
+    await running.event('heartbeat');
+    running.child.kill('SIGINT');
+    const { end, of } = readRun(await running.finished);
+    assert.deepEqual([end.state, end.rc, of('cancelled').length], ['cancelled', 130, 1]);
   });
 });
 
