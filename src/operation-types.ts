@@ -885,6 +885,7 @@ export interface OperationTypes {
       run_id: string;
       kind: 'tool' | 'workflow' | 'pipe' | 'task';
       tool: string;
+      title?: string | undefined;
       tool_version: string | null;
       tool_digest: string | null;
       args: Array<string>;
@@ -988,7 +989,7 @@ export interface OperationTypes {
     input: {
       /** The tool to run, or the path of a script or program: ./report.sh. */
       tool: string;
-      /** The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool. */
+      /** The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool. So is every word behind a script that declares no inputs. */
       args?: Array<string> | undefined;
       /** Seconds, or 5m, 1h, until the deadline of the whole run. */
       timeout?: number | undefined;

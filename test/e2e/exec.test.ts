@@ -179,6 +179,114 @@ describe('a script with its manifest in its header', () => {
   });
 });
 
+describe('a script that declares no inputs', () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject();
+    project.write('words.sh', '#!/bin/sh\nprintf "%s|" "$@"\n', 0o755);
+    project.write('data.txt', 'content\n');
+    project.write('reads.py', 'print(open("data.txt").read())\n');
+    project.write('named.sh', '#!/bin/sh\n# acor: name: greet\n# acor: version: 1.0.0\necho hi\n', 0o755);
+  });
+  after(() => project[Symbol.dispose]());
+
+  it('gets every word behind its path, also those that are flags of ACOR elsewhere', async () => {
+    const words = ['--timeout', '5', '--json', '--help', '--dry-run', '--fields=a', '--', '--cwd', '/'];
+    for (const before of [[], ['--']]) {
+      const { data } = await project.envelope(['run', '--no-stream', './words.sh', ...before, ...words]);
+      assert.equal(data.result.data.output, `${words.join('|')}|`);
+    }
+    const { data } = await project.envelope([
+      'run',
+      '--dry-run',
+      '--timeout',
+      '7',
+      './words.sh',
+      '--timeout',
+      '5',
+    ]);
+    assert.deepEqual([data.limits.timeout_s, data.argv.slice(-2)], [7, ['--timeout', '5']]);
+  });
+
+  it('leaves to ACOR the flags that it does not declare once it declares inputs', async () => {
+    project.write(
+      'one.sh',
+      '#!/bin/sh\n# acor: inputs:\n# acor:   - { name: who, type: string }\nprintf "%s|" "$@"\n',
+      0o755,
+    );
+    const { data } = await project.envelope(['run', './one.sh', '--who', 'Ada', '--no-stream']);
+    assert.equal(data.result.data.output, '--who|Ada|');
+  });
+
+  it('is reported with where to write the manifest that it has not', async () => {
+    project.write('calls.sh', '#!/bin/sh\nperl -e 1\n', 0o755);
+    const { error } = await project.envelope(['run', '--no-stream', './calls.sh']);
+    assert.match(
+      error.hint,
+      /In the header of calls\.sh \(lines that begin with "# acor:"\), under permissions\.commands, write: - perl/,
+    );
+    project.write('calls.js', 'console.error("getaddrinfo ENOTFOUND"); process.exit(1);\n');
+    const script = await project.envelope(['run', '--no-stream', './calls.js']);
+    assert.match(script.error.hint, /In the header of calls\.js \(lines that begin with "\/\/ acor:"\)/);
+    const program = await project.envelope([
+      'exec',
+      '--no-stream',
+      '--',
+      'sh',
+      '-c',
+      'echo ENETUNREACH >&2; exit 1',
+    ]);
+    assert.match(program.error.hint, /pass the flag --net/);
+    for (const { hint } of [error, script.error, program.error]) assert.doesNotMatch(hint, /tool\.yaml/);
+  });
+
+  it('that misses a file of its caller: says once that it started in an empty workspace', async () => {
+    const run = await project.run(['./reads.py']);
+    const warnings = run.of('runner_warning').filter(({ msg }) => String(msg).includes('empty workspace'));
+    assert.equal(warnings.length, 1, run.stdout);
+    assert.match(
+      String(warnings[0]!.hint),
+      /Pass data\.txt as an argument.*in the header of reads\.py .*write: cwd: project/,
+    );
+    const { error } = await project.envelope(['run', '--no-stream', './reads.py']);
+    assert.equal(error.hint, warnings[0]!.hint);
+    const program = await project.envelope(['exec', '--no-stream', '--', 'sh', '-c', 'cat data.txt']);
+    assert.match(program.error.hint, /pass the flag --read \.$/);
+    const helped = await project.envelope([
+      'exec',
+      '--no-stream',
+      '--read',
+      '.',
+      '--',
+      'sh',
+      '-c',
+      'cat data.txt',
+    ]);
+    assert.equal(helped.data.result.data.output, 'content');
+    const nowhere = await project.run(['./words.sh']);
+    assert.equal(nowhere.of('runner_warning').length, 0);
+    project.write('probes.sh', '#!/bin/sh\ncat none.txt ../../../../../etc/passwd\n', 0o755);
+    assert.equal((await project.run(['./probes.sh'])).of('runner_warning').length, 0);
+  });
+
+  it('is shown by the name in its header', async () => {
+    const { of, end } = await project.run(['./named.sh']);
+    assert.deepEqual(
+      [of('runner_start')[0]!.title, of('runner_start')[0]!.tool],
+      ['greet', project.path('named.sh')],
+    );
+    const { data } = await project.envelope(['show', String(end.run_id)]);
+    assert.deepEqual([data.title, data.tool_version], ['greet', '1.0.0']);
+    const shown = await project.acor(['show', String(end.run_id), '--format', 'text']);
+    assert.match(shown.stdout, /completed {2}greet 1\.0\.0$/m);
+  });
+
+  it('must write a result when its header is strict', async () => {
+    project.write('strict.sh', '#!/bin/sh\n# acor: strict: true\necho hi\n', 0o755);
+    assert.equal((await project.envelope(['run', '--no-stream', './strict.sh'])).error.code, 'E_NO_RESULT');
+  });
+});
+
 describe('a tool that takes further arguments, or starts in the project', () => {
   let project: TestProject;
   before(() => {
