@@ -71,6 +71,38 @@ export interface OperationTypes {
       }>;
     };
   };
+  /** Set a key of the configuration; comments stay, and the value is checked first. */
+  'config.set': {
+    input: {
+      /** The key, with dots: environment.timeout_s. */
+      key: string;
+      /** The value. A list has commas, or is YAML: [a, b]; a map is YAML: {a: 1}. */
+      value: string;
+      /** Your own file, for all your projects; without it the file of the project. */
+      user?: boolean | undefined;
+      /** Show what would change, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      file: string;
+      key: string;
+      /** The value in the file before; null when it had none. */
+      before: unknown;
+      /** The value in the file now; null when it has none. */
+      after: unknown;
+      /** Unified; empty when nothing changes. */
+      diff: string;
+      /** The value that holds now, and where it comes from; null with --dry-run, and for a key without a value. */
+      holds: {
+        value: unknown;
+        source: string;
+        where: string | null;
+      } | null;
+      /** Whether the value has no effect until a person trusts the project. */
+      needs_trust: boolean;
+      dry_run: boolean;
+    };
+  };
   /** Show the current configuration, and where each value comes from. */
   'config.show': {
     input: {
@@ -86,6 +118,36 @@ export interface OperationTypes {
         source: string;
         where: string | null;
       }>;
+    };
+  };
+  /** Remove a key from the configuration, so that the next source decides. */
+  'config.unset': {
+    input: {
+      /** The key, with dots: environment.timeout_s. */
+      key: string;
+      /** Your own file, for all your projects; without it the file of the project. */
+      user?: boolean | undefined;
+      /** Show what would change, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      file: string;
+      key: string;
+      /** The value in the file before; null when it had none. */
+      before: unknown;
+      /** The value in the file now; null when it has none. */
+      after: unknown;
+      /** Unified; empty when nothing changes. */
+      diff: string;
+      /** The value that holds now, and where it comes from; null with --dry-run, and for a key without a value. */
+      holds: {
+        value: unknown;
+        source: string;
+        where: string | null;
+      } | null;
+      /** Whether the value has no effect until a person trusts the project. */
+      needs_trust: boolean;
+      dry_run: boolean;
     };
   };
   /** List the plugins of this project: their approval, their hooks, and how to approve them. */
