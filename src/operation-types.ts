@@ -292,6 +292,8 @@ export interface OperationTypes {
       list?: boolean | undefined;
       /** Revoke the trust. */
       revoke?: boolean | undefined;
+      /** Show what would be trusted or revoked, and change nothing. */
+      dry_run?: boolean | undefined;
     };
     data: {
       root: string;
@@ -405,6 +407,8 @@ export interface OperationTypes {
       reason?: string | undefined;
       /** Who answers; by default the agent or the user that calls. */
       by?: string | undefined;
+      /** Check the answer, and do not give it. */
+      dry_run?: boolean | undefined;
     };
     data: {
       run_id: string;
@@ -412,6 +416,7 @@ export interface OperationTypes {
       action: string;
       answer: unknown;
       by: string;
+      dry_run: boolean;
     };
   };
   /** Read an artifact of a run, or a part of it: text as it is, other bytes as base64. */
@@ -847,6 +852,8 @@ export interface OperationTypes {
       answers?: string | undefined;
       /** Also rerun an interrupted tool that is not idempotent: its effects may happen twice. */
       force?: boolean | undefined;
+      /** Show what would run, and start nothing. */
+      dry_run?: boolean | undefined;
     };
     data: {
       run_id: string;
@@ -879,6 +886,21 @@ export interface OperationTypes {
       dir: string;
     } | {
       run_id: string;
+      mode: 'resume' | 'retry';
+      tool: string;
+      /** The recorded arguments; those of a secret input are masked. */
+      args: Array<string>;
+      cwd: string;
+      /** The number that the attempt would have. */
+      attempt: number;
+      timeout_s: number;
+      /** The checkpoints from which it would continue. */
+      checkpoints: Array<string>;
+      /** The completed steps of a workflow that would run again. */
+      steps_again: Array<string>;
+      dry_run: true;
+    } | {
+      run_id: string;
       state: string;
       dir: string;
     };
@@ -900,6 +922,8 @@ export interface OperationTypes {
       answers?: string | undefined;
       /** Also rerun an interrupted tool that is not idempotent: its effects may happen twice. */
       force?: boolean | undefined;
+      /** Show what would run, and start nothing. */
+      dry_run?: boolean | undefined;
     };
     data: {
       run_id: string;
@@ -930,6 +954,21 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       next: Array<string>;
       dir: string;
+    } | {
+      run_id: string;
+      mode: 'resume' | 'retry';
+      tool: string;
+      /** The recorded arguments; those of a secret input are masked. */
+      args: Array<string>;
+      cwd: string;
+      /** The number that the attempt would have. */
+      attempt: number;
+      timeout_s: number;
+      /** The checkpoints from which it would continue. */
+      checkpoints: Array<string>;
+      /** The completed steps of a workflow that would run again. */
+      steps_again: Array<string>;
+      dry_run: true;
     } | {
       run_id: string;
       state: string;
@@ -1335,6 +1374,8 @@ export interface OperationTypes {
     input: {
       /** Recover the runs that have lost their supervisor: each ends as E_RUNNER_LOST. */
       fix?: boolean | undefined;
+      /** With --fix: list what it would recover, and change nothing. */
+      dry_run?: boolean | undefined;
       /** Also run the self-tests of the tools. */
       deep?: boolean | undefined;
     };
@@ -1668,13 +1709,15 @@ export interface OperationTypes {
       list?: boolean | undefined;
       /** Revoke the approval of the tool. */
       revoke?: boolean | undefined;
+      /** Show what would be approved or revoked, and change nothing. */
+      dry_run?: boolean | undefined;
     };
     data: {
       root: string;
       approvals: Array<{
         tool: string;
-        /** gone: the tool does not exist any more. */
-        state: 'valid' | 'stale' | 'gone' | 'revoked';
+        /** gone: the tool does not exist any more. missing: with --dry-run, a person would be asked. */
+        state: 'valid' | 'stale' | 'gone' | 'revoked' | 'missing';
         digest: string;
         by: string;
         at: string;
@@ -1858,6 +1901,8 @@ export interface OperationTypes {
       answers?: string | undefined;
       /** Also when the file has changed, or a step that was stopped midway may repeat its effects. */
       force?: boolean | undefined;
+      /** Show what would run, and start nothing. */
+      dry_run?: boolean | undefined;
       /** Run this step and all that depend on it again, even if they are done. */
       from?: string | undefined;
     };
@@ -1890,6 +1935,21 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       next: Array<string>;
       dir: string;
+    } | {
+      run_id: string;
+      mode: 'resume' | 'retry';
+      tool: string;
+      /** The recorded arguments; those of a secret input are masked. */
+      args: Array<string>;
+      cwd: string;
+      /** The number that the attempt would have. */
+      attempt: number;
+      timeout_s: number;
+      /** The checkpoints from which it would continue. */
+      checkpoints: Array<string>;
+      /** The completed steps of a workflow that would run again. */
+      steps_again: Array<string>;
+      dry_run: true;
     } | {
       run_id: string;
       state: string;
