@@ -133,7 +133,7 @@ describe('a hostile environment', () => {
     assert.equal(existsSync(trace), false);
   });
 
-  it('does not affect the compiled program when nobody cleans its environment', {
+  it('does not affect the compiled program in an environment that is not cleaned', {
     skip: process.platform !== 'linux' && 'Linux',
   }, () => {
     for (const words of [['version'], ['run', 'shows_environment', '--no-stream']]) {

@@ -19,17 +19,8 @@ import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
 import { exceptionLine } from './exception-line.ts';
-
-<<<<<<< HEAD
-
-import { hintOfDenied, isSaidIn } from './hint-of-denied.ts';
-
-=======
-
 import { explainMissingFile } from './explain-missing-file.ts';
-
->>>>>>> day16
-
+import { hintOfDenied, isSaidIn } from './hint-of-denied.ts';
 import type { Outcome } from './outcome.ts';
 import { ownFolders } from './plan/resolve-call.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
@@ -60,8 +51,9 @@ export function explainFailure(
   { log }: RunWriter,
   outcome: Outcome,
 ): void {
-  const words = `${tailIn(plan.workspace.stderrLog)}\n${outcome.byRunner ? '' : (outcome.message ?? '')}`;
-  explainDenials(services, plan, log, outcome, words);
+  const own = outcome.byRunner ? '' : `${outcome.message ?? ''}\n${outcome.hint ?? ''}`;
+  const words = `${tailIn(plan.workspace.stderrLog)}\n${own}`;
+  explainDenials(services, plan, log, outcome, { own, words });
   explainMissingFile(plan, log, outcome, { words, project: services.config.root });
 }
 
@@ -71,15 +63,10 @@ function explainDenials(
   plan: ToolPlan,
   log: RunLog,
   outcome: Outcome,
-  words: string,
+  { own, words }: { own: string; words: string },
 ): void {
   const { isolation } = plan.sandboxed;
   if (isolation.backend === 'none') return;
-<<<<<<< HEAD
-  const own = outcome.byRunner ? '' : `${outcome.message ?? ''}\n${outcome.hint ?? ''}`;
-  const words = `${tailIn(plan.workspace.stderrLog)}\n${own}`;
-=======
->>>>>>> day16
   const calls = [...REFUSED_CALLS, 'socket'];
   const folders = [...ownFolders(services, plan.callerEnv), plan.workspace.dir];
   const reports: Reported[] = [];

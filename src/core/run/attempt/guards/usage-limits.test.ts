@@ -19,7 +19,7 @@ describe('the highest measured memory', () => {
     assert.equal(watch.peakBytes, null);
   });
 
-  it('stays when the processes give memory back', async () => {
+  it('stays when the processes free memory', async () => {
     const usages = [100, 900, 300].map((rssBytes, at) => ({ rssBytes, cpuS: at, processes: 1 }));
     const watch = watchUsage(race, meterOf(...usages), []);
     await until(() => watch.cpuS === 2);
