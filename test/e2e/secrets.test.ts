@@ -408,7 +408,10 @@ describe('a tool that needs secrets', () => {
     assert.equal(data.result.data, '[redacted:password]');
     assert.deepEqual(await placesOf(['correct horse'], project, stdout + stderr), []);
     const shortest = ['takes_input', '--password', '12345678', '--note', 'of 12345678'];
-    for (const command of [['policy', 'check'], ['run', '--no-stream']]) {
+    for (const command of [
+      ['policy', 'check'],
+      ['run', '--no-stream'],
+    ]) {
       const shown = await project.acor([...command, ...shortest]);
       assert.equal(shown.code, 0, shown.stdout);
       assert.deepEqual(await placesOf(['12345678'], project, shown.stdout + shown.stderr), []);

@@ -26,7 +26,7 @@ function runShownView(run: Shown, screen: Screen, nowMs: number): string {
     sha256: sha256.slice(0, 12),
   }));
   const parts = [
-    `${styled(text, look, screen)}  ${run.tool} ${run.tool_version ?? ''}`.trimEnd(),
+    `${styled(text, look, screen)}  ${run.title ?? run.tool} ${run.tool_version ?? ''}`.trimEnd(),
     pairsOf(facts(run, nowMs), screen),
     ...(run.stderr === undefined ? [] : [[styled('stderr', 'bold', screen), ...run.stderr].join('\n')]),
     ...run.questions.map((question) => pairsOf(questionFacts(question, run.state), screen)),

@@ -11,13 +11,15 @@ import {
   remedySentence,
 } from '../policy/explain-denial.ts';
 import { type SaidDenial, saidDenials } from '../policy/said-denials.ts';
-import type { RunWriter } from '../ports/run-store.ts';
+import type { RunLog, RunWriter } from '../ports/run-store.ts';
 import { isProgram } from '../registry/find-program.ts';
 import { inputsOf } from '../registry/input-schema.ts';
+import { manifestPlace } from '../registry/manifest-place.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
 import { exceptionLine } from './exception-line.ts';
+import { explainMissingFile } from './explain-missing-file.ts';
 import { hintOfDenied, isSaidIn } from './hint-of-denied.ts';
 import type { Outcome } from './outcome.ts';
 import { ownFolders } from './plan/resolve-call.ts';
@@ -49,10 +51,22 @@ export function explainFailure(
   { log }: RunWriter,
   outcome: Outcome,
 ): void {
-  const { isolation } = plan.sandboxed;
-  if (isolation.backend === 'none') return;
   const own = outcome.byRunner ? '' : `${outcome.message ?? ''}\n${outcome.hint ?? ''}`;
   const words = `${tailIn(plan.workspace.stderrLog)}\n${own}`;
+  explainDenials(services, plan, log, outcome, { own, words });
+  explainMissingFile(plan, log, outcome, { words, project: services.config.root });
+}
+
+/** Warns of what the sandbox may have denied. */
+function explainDenials(
+  services: RunnerServices,
+  plan: ToolPlan,
+  log: RunLog,
+  outcome: Outcome,
+  { own, words }: { own: string; words: string },
+): void {
+  const { isolation } = plan.sandboxed;
+  if (isolation.backend === 'none') return;
   const calls = [...REFUSED_CALLS, 'socket'];
   const folders = [...ownFolders(services, plan.callerEnv), plan.workspace.dir];
   const reports: Reported[] = [];
@@ -91,9 +105,13 @@ export function nameException(plan: ToolPlan, outcome: Outcome): void {
   if (line !== undefined) outcome.message = `${outcome.message}: ${line}`;
 }
 
-/** A program without a manifest gets what it needs by flags of `acor exec`. */
+/** A program without a manifest gets what it needs by flags of `acor exec`; the manifest of a script is in its header. */
 function forCaller(reported: Reported | undefined, plan: ToolPlan): Reported | undefined {
-  if (reported?.allow === undefined || !isExec(plan)) return reported;
+  if (reported?.allow === undefined) return reported;
+  if (!isExec(plan)) {
+    const allow = { ...reported.allow, file: manifestPlace(plan.tool) };
+    return { ...reported, allow, fix: remedySentence(allow) };
+  }
   const flag = EXEC_FLAGS[reported.allow.path];
   const value = reported.allow.line.replace(/^- /, '').replace(/\/\*\*$/, '');
   const { allow, ...rest } = reported;
@@ -194,8 +212,9 @@ function ofNetwork(
   if (host !== null) {
     return granted(`the network (${host})`, said, { kind: 'host', host, port: port ?? 443 });
   }
-  const fix =
-    'In tool.yaml, under permissions.network.egress_allow, list each host with its port, such as: - api.example.com:443';
+  const fix = isExec(plan)
+    ? 'pass the flag --net with each host and its port, such as: --net api.example.com:443'
+    : `In ${manifestPlace(plan.tool)}, under permissions.network.egress_allow, list each host with its port, such as: - api.example.com:443`;
   return { what: 'the network', said, fix };
 }
 

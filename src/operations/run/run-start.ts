@@ -4,7 +4,6 @@ import type { OperationContext, OperationDescription, OperationResult } from '..
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { Manifest } from '../../protocol/manifest.ts';
 import { execProgram, isAdHoc } from '../../protocol/names.ts';
 import { graphOf, runProgram } from '../../protocol/next-steps.ts';
 import { kindOfName } from '../../protocol/run.ts';
@@ -50,7 +49,7 @@ const input = z.object({
     .array(z.string())
     .default([])
     .describe(
-      "The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool.",
+      "The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool. So is every word behind a script that declares no inputs.",
     ),
   ...runFlags,
 });
@@ -95,7 +94,7 @@ export const runStart = acorOperation({
     ).catch(async (error: unknown) => {
       throw await namingOther(error, given, ctx);
     });
-    const { options, args } = splitFlags(given, found.manifest);
+    const { options, args } = splitFlags(given, found);
     const tool = isAdHoc(found.name) ? found.name : given.tool;
     return startTool({ ...options, tool, args }, found, ctx);
   },
@@ -153,10 +152,12 @@ export async function startTool(
 
 /**
  * Takes ACOR's own flags out of the tool's arguments, up to the first `--`, except flags that the tool declares itself. For a tool that
- * declares no inputs it removes the `--` too, which was only meant for ACOR.
+ * declares no inputs it removes the `--` too, which was only meant for ACOR. A script that declares none gets every word behind it.
  */
-function splitFlags(given: RunFlags, manifest: Manifest): { options: RunFlags; args: string[] } {
+function splitFlags(given: RunFlags, { name, manifest }: ToolEntry): { options: RunFlags; args: string[] } {
   const declared = manifest.inputs ?? propertiesOf(manifest.input_schema);
+  if (declared === undefined && isAdHoc(name))
+    return { options: given, args: given.args[0] === '--' ? given.args.slice(1) : given.args };
   const end = given.args.indexOf('--');
   const mine = end === -1 ? given.args : given.args.slice(0, end);
   const theirs = end === -1 ? [] : given.args.slice(declared === undefined ? end + 1 : end);

@@ -59,7 +59,7 @@ export const toolList = acorOperation({
         category: tool.manifest.category ?? null,
         description: tool.manifest.description ?? '',
         level: tool.manifest.permissions.level,
-        has_manifest: tool.manifestPath !== null,
+        has_manifest: tool.manifestPath !== null || tool.hasHeader === true,
         path: tool.entry ?? tool.dir,
         problems,
         ...(tool.notes !== undefined && { notes: tool.notes }),
