@@ -81,6 +81,8 @@ ${more}
 `;
     patient.write('tools/heeds/cli.sh', tool('echo \'{"type":"cancelled","reason":"asked"}\'; exit 130'));
     patient.write('tools/other/cli.sh', tool('exit 1'));
+    for (const name of ['heeds', 'other'])
+      patient.write(`tools/${name}/tool.yaml`, `name: ${name}\nversion: 1.0.0\n`);
     const ended = async (name: string) => patient.envelope(['run', name, '--timeout', '0.3', '--no-stream']);
     const heeded = await ended('heeds');
     const runId = heeded.error.details.run_id;

@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { usageLine } from '../../../core/registry/argument-problem.ts';
 import { inputsOf } from '../../../core/registry/input-schema.ts';
 import type { ToolEntry } from '../../../core/registry/registry.ts';
@@ -41,12 +42,13 @@ export function toolsSection(facts: Facts, limit = SHOWN_IN_OVERVIEW): Section {
 }
 
 /** One tool: its usage, inputs, permissions and questions. */
-export function toolSections(tool: ToolEntry, { withExamples }: Facts): Section[] {
+export function toolSections(tool: ToolEntry, { project, withExamples }: Facts): Section[] {
   const { manifest, problems } = tool;
   if (problems.length > 0) return [section(untrustedText(tool.name, 60), [toolLine(tool)])];
   const inputs = inputsOf(manifest);
   const { permissions, effects, idempotent, actions, examples } = manifest;
   const facts = [
+    `- in: ${untrustedCode(relative(project?.config.root ?? '', tool.entry ?? tool.dir))}`,
     `- level: ${permissions.level}; effects: ${effects ?? 'not declared'}; ${idempotent ? 'idempotent' : 'not idempotent: a second call may repeat its effect'}`,
     ...(manifest.timeout_s === undefined ? [] : [`- deadline: ${manifest.timeout_s} s`]),
     ...(actions.length === 0

@@ -7,6 +7,7 @@ import { errorSections } from './errors.ts';
 import type { Facts } from './facts.ts';
 import { manifestSections } from './manifests.ts';
 import { overview } from './overview.ts';
+import { practiceSections } from './practices.ts';
 import { protocolSections } from './protocol.ts';
 import { runSections } from './runs.ts';
 import type { Section } from './section.ts';
@@ -24,6 +25,7 @@ export const TOPICS: Readonly<Record<string, Topic>> = {
   decisions: { about: 'questions of tools and their answers', sections: decisionSections },
   errors: { about: 'every error code and what to do', sections: errorSections },
   manifests: { about: 'how a tool is described', sections: manifestSections },
+  practices: { about: 'what works well, in calls and in tools', sections: practiceSections },
   protocol: { about: 'the events of a run and their fields', sections: protocolSections },
   runs: { about: 'starting, following, stopping, resuming', sections: runSections },
   security: { about: 'how tools are confined, and what a person must allow', sections: securitySections },
