@@ -173,7 +173,7 @@ export const manifestFile = z
         currency: z.string().default('USD').describe('For example USD.'),
       })
       .optional()
-      .describe('The approximate cost of the tool: `acor describe` shows it; ACOR enforces nothing by it.'),
+      .describe('The approximate cost of the tool, which `describe` shows; ACOR enforces nothing by it.'),
   })
   .superRefine(
     (file, context) => {

@@ -117,7 +117,10 @@ describe('the outputs of a tool', () => {
     running.child.stdin!.end();
     const { stdout } = await running.finished;
     assert.equal(text('raced.txt'), 'theirs, and longer\n');
-    assert.match(stdout, /"code":"E_STORAGE","msg":"[^"]*another process changed it while the run worked/);
+    assert.match(
+      stdout,
+      /"code":"E_OUTPUT_CONFLICT","msg":"[^"]*another process changed it while the run worked/,
+    );
   });
 
   it('have their final path in every event, and in the log of stderr', async () => {
@@ -147,7 +150,7 @@ describe('the outputs of a tool', () => {
     const { of, end } = await project.run(['w', '--out', 'y.txt', '--how', 'left']);
     const warning = of('runner_warning').find((event) => 'leftovers' in event);
     assert.deepEqual(warning!.leftovers, ['deep/left.txt']);
-    const command = /To keep one: (cp \S+ \.)\. /.exec(String(warning!.hint))![1]!;
+    const command = /To keep one now: (cp \S+ \.)$/.exec(String(warning!.hint))![1]!;
     assert.equal(spawnSync('sh', ['-c', command], { cwd: project.root }).status, 0, command);
     assert.equal(text('left.txt'), 'x\n');
     assert.equal(end.state, 'completed');

@@ -44,7 +44,7 @@ export function leftoversIn(workspace: RunWorkspace, artifacts: readonly string[
   return {
     msg: `the tool left files in its workspace that are not artifacts: ${shown.join(', ')}${more}`,
     leftovers: shown,
-    hint: `To keep one: ${shellCommand(['cp', join(work, shown[0]!), '.'])}. A tool keeps a file itself when it writes to ARTIFACTS_DIR, or to a path input with access: write.`,
+    hint: `A tool keeps a file itself when it writes to ARTIFACTS_DIR, or to a path input with access: write. To keep one now: ${shellCommand(['cp', join(work, shown[0]!), '.'])}`,
   };
 }
 
