@@ -501,6 +501,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -641,6 +655,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -882,6 +910,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -952,6 +994,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -1052,7 +1108,7 @@ export interface OperationTypes {
         pct: number | null;
         msg: string | null;
       } | null;
-      /** The open questions of the run; they accept an answer now. */
+      /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
         action_id: string;
         action: string;
@@ -1140,6 +1196,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -1237,7 +1307,7 @@ export interface OperationTypes {
       state: string;
       code: string | null;
       waited: 'ended' | 'question' | 'timeout';
-      /** The open questions of the run; they accept an answer now. */
+      /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
         action_id: string;
         action: string;
@@ -1603,6 +1673,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -1744,7 +1828,7 @@ export interface OperationTypes {
   /** List the tools of this project. */
   'tool.list': {
     input: {
-      /** Only tools whose name, category or description contains this text. */
+      /** Only tools whose name, category or description contains this text; with * or ?, whose name or category matches. */
       filter?: string | undefined;
       /** json: the envelope. table, text: for people. */
       format?: 'json' | 'table' | 'text' | undefined;
@@ -1866,6 +1950,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -1933,6 +2031,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -2005,6 +2117,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {

@@ -94,7 +94,7 @@ function isBlock(value: unknown): boolean {
   return isRecord(value) && Object.keys(value).length > 0;
 }
 
-/** An id, a key or a path: somebody copies it, so it is never cut. */
+/** An id, a key or a path: never cut, so that it can be copied. */
 function isId(value: unknown): boolean {
   return typeof value === 'string' && /^[\w./:@-]*[\d./:-][\w./:@-]*$/.test(value);
 }

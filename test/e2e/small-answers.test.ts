@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseLines, TestProject, until } from '../support/project.ts';
 
-describe('what an answer says to somebody who goes on from it', () => {
+describe('what an answer says about how to go on', () => {
   let project: TestProject;
   const REPORT = 'one\ntwo\n\n';
   before(() => {
@@ -23,7 +23,7 @@ describe('what an answer says to somebody who goes on from it', () => {
   it('ends the hint about a file in the workspace with the whole command that keeps it', async () => {
     const { of } = await project.run(['--stream', './left.sh']);
     const warning = of('runner_warning').find((event) => 'leftovers' in event)!;
-    assert.match(String(warning.hint), /To keep one now: cp \S+\/left\.txt \.$/);
+    assert.match(String(warning.msg), /To keep one: cp \S+\/left\.txt \.$/);
   });
 
   it('prints an artifact itself as text, byte for byte, and in an envelope otherwise', async () => {
@@ -46,7 +46,7 @@ describe('what an answer says to somebody who goes on from it', () => {
     assert.ok(verified.stdout.includes(data.run_id), verified.stdout);
   });
 
-  it('names the replay to somebody who retries a completed run', async () => {
+  it('names the replay of a completed run that cannot be retried', async () => {
     const runId = await idOf('run', 'quick');
     const { error, meta } = await project.envelope(['retry', runId]);
     assert.equal(error.code, 'E_USAGE');

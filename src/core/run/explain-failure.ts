@@ -20,6 +20,7 @@ import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-c
 import { readTail } from './attempt/resources/resource-watch.ts';
 import { exceptionLine } from './exception-line.ts';
 import { explainMissingFile } from './explain-missing-file.ts';
+import { hintOfDenied, isSaidIn } from './hint-of-denied.ts';
 import type { Outcome } from './outcome.ts';
 import { ownFolders } from './plan/resolve-call.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
@@ -27,6 +28,7 @@ import type { RunnerServices } from './services.ts';
 
 const TAIL_BYTES = 16_384;
 const MAX_SHOWN = 5;
+const WITHOUT_STDERR = 'It wrote nothing to stderr: read its output in the logs of the run.';
 /** They expose the kernel and other processes: no manifest can grant them. */
 const NEVER_GRANTED = ['/proc', '/sys', '/dev'];
 
@@ -49,26 +51,27 @@ export function explainFailure(
   { log }: RunWriter,
   outcome: Outcome,
 ): void {
-  const words = `${tailIn(plan.workspace.stderrLog)}\n${outcome.byRunner ? '' : (outcome.message ?? '')}`;
-  explainDenials(services, plan, log, outcome, words);
+  const own = outcome.byRunner ? '' : `${outcome.message ?? ''}\n${outcome.hint ?? ''}`;
+  const words = `${tailIn(plan.workspace.stderrLog)}\n${own}`;
+  explainDenials(services, plan, log, outcome, { words, own });
   explainMissingFile(plan, log, outcome, { words, project: services.config.root });
 }
 
-/** Warns of what the sandbox may have denied. */
+/** Warns of what the sandbox may have denied. `own` is what the tool itself reported as its error. */
 function explainDenials(
   services: RunnerServices,
   plan: ToolPlan,
   log: RunLog,
   outcome: Outcome,
-  words: string,
+  { words, own }: { words: string; own: string },
 ): void {
   const { isolation } = plan.sandboxed;
   if (isolation.backend === 'none') return;
   const calls = [...REFUSED_CALLS, 'socket'];
-  const own = [...ownFolders(services, plan.callerEnv), plan.workspace.dir];
+  const folders = [...ownFolders(services, plan.callerEnv), plan.workspace.dir];
   const reports: Reported[] = [];
   for (const said of saidDenials(words, calls)) {
-    const one = forCaller(reportOf(said, plan, { own, project: services.config.root }), plan);
+    const one = forCaller(reportOf(said, plan, { own: folders, project: services.config.root }), plan);
     if (one !== undefined && reports.every(({ fix }) => fix !== one.fix)) reports.push(one);
   }
   if (reports.length === 0) return;
@@ -82,19 +85,23 @@ function explainDenials(
   log.append({
     type: 'runner_warning',
     code: 'E_PERMISSION',
-    msg: `the sandbox may have denied ${shown.map(({ what }) => what).join('; ')}. This is a guess from the tool's message '${shown[0]!.said}'`,
+    // The error that the runner reports has the hint itself.
+    msg: `the sandbox may have denied ${shown.map(({ what }) => what).join('; ')}. This is a guess from the tool's message '${shown[0]!.said}'${outcome.byRunner ? '' : `. ${hint}`}`,
     hint,
     denied: shown,
   });
-  // The hint of the error table is less specific.
-  if (outcome.hint === null || outcome.hint === errorInfo(outcome.code ?? '')?.hint) outcome.hint = hint;
+  outcome.hint = hintOfDenied(outcome.hint, outcome.code, { hint, denied: shown });
+  // What the sandbox denies, it denies again.
+  if (isSaidIn(own, shown)) outcome.retryable = false;
 }
 
 /** Adds to the message of a failed program what it wrote of the cause. A tool that reports an error itself has named it. */
 export function nameException(plan: ToolPlan, outcome: Outcome): void {
   const isOwnError = !outcome.byRunner && plan.tool.adapter !== 'plain';
   if (outcome.code !== 'E_TOOL_FAILED' || isOwnError) return;
-  const line = exceptionLine(tailIn(plan.workspace.stderrLog));
+  const tail = tailIn(plan.workspace.stderrLog);
+  if (tail.trim() === '' && outcome.hint === errorInfo('E_TOOL_FAILED')!.hint) outcome.hint = WITHOUT_STDERR;
+  const line = exceptionLine(tail);
   if (line !== undefined) outcome.message = `${outcome.message}: ${line}`;
 }
 

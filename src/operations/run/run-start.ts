@@ -5,7 +5,7 @@ import type { ToolEntry } from '../../core/registry/registry.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { execProgram, isAdHoc } from '../../protocol/names.ts';
-import { graphOf } from '../../protocol/next-steps.ts';
+import { graphOf, runProgram } from '../../protocol/next-steps.ts';
 import { kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -92,7 +92,7 @@ export const runStart = acorOperation({
       ? (await ctx.app.services()).registry.find(given.tool)
       : ctx.app.tool(given.tool)
     ).catch(async (error: unknown) => {
-      throw await namingWorkflow(error, given.tool, ctx);
+      throw await namingOther(error, given, ctx);
     });
     const { options, args } = splitFlags(given, found);
     const tool = isAdHoc(found.name) ? found.name : given.tool;
@@ -100,20 +100,28 @@ export const runStart = acorOperation({
   },
 });
 
-/** An unknown tool may be the name of a workflow, which has a command of its own. */
-async function namingWorkflow(
+/** An unknown tool may be the name of a workflow or of a program, which have commands of their own. */
+async function namingOther(
   error: unknown,
-  name: string,
+  { tool: name, args }: Pick<RunFlags & { tool: string; args: string[] }, 'tool' | 'args'>,
   ctx: OperationContext<AcorApp>,
 ): Promise<unknown> {
   if (!(error instanceof AcorError) || error.code !== 'E_TOOL_NOT_FOUND') return error;
   const { workflowFiles, workflowNameOf } = await import('../../core/workflow/file/find-workflow.ts');
   const { config } = await ctx.app.project();
-  if (!workflowFiles(config).some((file) => workflowNameOf(file) === name)) return error;
+  if (workflowFiles(config).some((file) => workflowNameOf(file) === name))
+    return new AcorError(error.code, error.message, {
+      hint: `'${name}' is a workflow: run it as one, with \`workflow run\` in place of \`run\`.`,
+      details: { ...error.details, workflow: name },
+      next: [graphOf(name)],
+    });
+  const { findProgram } = await import('../../core/registry/find-program.ts');
+  const program = findProgram(name, ctx.env);
+  if (program === undefined || (error.details?.['nearest'] as string[] | undefined)?.length) return error;
   return new AcorError(error.code, error.message, {
-    hint: `'${name}' is a workflow: run it as one, with \`workflow run\` in place of \`run\`.`,
-    details: { ...error.details, workflow: name },
-    next: [graphOf(name)],
+    hint: `${program} is a program: run it with \`exec\` in place of \`run\`.`,
+    details: { ...error.details, program },
+    next: [runProgram(name, args), ...(error.next ?? [])],
   });
 }
 

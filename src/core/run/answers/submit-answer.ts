@@ -55,6 +55,8 @@ export async function submitAnswer(
   const since = (await store.extent(runId)).events;
   await store.control.postAnswer(runId, posted);
   await untilRecorded(store, runId, { answerId: answer_id, since, signal });
+  // The supervisor syncs the answer after readers can see it.
+  await store.syncLog(runId);
 }
 
 /** The answer as it would be posted. Throws E_BAD_ANSWER for one that the question does not take. */
