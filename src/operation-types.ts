@@ -428,7 +428,7 @@ export interface OperationTypes {
       artifact: string;
       /** The first byte to read. */
       from?: number | undefined;
-      /** How many bytes to read at most. */
+      /** How many bytes to read at most: by default 65536, as text 8388608. */
       bytes?: number | undefined;
     };
     data: {

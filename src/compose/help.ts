@@ -76,9 +76,10 @@ export async function overviewHelp<C>(
   const loaded = (await loadAll(app.routes)).filter(({ command }) => command.startsWith(prefix));
   const width = Math.max(0, ...loaded.map(({ command }) => command.length));
   const groups = Map.groupBy(loaded, ({ op }) => categoryOf(op));
-  const first = loaded.find(({ command }) => command === 'tools') ?? loaded[0];
+  // On the page of everything, what most people do first.
+  const first = (prefix === '' ? app.start?.[0]?.lines[0]?.[0] : undefined) ?? loaded[0]?.op.example;
   return sections(screen, [
-    ['Example', first === undefined ? [] : [first.op.example]],
+    ['Example', first === undefined ? [] : [first]],
     ['About', prefix === '' ? prose([`${app.name} ${app.version}: ${app.summary}`], screen) : []],
     ['Usage', [`${app.name} ${prefix}<command> [flags]`]],
     ...[...groups].map(

@@ -60,8 +60,11 @@ class Rendering {
   #array(values: readonly unknown[]): string {
     if (values.length === 0) return styled('(none)', 'dim', this.#screen);
     if (!values.every(isRecord)) return values.map((each) => this.of(each)).join('\n');
+    const keys = [...new Set(values.flatMap((each) => Object.keys(each)))];
     // A text in the last column continues on further lines anyway.
-    const whole = this.#isWhole ? [...new Set(values.flatMap((each) => Object.keys(each)))].slice(0, -1) : [];
+    const whole = this.#isWhole
+      ? keys.slice(0, -1)
+      : keys.filter((key) => values.every((each) => isId(each[key])));
     const table = renderTable(values, this.#screen, whole);
     return table ?? values.map((each) => this.#record(each)).join('\n\n');
   }
@@ -89,6 +92,11 @@ class Rendering {
 function isBlock(value: unknown): boolean {
   if (Array.isArray(value)) return value.some((each) => typeof each === 'object' && each !== null);
   return isRecord(value) && Object.keys(value).length > 0;
+}
+
+/** An id, a key or a path: never cut, so that it can be copied. */
+function isId(value: unknown): boolean {
+  return typeof value === 'string' && /^[\w./:@-]*[\d./:-][\w./:@-]*$/.test(value);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -28,7 +28,7 @@ export const OWN_TOOLS: readonly OwnTool[] = [
   },
   { name: 'acor_describe', operation: 'tool.describe', without: [], onlyForMany: true },
   { name: 'acor_explain', operation: 'system.explain', without: ['format', 'protocol_version'] },
-  { name: 'acor_health', operation: 'system.health', without: ['format'] },
+  { name: 'acor_health', operation: 'system.health', without: ['format', 'dry_run'] },
   { name: 'acor_logs', operation: 'run.logs', without: ['follow', 'format'], pages: true },
   {
     name: 'acor_runs',

@@ -33,8 +33,6 @@ export const CONFIG_DEFAULTS = {
   },
   security: {
     allow_network_egress: false,
-    workspace_isolation: true,
-    drop_privileges: true,
     resource_limits: {},
     grant_roots: [] as string[],
     isolation: 'preferred' as const,

@@ -72,12 +72,12 @@ const security = z.strictObject({
     .describe('When true, a manifest may request hosts with a *.'),
   workspace_isolation: z
     .boolean()
-    .default(DEFAULTS.security.workspace_isolation)
-    .describe('Has no effect: each run has a separate workspace. Use isolation to turn the sandbox off.'),
+    .optional()
+    .meta({ deprecated: true, description: 'Has no effect: each run has a workspace of its own.' }),
   drop_privileges: z
     .boolean()
-    .default(DEFAULTS.security.drop_privileges)
-    .describe('Has no effect: the level of a tool decides on its privileges.'),
+    .optional()
+    .meta({ deprecated: true, description: 'Has no effect: the level of a tool decides on its privileges.' }),
   resource_limits: resourceLimits.prefault({}).describe('For tools whose manifest sets none.'),
   grant_roots: z.array(folder).default([]).describe('Further folders that may contain path arguments.'),
   isolation: z

@@ -5,15 +5,34 @@ export interface Deprecation {
   path: string;
   /** Only when the value is this one; undefined for any value. */
   when?: unknown;
-  /** The replacement key in the same map. */
-  to: string;
-  /** The replacement value. */
+  /** The replacement: a key in the same map and its value; for a key without one, why it has no effect. */
+  to: string | { removed: string };
   rewrite(value: unknown): unknown;
 }
+
+const asIs = (value: unknown) => value;
 
 /** All deprecations. */
 export const DEPRECATIONS: readonly Deprecation[] = [
   { file: 'config', path: 'project.tools_dir', to: 'tools_dirs', rewrite: (folder) => [folder] },
+  {
+    file: 'config',
+    path: 'security.workspace_isolation',
+    to: { removed: 'each run has a workspace of its own, and security.isolation decides on the sandbox' },
+    rewrite: asIs,
+  },
+  {
+    file: 'config',
+    path: 'security.drop_privileges',
+    to: { removed: 'the permissions.level of a tool decides on its privileges' },
+    rewrite: asIs,
+  },
+  {
+    file: 'manifest',
+    path: 'health.describe',
+    to: { removed: 'ACOR reads the manifest and does not ask the tool' },
+    rewrite: asIs,
+  },
   {
     file: 'manifest',
     path: 'permissions.network.egress_allow',
@@ -42,5 +61,6 @@ export function deprecatedIn(
 
 /** The replacement, in words. */
 export function deprecationFix({ to, rewrite }: Deprecation, value: unknown): string {
+  if (typeof to !== 'string') return `Remove it, as it has no effect: ${to.removed}.`;
   return `Write ${to}: ${JSON.stringify(rewrite(value))}`;
 }

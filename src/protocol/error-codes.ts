@@ -308,6 +308,13 @@ export const ERROR_CODES = {
     'Check what this machine offers.',
     [SEE_HEALTH],
   ),
+  E_OUTPUT_CONFLICT: row(
+    'user_error',
+    false,
+    1,
+    'Look at what is at the target now; then move the output there, or run it again.',
+    'The workspace of the run still has the output.',
+  ),
   E_INTEGRITY: row(
     'infra_error',
     false,

@@ -151,10 +151,13 @@ export const manifestFile = z
           .array(z.string())
           .optional()
           .describe('Arguments of the self-test; exit code 0 means success.'),
-        describe: z.array(z.string()).optional().describe('Arguments that make the tool describe itself.'),
+        describe: z
+          .array(z.string())
+          .optional()
+          .meta({ deprecated: true, description: 'Has no effect: ACOR reads the manifest.' }),
       })
       .optional()
-      .describe('Self-test and self-description.'),
+      .describe('The self-test.'),
     examples: z
       .array(
         z.strictObject({
@@ -170,9 +173,7 @@ export const manifestFile = z
         currency: z.string().default('USD').describe('For example USD.'),
       })
       .optional()
-      .describe(
-        'The approximate cost of the tool, for people and agents who read it; ACOR enforces nothing by it.',
-      ),
+      .describe('The approximate cost of the tool, which `describe` shows; ACOR enforces nothing by it.'),
   })
   .superRefine(
     (file, context) => {

@@ -175,7 +175,11 @@ export function approve(name: string): OperationStep {
 
 /** `FILE` is a placeholder for a file that only the user knows. */
 export function storeSecret(name: string): OperationStep {
-  return step('secret.set', { name, file: 'FILE' }, `Store the secret ${name} from a file.`);
+  return step(
+    'secret.set',
+    { name },
+    `Store the secret ${name}: its value on standard input, or typed at a terminal.`,
+  );
 }
 
 export function explainStep(about: { topic?: string; protocol_version?: number } = {}): OperationStep {

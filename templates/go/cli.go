@@ -2,40 +2,40 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 )
 
-const exitFatal = 30
-
-func main() {
-	who := flag.String("who", "world", "whom to greet")
-	times := flag.Int("times", 1, "how often")
-	test := flag.Bool("selftest", false, "check that the tool works")
-	flag.Parse()
-	if *test {
-		selftest()
-	} else {
-		greet(*who, *times)
-	}
+// The inputs in tool.yaml.
+type inputs struct {
+	Who   string `json:"who"`
+	Times int    `json:"times"`
 }
 
-func greet(who string, times int) {
-	emit("start", fields{"step": "greet", "args": fields{"who": who, "times": times}})
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == "--selftest" {
+		selftest()
+		return
+	}
+	var given inputs
+	args(&given)
+	greet(given)
+}
+
+func greet(given inputs) {
+	emit("start", fields{"step": "greet", "args": given})
 	greetings := []string{}
-	for done := 1; done <= times; done++ {
+	for done := 1; done <= given.Times; done++ {
 		checkCancel()
-		greetings = append(greetings, greeting(who))
-		emit("progress", fields{"step": "greet", "pct": 100 * done / times, "msg": fmt.Sprintf("%d of %d", done, times)})
+		greetings = append(greetings, greeting(given.Who))
+		emit("progress", fields{"step": "greet", "pct": 100 * done / given.Times, "msg": fmt.Sprintf("%d of %d", done, given.Times)})
 	}
 	emit("result", fields{"status": "ok", "data": fields{"greetings": greetings}})
 }
 
 func selftest() {
 	if greeting("x") != "Hello, x!" {
-		emit("error", fields{"code": "E_TOOL_FAILED", "msg": "the greeting is wrong", "hint": "Fix greeting.go."})
-		os.Exit(exitFatal)
+		fail("E_TOOL_FAILED", "the greeting is wrong", "Fix greeting.go.")
 	}
 	emit("result", fields{"status": "ok", "data": fields{"selftest": "ok"}})
 }

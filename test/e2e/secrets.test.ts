@@ -78,7 +78,7 @@ describe('acor secret', () => {
     );
     assert.deepEqual([missing.name, missing.stored, missing.tools], ['FILE_ID', false, ['tells_secret']]);
     assert.deepEqual([other.name, other.stored], ['KEY', false]);
-    assert.deepEqual(meta.next, ['acor secret set FILE_ID --file FILE', 'acor secret set KEY --file FILE']);
+    assert.deepEqual(meta.next, ['acor secret set FILE_ID', 'acor secret set KEY']);
     assert.equal(stdout.includes('wörd'), false);
   });
 
@@ -90,9 +90,9 @@ describe('acor secret', () => {
       [2, 'E_ENV_MISSING', ['API_TOKEN', 'FILE_ID', 'KEY']],
     );
     assert.deepEqual(meta.next, [
-      'acor secret set API_TOKEN --file FILE',
-      'acor secret set FILE_ID --file FILE',
-      'acor secret set KEY --file FILE',
+      'acor secret set API_TOKEN',
+      'acor secret set FILE_ID',
+      'acor secret set KEY',
     ]);
     assert.match(error.message, /needs the secrets API_TOKEN, FILE_ID, KEY, which are not stored/);
     assert.deepEqual(empty.runIds(), []);
@@ -187,11 +187,10 @@ describe('acor secret', () => {
       name: 'secrets.missing',
       status: 'degraded',
       detail: `${name} is not stored; needed by: tells_secret`,
-      fix: `acor secret set ${name} --file FILE`,
+      fix: `acor secret set ${name}`,
     });
     assert.deepEqual(await checks(), ['API_TOKEN', 'FILE_ID', 'KEY'].map(missing));
-    own.write('FILE', TOKEN);
-    for (const { fix } of await checks()) await own.acor(fix.split(' ').slice(1));
+    for (const { fix } of await checks()) await own.acor(fix.split(' ').slice(1), { stdin: TOKEN });
     assert.deepEqual(await checks(), [{ name: 'secrets', status: 'ok', detail: '3 stored, none missing' }]);
     const path = secretFile(own, 'KEY');
     chmodSync(path, 0o644);

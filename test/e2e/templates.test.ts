@@ -43,9 +43,11 @@ describe('acor template', () => {
       assert.deepEqual([made.ok, made.data?.notes], [true, []], JSON.stringify(made));
       assert.equal(made.meta.next[0], `acor run ${name} --who Ada --times 2`);
 
-      const { end, of, stdout } = await project.run([name, '--who', 'Ada "x" é', '--times', '2'], { env });
+      const { end, of, stdout } = await project.run([name, '--who=--Ada "x" \\ é', '--times', '2'], { env });
       assert.equal(end.state, 'completed', stdout);
-      assert.deepEqual(of('result')[0]!.data, { greetings: ['Hello, Ada "x" é!', 'Hello, Ada "x" é!'] });
+      assert.deepEqual(of('result')[0]!.data, {
+        greetings: ['Hello, --Ada "x" \\ é!', 'Hello, --Ada "x" \\ é!'],
+      });
       assert.deepEqual(
         of('progress').map(({ pct }) => pct),
         [50, 100],

@@ -375,4 +375,33 @@ describe('acor validate --fix', () => {
     );
     assert.equal((await project.acor(['list'])).stderr, '');
   });
+
+  it('removes keys that have no effect any more', async () => {
+    using project = projectWith(
+      {
+        whole: WHOLE.replace(
+          'health: { selftest: ["--selftest"] }\n',
+          'health:\n  selftest: ["--selftest"]\n  describe: ["--describe"] # old\ncost: { per_run: 0.5 }\n',
+        ),
+      },
+      `${WHOLE_CONFIG}security:\n  drop_privileges: true # old\n  # The sandbox.\n  isolation: required\n`,
+    );
+    const found = await project.envelope(['validate']);
+    const deprecated = found.data.findings.filter(({ rule }: { rule: string }) => rule === 'deprecated');
+    assert.equal(deprecated.length, 2);
+    for (const { fix } of deprecated) assert.match(fix, /^Remove it, as it has no effect: /);
+    await project.acor(['validate', '--fix']);
+    assert.match(
+      readFileSync(project.path('.acor/config.yaml'), 'utf8'),
+      /^security:\n {2}# The sandbox\.\n {2}isolation: required\n/m,
+    );
+    assert.match(
+      readFileSync(project.path('tools/whole/tool.yaml'), 'utf8'),
+      /^health:\n {2}selftest: .*\ncost:/m,
+    );
+    assert.deepEqual((await project.envelope(['describe', 'whole'])).data.cost, {
+      per_run: 0.5,
+      currency: 'USD',
+    });
+  });
 });

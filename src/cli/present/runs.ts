@@ -38,7 +38,7 @@ function runsView(runs: readonly Line[], screen: Screen, nowMs: number): string 
   const table =
     screen.width < MIN_TABLE_WIDTH
       ? undefined
-      : renderTable(rows, screen, ['state', 'run'], (column, text) =>
+      : renderTable(rows, screen, ['state', 'tool', 'run'], (column, text) =>
           column === 'state' ? looks.get(text) : undefined,
         );
   return table ?? rows.map((row) => card(row, looks.get(row.state)!)).join('\n');

@@ -48,7 +48,7 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
     took: `${durationWords(took)}${run.attempt > 1 ? `, attempt ${run.attempt}` : ''}`,
     silent: run.silent_for_s === null ? '' : durationWords(run.silent_for_s),
     progress: far.join('  '),
-    why: run.state === 'failed' ? why.join(': ') : '',
+    why: run.state === 'failed' || run.state === 'cancelled' ? why.join(': ') : '',
     hint: typeof error?.hint === 'string' ? error.hint : '',
     result: result === null ? '' : metricsOf(result),
     memory: typeof usage?.max_rss_bytes === 'number' ? sizeWords(usage.max_rss_bytes) : '',

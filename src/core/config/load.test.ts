@@ -93,16 +93,35 @@ describe('the configuration', () => {
     const { config } = await load({
       env: {
         ACOR_PROJECT_TOOLS_DIRS: 'a,b',
-        ACOR_SECURITY_DROP_PRIVILEGES: 'false',
+        ACOR_DISCOVERY_AUTO_DISCOVER: 'false',
         ACOR_VERSION: '9',
         ACOR_LIB: 'x',
         ACOR_STORAGE_KEEP: '',
       },
     });
     assert.deepEqual(config.project.tools_dirs, ['a', 'b']);
-    assert.equal(config.security.drop_privileges, false);
+    assert.equal(config.discovery.auto_discover, false);
     assert.equal(config.version, 1);
     assert.equal(config.storage.keep, undefined);
+  });
+
+  it('reads keys that were removed, without effect, and says so', async () => {
+    project.write(
+      '.acor/config.yaml',
+      'version: 1\nsecurity: { workspace_isolation: false, drop_privileges: false }\n',
+    );
+    const { config, origins, warnings, trust } = await load({});
+    assert.deepEqual(
+      Object.keys(origins).filter((key) => /workspace_isol|drop_priv/.test(key)),
+      [],
+    );
+    assert.equal('drop_privileges' in config.security, false);
+    assert.equal(trust.isTrusted, true);
+    assert.equal(warnings.length, 2);
+    assert.match(
+      warnings[0]!,
+      /config\.yaml:2:\d+: 'security\.workspace_isolation' is deprecated\. Remove it, as it has no effect: /,
+    );
   });
 
   it('replaces lists and joins maps', async () => {

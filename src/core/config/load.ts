@@ -56,8 +56,10 @@ export async function loadConfig(options: {
   const warnings: string[] = [];
   const apply = (source: ConfigSource, settings: readonly Setting[]) => {
     for (const setting of settings) {
-      applySetting(config, setting);
-      origins[setting.path.join('.')] = { source, where: setting.where };
+      if (setting.deprecated?.isRemoved !== true) {
+        applySetting(config, setting);
+        origins[setting.path.join('.')] = { source, where: setting.where };
+      }
       if (setting.deprecated !== undefined) {
         const { key, fix } = setting.deprecated;
         warnings.push(`${setting.where}: '${key}' is deprecated. ${fix}`);

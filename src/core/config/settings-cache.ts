@@ -11,8 +11,8 @@ export interface Setting {
   path: string[];
   value: unknown;
   where: string;
-  /** The deprecated key that was used, and its replacement. */
-  deprecated?: { key: string; fix: string };
+  /** The deprecated key that was used, and its replacement. A removed one has no effect. */
+  deprecated?: { key: string; fix: string; isRemoved?: true };
 }
 
 /** A second change within one tick of the file system's clock (at most 10 ms) does not change the timestamps. */

@@ -65,8 +65,6 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'environment.answer_timeout_s': 'number',
   'environment.waiting_stops_deadline': 'boolean',
   'security.allow_network_egress': 'boolean',
-  'security.workspace_isolation': 'boolean',
-  'security.drop_privileges': 'boolean',
   'security.resource_limits.cpu_seconds': 'number',
   'security.resource_limits.memory_mb': 'number',
   'security.resource_limits.processes': 'number',

@@ -31,7 +31,6 @@ describe('the settings of a project', () => {
     symlinkSync('../not-there-yet', project.at('dangling'));
     for (const tree of [
       { security: { isolation: 'off' } },
-      { security: { drop_privileges: false } },
       { security: { allow_network_egress: true } },
       { security: { allow_private_egress: ['10.0.0.1:80'] } },
       { security: { egress_hosts: { 'api.example.com': '10.0.0.1' } } },
@@ -56,7 +55,9 @@ describe('the settings of a project', () => {
     symlinkSync('not-there-yet', project.at('dangling'));
     for (const tree of [
       { security: { isolation: 'preferred' } },
-      { security: { isolation: 'required', drop_privileges: true, allow_network_egress: false } },
+      // They have no effect any more.
+      { security: { drop_privileges: false, workspace_isolation: false } },
+      { security: { isolation: 'required', allow_network_egress: false } },
       { security: { grant_roots: ['data'], resource_limits: { memory_mb: 100 }, require_plan: 'writes' } },
       { project: { name: 'x', tools_dirs: ['tools', '.acor/tools'], runs_dir: 'build/runs' } },
       { budget: { max_timeout_s: 10 }, task: { executor: 'codex', model: 'm' } },
@@ -131,6 +132,9 @@ const CANNOT_WIDEN = [
   'project.name',
   // Read as `tools_dirs`.
   'project.tools_dir',
+  // Read without effect.
+  'security.workspace_isolation',
+  'security.drop_privileges',
   'discovery.patterns.*',
   'discovery.cache_ttl',
   'discovery.auto_discover',

@@ -43,11 +43,6 @@ const RULES: readonly Rule[] = [
     means: 'tools run in a weaker sandbox, or in none',
   },
   {
-    key: /^security\.(workspace_isolation|drop_privileges)$/,
-    widens: ({ value }) => value === false,
-    means: 'tools run with less separation',
-  },
-  {
     key: /^security\.allow_network_egress$/,
     widens: ({ value }) => value === true,
     means: 'manifests may request every host of a domain',

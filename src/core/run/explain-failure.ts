@@ -53,17 +53,17 @@ export function explainFailure(
 ): void {
   const own = outcome.byRunner ? '' : `${outcome.message ?? ''}\n${outcome.hint ?? ''}`;
   const words = `${tailIn(plan.workspace.stderrLog)}\n${own}`;
-  explainDenials(services, plan, log, outcome, { own, words });
+  explainDenials(services, plan, log, outcome, { words, own });
   explainMissingFile(plan, log, outcome, { words, project: services.config.root });
 }
 
-/** Warns of what the sandbox may have denied. */
+/** Warns of what the sandbox may have denied. `own` is what the tool itself reported as its error. */
 function explainDenials(
   services: RunnerServices,
   plan: ToolPlan,
   log: RunLog,
   outcome: Outcome,
-  { own, words }: { own: string; words: string },
+  { words, own }: { words: string; own: string },
 ): void {
   const { isolation } = plan.sandboxed;
   if (isolation.backend === 'none') return;

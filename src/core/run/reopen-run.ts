@@ -1,5 +1,12 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import { attachTo, readLogs, resumeRun, resumeWorkflow, showRun } from '../../protocol/next-steps.ts';
+import {
+  attachTo,
+  previewReplay,
+  readLogs,
+  resumeRun,
+  resumeWorkflow,
+  showRun,
+} from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { identify } from '../../util/process-table.ts';
 import { removePath } from '../../util/walk-tree.ts';
@@ -113,8 +120,8 @@ function checkState({ run_id, state }: RunRecord, { from }: Rerun): void {
   if (state === 'failed' || state === 'cancelled' || (state === 'completed' && from !== undefined)) return;
   if (state === 'completed') {
     throw new AcorError('E_USAGE', `run ${run_id} has completed; there is nothing to resume or retry`, {
-      hint: 'Show its result.',
-      next: [showRun(run_id)],
+      hint: 'Show its result. To run it again as a new run and compare the artifacts, replay it with execute.',
+      next: [showRun(run_id), previewReplay(run_id)],
     });
   }
   throw new AcorError('E_USAGE', `run ${run_id} has not ended (${state})`, {

@@ -39,7 +39,12 @@ export const runArtifact = acorOperation({
     run: runId,
     artifact: z.string().describe('The path, as the run lists it, or the number in that list, from 1.'),
     from: z.int().min(0).default(0).describe('The first byte to read.'),
-    bytes: z.int().min(1).max(MAX_BYTES).default(DEFAULT_BYTES).describe('How many bytes to read at most.'),
+    bytes: z
+      .int()
+      .min(1)
+      .max(MAX_BYTES)
+      .optional()
+      .describe('How many bytes to read at most: by default 65536, as text 8388608.'),
   }),
   output: z.object({
     run_id: z.string(),
@@ -54,8 +59,12 @@ export const runArtifact = acorOperation({
   }),
   positionals: ['run', 'artifact'],
   example: 'acor artifact r-0123456789abcdef 1',
-  moreExamples: ['acor artifact r-0123456789abcdef report.json --from 65536'],
-  async run({ run, artifact: name, from, bytes }, ctx) {
+  moreExamples: [
+    'acor artifact r-0123456789abcdef report.json --from 65536',
+    'acor artifact last report.json --format text > report.json',
+  ],
+  async run({ run, artifact: name, from, bytes: most }, ctx) {
+    const bytes = most ?? (ctx.structured ? DEFAULT_BYTES : MAX_BYTES);
     const { store } = await ctx.app.project();
     await store.read(run);
     const { end } = await summariseLog(store, run);
@@ -70,6 +79,9 @@ export const runArtifact = acorOperation({
       content: text?.content ?? read.toString('base64'),
     };
     const rest = from + length;
+    // A reader of text gets the artifact itself.
+    if (!ctx.structured && text !== undefined && rest >= size)
+      return { kind: 'document', document: text.content, data };
     if (length === 0 || rest >= size) return { kind: 'data', data };
     return { kind: 'data', data, hasMore: true, next: [restOf(run, name, rest)] };
   },

@@ -4,6 +4,7 @@ import type { ValuesOf } from '../../compose/completion/values-of.ts';
 import { agoWords } from '../../compose/time-words.ts';
 import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { ERROR_CODES } from '../../protocol/error-codes.ts';
+import type { RunState } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 
 const MAX_RUNS = 50;
@@ -28,7 +29,7 @@ export const completionValues: ValuesOf<AcorApp> = async ({ op, key, given }, ap
       default:
     }
     if (key === 'tool') return await tools(app);
-    if (key === 'run') return await runs(app);
+    if (key === 'run') return await runs(app, STATES[op.name]);
     if (key === 'workflow' || key === 'workflows') return await workflows(app);
     if (key === 'reason' || key === 'by') return [];
     return undefined;
@@ -60,11 +61,29 @@ async function topics(app: AcorApp): Promise<Candidate[]> {
   return [...Object.entries(TOPICS).map(([value, { about }]) => ({ value, about })), ...own];
 }
 
+const LIVE: readonly RunState[] = ['queued', 'running', 'waiting_ai'];
+const STOPPED: readonly RunState[] = ['failed', 'cancelled'];
+
+/** The states of the runs that an operation accepts; any state for the others. */
+const STATES: Readonly<Record<string, readonly RunState[]>> = {
+  'run.answer': ['waiting_ai', 'running'],
+  'run.cancel': LIVE,
+  'run.resume': STOPPED,
+  'run.retry': STOPPED,
+  'workflow.resume': STOPPED,
+  'run.replay': [...STOPPED, 'completed'],
+  'run.remove': [...STOPPED, 'completed'],
+};
+
 /** The newest runs first. */
-async function runs(app: AcorApp): Promise<Candidate[]> {
+async function runs(
+  app: AcorApp,
+  states: readonly (RunState | undefined)[] = [undefined],
+): Promise<Candidate[]> {
   const index = await (await app.project()).index();
-  const { runs } = await index.query({ limit: MAX_RUNS });
-  return runs.map(({ run_id, state, tool, created_at }) => ({
+  const found = await Promise.all(states.map((state) => index.query({ state, limit: MAX_RUNS })));
+  const newest = found.flatMap(({ runs }) => runs).toSorted((a, b) => (a.run_id < b.run_id ? 1 : -1));
+  return newest.slice(0, MAX_RUNS).map(({ run_id, state, tool, created_at }) => ({
     value: run_id,
     about: `${state} ${tool} ${agoWords(created_at)}`,
   }));

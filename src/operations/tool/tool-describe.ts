@@ -51,6 +51,7 @@ export const toolDescribe = acorOperation({
       idempotent: manifest.idempotent,
       effects: manifest.effects ?? null,
       actions: manifest.actions,
+      cost: manifest.cost ?? null,
       usage: `acor run ${usageLine(tool.name, inputsOf(manifest))}`,
       examples: manifest.examples,
     };

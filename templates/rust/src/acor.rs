@@ -1,6 +1,82 @@
 //! The protocol, in JSON written by hand. ACOR fills in `v`, `ts` and `run_id`.
 
+use std::collections::HashMap;
 use std::io::Write;
+use std::iter::Peekable;
+use std::str::{Chars, FromStr};
+
+const EXIT_FATAL: i32 = 30;
+
+/// The inputs that `tool.yaml` declares, checked and with their defaults: texts as they are, everything else as JSON.
+pub struct Args(HashMap<String, String>);
+
+pub fn args() -> Args {
+    let Ok(json) = std::env::var("ACOR_INPUTS") else { fail("E_USAGE", "this run has no declared inputs") };
+    let mut values = HashMap::new();
+    let mut rest = json.chars().peekable();
+    while rest.by_ref().find(|char| *char == '"').is_some() {
+        let name = string(&mut rest);
+        rest.next_if_eq(&':');
+        let value = if rest.next_if_eq(&'"').is_some() { string(&mut rest) } else { raw(&mut rest) };
+        values.insert(name, value);
+    }
+    Args(values)
+}
+
+/// The rest of a JSON string. ACOR escapes only what must be escaped.
+fn string(rest: &mut Peekable<Chars>) -> String {
+    let mut out = String::new();
+    while let Some(char) = rest.next() {
+        match char {
+            '"' => break,
+            '\\' => match rest.next() {
+                Some('n') => out.push('\n'),
+                Some('t') => out.push('\t'),
+                Some('r') => out.push('\r'),
+                Some('b') => out.push('\u{8}'),
+                Some('f') => out.push('\u{c}'),
+                Some('u') => {
+                    let code: String = rest.take(4).collect();
+                    out.extend(u32::from_str_radix(&code, 16).ok().and_then(char::from_u32));
+                }
+                Some(other) => out.push(other),
+                None => break,
+            },
+            char => out.push(char),
+        }
+    }
+    out
+}
+
+/// A number, true, false, or a list, up to the next input.
+fn raw(rest: &mut Peekable<Chars>) -> String {
+    let (mut out, mut depth) = (String::new(), 0);
+    while let Some(char) = rest.next_if(|char| depth > 0 || !matches!(char, ',' | '}')) {
+        match char {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        out.push(char);
+        if char == '"' {
+            out += &text(&string(rest))[1..];
+        }
+    }
+    out
+}
+
+impl Args {
+    pub fn get<T: FromStr>(&self, name: &str) -> T {
+        let value = self.0.get(name).and_then(|value| value.parse().ok());
+        value.unwrap_or_else(|| fail("E_USAGE", &format!("this run has no input '{name}' of this type")))
+    }
+}
+
+/// Reports an error and ends the tool.
+pub fn fail(code: &str, message: &str) -> ! {
+    emit("error", &[("code", text(code)), ("msg", text(message))]);
+    std::process::exit(EXIT_FATAL);
+}
 
 /// Writes one message; the values are JSON already, as `text`, `list` and numbers give it.
 pub fn emit(kind: &str, fields: &[(&str, String)]) {

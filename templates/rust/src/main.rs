@@ -3,23 +3,15 @@
 mod acor;
 mod greeting;
 
-use acor::{check_cancel, emit, list, text};
+use acor::{args, check_cancel, emit, fail, list, text};
 use greeting::greeting;
 
-const EXIT_FATAL: i32 = 30;
-
 fn main() {
-    let (mut who, mut times) = (String::from("world"), 1);
-    let mut args = std::env::args().skip(1);
-    while let Some(flag) = args.next() {
-        match (flag.as_str(), args.next()) {
-            ("--selftest", _) => return selftest(),
-            ("--who", Some(value)) => who = value,
-            ("--times", Some(value)) => times = value.parse().unwrap_or_else(|_| fail("E_USAGE", "--times is not a number")),
-            _ => fail("E_USAGE", &format!("unknown argument: {flag}")),
-        }
+    if std::env::args().any(|word| word == "--selftest") {
+        return selftest();
     }
-    greet(&who, times);
+    let given = args();
+    greet(&given.get::<String>("who"), given.get("times"));
 }
 
 fn greet(who: &str, times: u32) {
@@ -40,9 +32,4 @@ fn selftest() {
         fail("E_TOOL_FAILED", "the greeting is wrong");
     }
     emit("result", &[("status", text("ok")), ("data", "{\"selftest\":\"ok\"}".into())]);
-}
-
-fn fail(code: &str, message: &str) -> ! {
-    emit("error", &[("code", text(code)), ("msg", text(message))]);
-    std::process::exit(EXIT_FATAL);
 }

@@ -124,14 +124,14 @@ function notationOf(text: string, document: Document) {
     [true, false].map((indentSeq) => ({ flowCollectionPadding, indentSeq })),
   );
   const lines = new Set(text.split('\n'));
-  const foreignLines = all.map(
+  const added = all.map(
     (options) =>
       document
         .toString({ lineWidth: 0, ...options })
         .split('\n')
         .filter((line) => !lines.has(line)).length,
   );
-  const best = all[foreignLines.indexOf(Math.min(...foreignLines))]!;
+  const best = all[added.indexOf(Math.min(...added))]!;
   const indent = /^( +)\S/m.exec(text)?.[1]?.length ?? 2;
   return {
     lineWidth: 0,

@@ -63,6 +63,8 @@ function spliceOf(
       if (node.type === 'BLOCK_LITERAL' || node.type === 'BLOCK_FOLDED') return undefined;
       return replaced(node, fix.text);
     }
+    case 'remove':
+      return removed(fix, text, document, yaml);
     case 'add':
       return added(fix, text, newline, document, yaml);
     case 'add-beside':
@@ -72,6 +74,23 @@ function spliceOf(
 
 function replaced(node: Scalar, text: string): Splice | undefined {
   return node.range ? { from: node.range[0], to: node.range[1], text } : undefined;
+}
+
+/** The lines of a key in a block map that has others. */
+function removed(
+  { path }: Extract<Fix, { kind: 'remove' }>,
+  text: string,
+  document: Document.Parsed,
+  yaml: typeof import('yaml'),
+): Splice | undefined {
+  const map = document.getIn(path.slice(0, -1), true);
+  const pair = pairAt(document, path, yaml);
+  if (!yaml.isMap(map) || map.flow || map.items.length < 2 || !yaml.isNode(pair?.value)) return undefined;
+  const at = yaml.isScalar(pair.key) ? pair.key.range?.[0] : undefined;
+  const end = pair.value.range?.[1];
+  if (at === undefined || end === undefined) return undefined;
+  const next = text.indexOf('\n', end - 1);
+  return { from: text.lastIndexOf('\n', at - 1) + 1, to: next === -1 ? text.length : next + 1, text: '' };
 }
 
 /** A new line at the top level: after the line of another key, or before the first key. */

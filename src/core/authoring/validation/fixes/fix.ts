@@ -11,6 +11,8 @@ export type Fix = { rule: string } & (
   | { kind: 'add'; line: string; after?: string }
   /** A key of the map at `path`, inserted after its key `after`. */
   | { kind: 'add-beside'; path: KeyPath; after: string; text: string }
+  /** A key on lines of its own beside others. */
+  | { kind: 'remove'; path: KeyPath }
   | { kind: 'first-line'; line: string }
 );
 

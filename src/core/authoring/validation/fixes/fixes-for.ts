@@ -75,6 +75,8 @@ function lacks(yaml: YamlFile, key: string): boolean {
 function renewals(file: 'config' | 'manifest', yaml: YamlFile): Fix[] {
   return deprecatedIn(file, yaml.value).flatMap(({ deprecation, value }): Fix[] => {
     const path = deprecation.path.split('.');
+    const { to } = deprecation;
+    if (typeof to !== 'string') return [{ kind: 'remove', rule: 'deprecated', path }];
     const [holder, key] = [path.slice(0, -1), path.at(-1)!];
     const written: Fix = {
       kind: 'value',
@@ -82,14 +84,14 @@ function renewals(file: 'config' | 'manifest', yaml: YamlFile): Fix[] {
       path,
       text: JSON.stringify(deprecation.rewrite(value)),
     };
-    if (key === deprecation.to) return [written];
+    if (key === to) return [written];
     const siblings = holder.reduce<unknown>(
       (map, each) => (map as Record<string, unknown>)[each],
       yaml.value,
     );
     // When both spellings are present, the author must choose.
-    if (Object.hasOwn(siblings as object, deprecation.to)) return [];
-    return [written, { kind: 'key', rule: 'deprecated', path: holder, key, to: deprecation.to }];
+    if (Object.hasOwn(siblings as object, to)) return [];
+    return [written, { kind: 'key', rule: 'deprecated', path: holder, key, to }];
   });
 }
 
