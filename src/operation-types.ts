@@ -286,7 +286,7 @@ export interface OperationTypes {
       };
     };
   };
-  /** Check configuration, manifests, error codes, policies and workflows; every finding has its place and its fix. */
+  /** Check configuration, manifests, error codes, policies, prompts and workflows; every finding has its place and its fix. */
   'project.validate': {
     input: {
       /** Tools by name, files or folders; by default the whole project. */
@@ -498,7 +498,7 @@ export interface OperationTypes {
         tool: string;
         action_id: string;
         action: string;
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         context: unknown;
         asked_at: string;
         /** Unanswered: the attempt that asked has ended. */
@@ -955,7 +955,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;
@@ -1140,7 +1140,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;

@@ -1,5 +1,6 @@
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import { isFinal, type RunState } from '../../protocol/run.ts';
+import type { Audience } from '../../protocol/v1/wire.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { type AskedQuestion, questionsOf } from '../run/answers/open-questions.ts';
 import { readQuestion } from '../run/answers/question.ts';
@@ -51,7 +52,7 @@ export async function statusOf(
 export interface OpenQuestion {
   action_id: string;
   action: string;
-  audience: 'ai' | 'user';
+  audience: Audience;
   /** Whether it blocks the run. */
   blocking: boolean;
   msg: string | null;
