@@ -30,5 +30,7 @@ cd "$work"
   --no-compile-autoload-dotenv --no-compile-autoload-bunfig --asset=package "$@" \
   "$root/src/cli/main.ts" --outfile out/acor >/dev/null
 # Bun adds an extension on Windows.
+if [ -e out/acor.exe ]; then mv out/acor.exe out/acor; fi
+"$bun" --no-env-file "$root/scripts/rename-bun-variables.ts" out/acor
 mkdir -p "$(dirname "$output")"
-if [ -e out/acor.exe ]; then mv out/acor.exe "$output"; else mv out/acor "$output"; fi
+mv out/acor "$output"

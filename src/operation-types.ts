@@ -71,6 +71,38 @@ export interface OperationTypes {
       }>;
     };
   };
+  /** Set a key of the configuration; comments stay, and the value is checked first. */
+  'config.set': {
+    input: {
+      /** The key, with dots: environment.timeout_s. */
+      key: string;
+      /** The value. A list has commas, or is YAML: [a, b]; a map is YAML: {a: 1}. */
+      value: string;
+      /** Your own file, for all your projects; without it the file of the project. */
+      user?: boolean | undefined;
+      /** Show what would change, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      file: string;
+      key: string;
+      /** The value in the file before; null when it had none. */
+      before: unknown;
+      /** The value in the file now; null when it has none. */
+      after: unknown;
+      /** Unified; empty when nothing changes. */
+      diff: string;
+      /** The value that holds now, and where it comes from; null with --dry-run, and for a key without a value. */
+      holds: {
+        value: unknown;
+        source: string;
+        where: string | null;
+      } | null;
+      /** Whether the value has no effect until a person trusts the project. */
+      needs_trust: boolean;
+      dry_run: boolean;
+    };
+  };
   /** Show the current configuration, and where each value comes from. */
   'config.show': {
     input: {
@@ -86,6 +118,36 @@ export interface OperationTypes {
         source: string;
         where: string | null;
       }>;
+    };
+  };
+  /** Remove a key from the configuration, so that the next source decides. */
+  'config.unset': {
+    input: {
+      /** The key, with dots: environment.timeout_s. */
+      key: string;
+      /** Your own file, for all your projects; without it the file of the project. */
+      user?: boolean | undefined;
+      /** Show what would change, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      file: string;
+      key: string;
+      /** The value in the file before; null when it had none. */
+      before: unknown;
+      /** The value in the file now; null when it has none. */
+      after: unknown;
+      /** Unified; empty when nothing changes. */
+      diff: string;
+      /** The value that holds now, and where it comes from; null with --dry-run, and for a key without a value. */
+      holds: {
+        value: unknown;
+        source: string;
+        where: string | null;
+      } | null;
+      /** Whether the value has no effect until a person trusts the project. */
+      needs_trust: boolean;
+      dry_run: boolean;
     };
   };
   /** List the plugins of this project: their approval, their hooks, and how to approve them. */
@@ -230,6 +292,8 @@ export interface OperationTypes {
       list?: boolean | undefined;
       /** Revoke the trust. */
       revoke?: boolean | undefined;
+      /** Show what would be trusted or revoked, and change nothing. */
+      dry_run?: boolean | undefined;
     };
     data: {
       root: string;
@@ -343,6 +407,8 @@ export interface OperationTypes {
       reason?: string | undefined;
       /** Who answers; by default the agent or the user that calls. */
       by?: string | undefined;
+      /** Check the answer, and do not give it. */
+      dry_run?: boolean | undefined;
     };
     data: {
       run_id: string;
@@ -350,6 +416,7 @@ export interface OperationTypes {
       action: string;
       answer: unknown;
       by: string;
+      dry_run: boolean;
     };
   };
   /** Read an artifact of a run, or a part of it: text as it is, other bytes as base64. */
@@ -434,6 +501,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user' | 'model' | 'client';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -574,6 +655,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user' | 'model' | 'client';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -785,6 +880,8 @@ export interface OperationTypes {
       answers?: string | undefined;
       /** Also rerun an interrupted tool that is not idempotent: its effects may happen twice. */
       force?: boolean | undefined;
+      /** Show what would run, and start nothing. */
+      dry_run?: boolean | undefined;
     };
     data: {
       run_id: string;
@@ -813,8 +910,37 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user' | 'model' | 'client';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
+    } | {
+      run_id: string;
+      mode: 'resume' | 'retry';
+      tool: string;
+      /** The recorded arguments; those of a secret input are masked. */
+      args: Array<string>;
+      cwd: string;
+      /** The number that the attempt would have. */
+      attempt: number;
+      timeout_s: number;
+      /** The checkpoints from which it would continue. */
+      checkpoints: Array<string>;
+      /** The completed steps of a workflow that would run again. */
+      steps_again: Array<string>;
+      dry_run: true;
     } | {
       run_id: string;
       state: string;
@@ -838,6 +964,8 @@ export interface OperationTypes {
       answers?: string | undefined;
       /** Also rerun an interrupted tool that is not idempotent: its effects may happen twice. */
       force?: boolean | undefined;
+      /** Show what would run, and start nothing. */
+      dry_run?: boolean | undefined;
     };
     data: {
       run_id: string;
@@ -866,8 +994,37 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user' | 'model' | 'client';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
+    } | {
+      run_id: string;
+      mode: 'resume' | 'retry';
+      tool: string;
+      /** The recorded arguments; those of a secret input are masked. */
+      args: Array<string>;
+      cwd: string;
+      /** The number that the attempt would have. */
+      attempt: number;
+      timeout_s: number;
+      /** The checkpoints from which it would continue. */
+      checkpoints: Array<string>;
+      /** The completed steps of a workflow that would run again. */
+      steps_again: Array<string>;
+      dry_run: true;
     } | {
       run_id: string;
       state: string;
@@ -885,6 +1042,7 @@ export interface OperationTypes {
       run_id: string;
       kind: 'tool' | 'workflow' | 'pipe' | 'task';
       tool: string;
+      title?: string | undefined;
       tool_version: string | null;
       tool_digest: string | null;
       args: Array<string>;
@@ -950,7 +1108,7 @@ export interface OperationTypes {
         pct: number | null;
         msg: string | null;
       } | null;
-      /** The open questions of the run; they accept an answer now. */
+      /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
         action_id: string;
         action: string;
@@ -988,7 +1146,7 @@ export interface OperationTypes {
     input: {
       /** The tool to run, or the path of a script or program: ./report.sh. */
       tool: string;
-      /** The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool. */
+      /** The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool. So is every word behind a script that declares no inputs. */
       args?: Array<string> | undefined;
       /** Seconds, or 5m, 1h, until the deadline of the whole run. */
       timeout?: number | undefined;
@@ -1038,6 +1196,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user' | 'model' | 'client';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -1135,7 +1307,7 @@ export interface OperationTypes {
       state: string;
       code: string | null;
       waited: 'ended' | 'question' | 'timeout';
-      /** The open questions of the run; they accept an answer now. */
+      /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
         action_id: string;
         action: string;
@@ -1272,6 +1444,8 @@ export interface OperationTypes {
     input: {
       /** Recover the runs that have lost their supervisor: each ends as E_RUNNER_LOST. */
       fix?: boolean | undefined;
+      /** With --fix: list what it would recover, and change nothing. */
+      dry_run?: boolean | undefined;
       /** Also run the self-tests of the tools. */
       deep?: boolean | undefined;
     };
@@ -1499,6 +1673,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user' | 'model' | 'client';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -1605,13 +1793,15 @@ export interface OperationTypes {
       list?: boolean | undefined;
       /** Revoke the approval of the tool. */
       revoke?: boolean | undefined;
+      /** Show what would be approved or revoked, and change nothing. */
+      dry_run?: boolean | undefined;
     };
     data: {
       root: string;
       approvals: Array<{
         tool: string;
-        /** gone: the tool does not exist any more. */
-        state: 'valid' | 'stale' | 'gone' | 'revoked';
+        /** gone: the tool does not exist any more. missing: with --dry-run, a person would be asked. */
+        state: 'valid' | 'stale' | 'gone' | 'revoked' | 'missing';
         digest: string;
         by: string;
         at: string;
@@ -1638,7 +1828,7 @@ export interface OperationTypes {
   /** List the tools of this project. */
   'tool.list': {
     input: {
-      /** Only tools whose name, category or description contains this text. */
+      /** Only tools whose name, category or description contains this text; with * or ?, whose name or category matches. */
       filter?: string | undefined;
       /** json: the envelope. table, text: for people. */
       format?: 'json' | 'table' | 'text' | undefined;
@@ -1760,6 +1950,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user' | 'model' | 'client';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {
@@ -1795,6 +1999,8 @@ export interface OperationTypes {
       answers?: string | undefined;
       /** Also when the file has changed, or a step that was stopped midway may repeat its effects. */
       force?: boolean | undefined;
+      /** Show what would run, and start nothing. */
+      dry_run?: boolean | undefined;
       /** Run this step and all that depend on it again, even if they are done. */
       from?: string | undefined;
     };
@@ -1825,8 +2031,37 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user' | 'model' | 'client';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
+    } | {
+      run_id: string;
+      mode: 'resume' | 'retry';
+      tool: string;
+      /** The recorded arguments; those of a secret input are masked. */
+      args: Array<string>;
+      cwd: string;
+      /** The number that the attempt would have. */
+      attempt: number;
+      timeout_s: number;
+      /** The checkpoints from which it would continue. */
+      checkpoints: Array<string>;
+      /** The completed steps of a workflow that would run again. */
+      steps_again: Array<string>;
+      dry_run: true;
     } | {
       run_id: string;
       state: string;
@@ -1882,6 +2117,20 @@ export interface OperationTypes {
         command: string;
       }>;
       result: Record<string, unknown> | null;
+      /** What the tool asked, and has no answer. */
+      questions?: Array<{
+        action_id: string;
+        action: string;
+        /** Who should answer. */
+        audience: 'ai' | 'user' | 'model' | 'client';
+        /** Whether the run waits for the answer. */
+        blocking: boolean;
+        msg: string | null;
+        context: Record<string, unknown>;
+        options: Array<Record<string, unknown>> | null;
+        /** JSON Schema of the answer. */
+        schema: Record<string, unknown> | null;
+      }> | undefined;
       next: Array<string>;
       dir: string;
     } | {

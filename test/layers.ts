@@ -40,6 +40,7 @@ const CORE = [
   'core/authoring/scaffold',
   'core/authoring/agents',
   'core/authoring/migrations',
+  'core/authoring/configuration',
   'core/authoring/validation',
   'core/authoring/adopt',
 ];
@@ -236,6 +237,13 @@ export const LAYERS: readonly Layer[] = [
     packages: ['yaml', 'zod', 'ajv'],
     node: true,
     note: 'the problems of the files of a project, and safe fixes',
+  },
+  {
+    folder: 'core/authoring/configuration',
+    folders: ['protocol', 'util', 'core/config'],
+    packages: ['yaml'],
+    node: true,
+    note: 'changes single keys of configuration files',
   },
   {
     folder: 'core/authoring/migrations',

@@ -34,6 +34,7 @@ const MADE_STEPS: readonly NextStep[] = [
   steps.validateTool('my_tool'),
   steps.initAgents(['claude', 'codex'], { force: true }),
   steps.runTool('my_tool', ['--who', 'Ada', '--', 'a b']),
+  steps.runProgram('ls', ['-l', '--', 'a b']),
   steps.createTool('bash', 'my_tool'),
   steps.showRun(r),
   steps.readLogs(r),

@@ -81,8 +81,11 @@ async function settleGlobals<C>(
     (callee) => (callee === undefined ? {} : { callee }),
     (refusal: unknown) => ({ refusal }),
   );
-  const { takeGlobals } = await import('./forwarded-globals.ts');
-  takeGlobals(line, 'callee' in found ? found.callee : undefined);
+  const callee = 'callee' in found ? found.callee : undefined;
+  if (callee?.ownsArguments !== true) {
+    const { takeGlobals } = await import('./forwarded-globals.ts');
+    takeGlobals(line, callee);
+  }
   return { ...found, ...(opened && { opened }) };
 }
 

@@ -9,6 +9,8 @@ export interface ForwardedCommand {
   examples: readonly string[];
   /** Null for one that accepts any arguments. */
   inputs: readonly CalleeInput[] | null;
+  /** Every argument is its own, also one that looks like a global flag. */
+  ownsArguments?: boolean;
 }
 
 /** One declared input of a called program. */

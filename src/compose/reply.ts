@@ -3,11 +3,12 @@ import { type Audience, detectAudience } from './audience.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
 import { type Envelope, type EnvelopeMeta, encodeLine, failure, success } from './envelope.ts';
 import { type Failure, toFailure, withData } from './failure.ts';
-import { type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
+import { asksForPart, type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
 import type { Repeatable } from './next-page.ts';
 import type { NextStep } from './next-step.ts';
 import type { Answer, DataResult, EventsResult, Operation, OperationResult } from './operation.ts';
+import { parametersOf } from './parameters.ts';
 import type { Person } from './person.ts';
 import { detectScreen, type Screen } from './screen.ts';
 import type { Selected } from './select.ts';
@@ -117,7 +118,7 @@ export class Reply<C> {
   async #answer(op: Operation<C>, answer: Answer<unknown>): Promise<number> {
     if (answer.kind === 'data') return this.#data(op, answer);
     const { error, data, exit } = answer;
-    const failure = withData(this.#toFailure(error), data);
+    const failure = withData(this.#toFailure(error), await this.#selectedData(op, data));
     if (!this.structured && data !== undefined) await this.#failureData(op, data);
     return this.#failure(exit === undefined ? failure : { ...failure, exit }, answer.warnings);
   }
@@ -139,7 +140,7 @@ export class Reply<C> {
   async #events(op: Operation<C>, result: EventsResult<unknown>, cwd: string): Promise<number> {
     const presenter = this.structured ? undefined : await this.#presenter(op);
     const isForPipe = this.globals.text && !this.#io.stdoutIsTTY;
-    if (isForPipe || (presenter?.events === undefined && !result.stream))
+    if (isForPipe || (presenter?.events === undefined && (!result.stream || this.#wantsAnswer(op))))
       return this.#answer(op, (await result.ended()).answer);
     const shown = await this.#showEvents(result, presenter, cwd).catch((error: unknown) => ({ error }));
     // A failing view, for example on a full disk behind stdout, must not end the process before the work is done.
@@ -149,6 +150,13 @@ export class Reply<C> {
     for (const line of [...notes, ...this.#commands(next)]) await this.note(line);
     if (answer.kind === 'data') return answer.exit ?? EXIT.done;
     return answer.exit ?? this.#toFailure(answer.error).exit;
+  }
+
+  /** Whether the caller gave flags that only the answer at the end follows, and did not ask for the stream itself. */
+  #wantsAnswer(op: Operation<C>): boolean {
+    if (!this.globals.toon && !asksForPart(this.globals)) return false;
+    const isGiven = this.repeatable?.line.given.has('stream') === true;
+    return !isGiven && parametersOf(op).some(({ key }) => key === 'stream');
   }
 
   async #showEvents(
@@ -188,6 +196,18 @@ export class Reply<C> {
       if (op.effect === 'reads') throw error;
       await this.note(`The whole answer is shown: ${error instanceof Error ? error.message : String(error)}`);
       return { data: result.data, count: undefined, total: undefined, hasMore: undefined };
+    }
+  }
+
+  /** The requested fields of a failure's data; all of them where it does not have one. */
+  async #selectedData(op: Operation<C>, data: unknown): Promise<unknown> {
+    if (data === undefined || this.globals.fields === undefined) return data;
+    const { select } = await import('./select.ts');
+    const { fields } = this.globals;
+    try {
+      return select(op, { data }, { fields, limit: undefined, offset: undefined }).data;
+    } catch {
+      return data;
     }
   }
 

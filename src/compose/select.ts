@@ -82,7 +82,7 @@ function listIn(data: unknown, main: MainArray): readonly unknown[] | undefined 
   return Array.isArray(value) ? value : undefined;
 }
 
-/** A path means a field of the list's elements if they have it, else a field of the whole answer. */
+/** A path means a field of the list's elements and of the whole answer: of both, where both have it. */
 function keep(
   op: Answering,
   data: unknown,
@@ -104,8 +104,9 @@ function keep(
     const isInWhole =
       inWhole === 'yes' || hasPath(data, path) || (inWhole === 'open' && endsInNothing(data, path));
     if (isInElements) ofElements.push(path);
-    else if (isInWhole) ofWhole.push(path);
-    else if (isEmptyAndOpen) ofElements.push(path);
+    if (isInWhole) ofWhole.push(path);
+    if (isInElements || isInWhole) continue;
+    if (isEmptyAndOpen) ofElements.push(path);
     else problems.push(unknownField(path.join('.'), [...elements, op.output], [...list, data]));
   }
   if (problems.length > 0) throw usageError(problems, invocation);

@@ -64,6 +64,7 @@ export const runSummary = z.lazy(() =>
     artifacts: z.array(artifactShape),
     survivors: z.array(survivorShape),
     result: z.record(z.string(), z.unknown()).nullable(),
+    questions: z.array(openQuestion).optional().describe('What the tool asked, and has no answer.'),
     next: z.array(z.string()),
     dir: z.string(),
   }),
@@ -94,6 +95,10 @@ export const openQuestion = z.object({
   options: z.array(z.record(z.string(), z.unknown())).nullable(),
   schema: z.record(z.string(), z.unknown()).nullable().describe('JSON Schema of the answer.'),
 });
+
+export const shownQuestions = z
+  .array(openQuestion)
+  .describe('The open questions, which accept an answer now; of an ended run, those that have no answer.');
 
 export const lost = z
   .literal(true)

@@ -283,7 +283,7 @@ export const ERROR_CODES = {
     false,
     1,
     'Read the diagnostics and decide.',
-    'Read the stderr of the run in its logs.',
+    'Its stderr says why; the logs of the run have all of it.',
   ),
   E_RUNNER_LOST: row(
     'retryable',

@@ -92,6 +92,14 @@ export function runTool(tool: string, args: readonly string[] = []): OperationSt
   return step('run.start', { tool, args }, 'Run the tool.');
 }
 
+export function runProgram(program: string, args: readonly string[]): OperationStep {
+  return step(
+    'run.exec',
+    { program, args },
+    'Run the program with the sandbox, limits and record of a tool.',
+  );
+}
+
 export function createTool(language: string, name: string): OperationStep {
   return step('project.template', { language, name }, 'Create a tool.');
 }

@@ -16,6 +16,8 @@ export const runRecord = z.object({
   kind: z.enum(RUN_KINDS),
   /** The displayed name: `line_count`, `workflow:nightly`. */
   tool: z.string(),
+  /** The name in the manifest of a file that runs by its path. */
+  title: z.string().optional(),
   tool_version: z.string().nullable(),
   /** SHA-256 of the tool's manifest and entry, or of the workflow file, as they were at the start; null for a pipe. */
   tool_digest: z.string().nullable().default(null),

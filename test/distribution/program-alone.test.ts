@@ -146,7 +146,7 @@ describe('the compiled program, copied elsewhere', () => {
     const text = readFileSync(entry, 'utf8');
     writeFileSync(
       entry,
-      `import { emitLog } from 'acor/tool';\nemitLog('info', String(process.env.BUN_BE_BUN));\n${text}`,
+      `import { emitLog } from 'acor/tool';\nemitLog('info', String(process.env.BUN_BE_BUN ?? process.env.ACOR_AS_BN));\n${text}`,
     );
     const { stdout, stderr } = inside('run', 'greet', '--who', 'Ada');
     const events = parseLines(stdout);

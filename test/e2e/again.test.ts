@@ -70,6 +70,30 @@ describe('a run that is resumed or retried', hasPython ? {} : { skip: 'python3 i
     assert.equal(forced.end.state, 'completed');
   });
 
+  it('is resumed without force when the tool heeded the cancel file at its deadline, as after a cancel', async () => {
+    // The tool has a minute to look at the cancel file, however busy the machine is.
+    using patient = new TestProject({ config: 'version: 1\nenvironment: { cancel_grace_s: 60 }\n' });
+    const tool = (more: string) => `#!/bin/bash
+[ "$ACOR_RESUME" = 1 ] && echo '{"type":"result","status":"ok"}' && exit
+touch "$CHECKPOINT_DIR/one"
+until [ -e "$CANCEL_FILE" ]; do sleep 0.02; done
+${more}
+`;
+    patient.write('tools/heeds/cli.sh', tool('echo \'{"type":"cancelled","reason":"asked"}\'; exit 130'));
+    patient.write('tools/other/cli.sh', tool('exit 1'));
+    const ended = async (name: string) => patient.envelope(['run', name, '--timeout', '0.3', '--no-stream']);
+    const heeded = await ended('heeds');
+    const runId = heeded.error.details.run_id;
+    assert.deepEqual([heeded.error.code, heeded.meta.next[0]], ['E_DEADLINE', `acor resume ${runId}`]);
+    const resumed = await patient.envelope(['resume', runId, '--no-stream']);
+    assert.equal(resumed.data.state, 'completed');
+    // The control: another exit code does not say that it left in order.
+    const left = await ended('other');
+    assert.match(left.meta.next.join(), /acor resume r-\S+ --force/);
+    const refused = await patient.envelope(['resume', left.error.details.run_id, '--no-stream']);
+    assert.equal(refused.error.code, 'E_OUTCOME_UNKNOWN');
+  });
+
   it('is resumed by one of two concurrent callers', async () => {
     const runId = await killedRun('steps');
     const both = await Promise.all([project.acor(['resume', runId]), project.acor(['resume', runId])]);

@@ -45,7 +45,7 @@ describe('a Tab', () => {
     const { values } = await complete('');
     for (const word of ['run', 'config', 'explain', 'help']) assert.ok(values.includes(word), word);
     assert.ok(!values.includes('supervise') && !values.includes('complete-words'));
-    assert.deepEqual((await complete('config', '')).values, ['show']);
+    assert.deepEqual((await complete('config', '')).values, ['set', 'show', 'unset']);
     assert.deepEqual((await complete('help', 'wai')).values, ['wait']);
     assert.deepEqual((await complete('--json', 'expl')).values, ['explain']);
   });

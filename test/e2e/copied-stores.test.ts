@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { watchdogsOf } from '../../src/core/process/watchdog.ts';
 import { processesOf, type Running, TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
@@ -26,7 +26,7 @@ for (const [name, config] of Object.entries(CONFIGS)) {
       using original = newProject();
       using copy = newProject();
       const live = await bothLive(original, copy);
-      const others = processesIn(original, live.runId);
+      const others = await lastingProcessesIn(original, live.runId);
       live.copy.running.child.kill('SIGKILL');
       await live.copy.running.finished;
       // The watchdog of the copy is done.
@@ -38,7 +38,7 @@ for (const [name, config] of Object.entries(CONFIGS)) {
       using original = newProject();
       using copy = newProject();
       const live = await bothLive(original, copy);
-      const others = processesIn(original, live.runId);
+      const others = await lastingProcessesIn(original, live.runId);
       assert.equal((await copy.acor(['cancel', live.runId])).code, 0);
       await live.copy.running.finished;
       assert.equal((await copy.envelope(['show', live.runId])).data.state, 'cancelled');
@@ -89,14 +89,24 @@ async function bothLive(original: TestProject, copy: TestProject): Promise<TwoLi
 async function stillWorks({ runId, original }: TwoLive, before: readonly number[]): Promise<void> {
   const { project, running } = original;
   const now = processesOf(runId);
-  // The tool's shell starts a `sleep` again and again; all others stay.
+  assert.notDeepEqual(before, []);
   assert.deepEqual(
-    before.filter((pid) => !now.includes(pid) && !isSleep(pid)),
+    before.filter((pid) => !now.includes(pid)),
     [],
   );
   assert.equal((await project.envelope(['show', runId])).data.state, 'running');
   project.write(`.runs/${runId}/work/go`, '');
   assert.equal((await running.finished).code, 0);
+}
+
+/** The processes of the run that outlive rounds of the tool's loop: the shell forks a `sleep` in each. */
+async function lastingProcessesIn(project: TestProject, runId: string): Promise<number[]> {
+  const before = processesIn(project, runId);
+  const events = `${project.runsDir}/${runId}/events.jsonl`;
+  const sizeBefore = statSync(events).size;
+  // Several heartbeats are stored: every fork of the first look has ended or became a `sleep`.
+  await until(() => statSync(events).size > sizeBefore + 2_000);
+  return processesIn(project, runId).filter((pid) => before.includes(pid));
 }
 
 /** The processes of the run whose environment names this project, without those that come and go. */

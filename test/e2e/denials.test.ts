@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { TestProject } from '../support/project.ts';
+import { atTerminal } from '../support/terminal.ts';
 
 describe('a tool that fails because of its sandbox', () => {
   let project: TestProject;
@@ -160,6 +161,21 @@ describe('a tool that fails because of its sandbox', () => {
       1,
       'the control: with a sandbox there is a warning',
     );
+  });
+
+  it('gets no manifest line for a program when it may start all of them', async () => {
+    const script = 'echo "bash: line 1: perl: command not found" >&2; exit 127';
+    tool('says', script);
+    assert.deepEqual((await denied('says')).lines, [['permissions.commands', '- perl']], 'the control');
+    tool('says_privileged', script, 'permissions: { level: privileged }\n');
+    const { code, text } = await atTerminal(['approve', 'says_privileged'], {
+      cwd: project.root,
+      env: project.environment(),
+      when: /To approve it, type its name/,
+      typed: 'says_privileged\n',
+    });
+    assert.equal(code, 0, text);
+    assert.equal((await denied('says_privileged')).warning, undefined);
   });
 
   it('gets a few lines at most, without control characters for a terminal', async () => {

@@ -53,6 +53,8 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   'agents plugin': () => ['--output', 'plugin', '--dry-run'],
   approve: () => ['--list'],
   artifact: ({ run }) => [run, '1'],
+  'config set': () => ['storage.keep', '5'],
+  'config unset': () => ['storage.keep'],
   complete: () => ['bash', '--json'],
   man: () => ['--json'],
   clean: () => ['--keep', '100', '--dry-run'],

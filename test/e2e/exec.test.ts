@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { TestProject } from '../support/project.ts';
+import { readRun, TestProject } from '../support/project.ts';
 
 const HEADER = `#!/bin/bash
 # Greets a person.
@@ -87,6 +87,43 @@ describe('a program without a manifest', () => {
   });
 });
 
+describe('a program that is interrupted', () => {
+  const WAITS = `trap 'echo "asked to end"; exit 7' TERM\necho ready >&2\nwhile :; do sleep 0.02; done\n`;
+  let project: TestProject;
+  before(() => {
+    // Nothing but the program's own end ends a run within a test.
+    project = new TestProject({
+      tools: ['heeds_cancel'],
+      config: 'version: 1\nenvironment: { cancel_grace_s: 86400 }\n',
+    });
+    project.write('wait.sh', `#!/bin/sh\n${WAITS}`, 0o755);
+  });
+  after(() => project[Symbol.dispose]());
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    for (const command of [
+      ['exec', '--', 'sh', '-c', WAITS],
+      ['run', './wait.sh'],
+    ])
+      it(`${command[0]}: ${signal} reaches it at once, and its end is the end of the run`, async () => {
+        const running = project.start(command);
+        await running.event('diagnostic');
+        running.child.kill(signal);
+        const run = readRun(await running.finished);
+        assert.deepEqual([run.end.state, run.end.rc, run.code], ['cancelled', 7, 1]);
+        assert.match(run.stdout, /asked to end/);
+      });
+  }
+
+  it('a tool that writes the protocol ends by its cancel file, without a signal', async () => {
+    const running = project.start(['run', 'heeds_cancel']);
+    await running.event('heartbeat');
+    running.child.kill('SIGINT');
+    const { end, of } = readRun(await running.finished);
+    assert.deepEqual([end.state, end.rc, of('cancelled').length], ['cancelled', 130, 1]);
+  });
+});
+
 describe('a script with its manifest in its header', () => {
   let project: TestProject;
   before(() => {
@@ -139,6 +176,114 @@ describe('a script with its manifest in its header', () => {
     assert.equal((await project.envelope(['run', './none.sh'])).error.code, 'E_TOOL_NOT_FOUND');
     const { error } = await project.envelope(['run', './plain.txt']);
     assert.deepEqual([error.code, /chmod \+x/.test(error.hint)], ['E_SPAWN_FAILED', true]);
+  });
+});
+
+describe('a script that declares no inputs', () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject();
+    project.write('words.sh', '#!/bin/sh\nprintf "%s|" "$@"\n', 0o755);
+    project.write('data.txt', 'content\n');
+    project.write('reads.py', 'print(open("data.txt").read())\n');
+    project.write('named.sh', '#!/bin/sh\n# acor: name: greet\n# acor: version: 1.0.0\necho hi\n', 0o755);
+  });
+  after(() => project[Symbol.dispose]());
+
+  it('gets every word behind its path, also those that are flags of ACOR elsewhere', async () => {
+    const words = ['--timeout', '5', '--json', '--help', '--dry-run', '--fields=a', '--', '--cwd', '/'];
+    for (const before of [[], ['--']]) {
+      const { data } = await project.envelope(['run', '--no-stream', './words.sh', ...before, ...words]);
+      assert.equal(data.result.data.output, `${words.join('|')}|`);
+    }
+    const { data } = await project.envelope([
+      'run',
+      '--dry-run',
+      '--timeout',
+      '7',
+      './words.sh',
+      '--timeout',
+      '5',
+    ]);
+    assert.deepEqual([data.limits.timeout_s, data.argv.slice(-2)], [7, ['--timeout', '5']]);
+  });
+
+  it('leaves to ACOR the flags that it does not declare once it declares inputs', async () => {
+    project.write(
+      'one.sh',
+      '#!/bin/sh\n# acor: inputs:\n# acor:   - { name: who, type: string }\nprintf "%s|" "$@"\n',
+      0o755,
+    );
+    const { data } = await project.envelope(['run', './one.sh', '--who', 'Ada', '--no-stream']);
+    assert.equal(data.result.data.output, '--who|Ada|');
+  });
+
+  it('is reported with where to write the manifest that it has not', async () => {
+    project.write('calls.sh', '#!/bin/sh\nperl -e 1\n', 0o755);
+    const { error } = await project.envelope(['run', '--no-stream', './calls.sh']);
+    assert.match(
+      error.hint,
+      /In the header of calls\.sh \(lines that begin with "# acor:"\), under permissions\.commands, write: - perl/,
+    );
+    project.write('calls.js', 'console.error("getaddrinfo ENOTFOUND"); process.exit(1);\n');
+    const script = await project.envelope(['run', '--no-stream', './calls.js']);
+    assert.match(script.error.hint, /In the header of calls\.js \(lines that begin with "\/\/ acor:"\)/);
+    const program = await project.envelope([
+      'exec',
+      '--no-stream',
+      '--',
+      'sh',
+      '-c',
+      'echo ENETUNREACH >&2; exit 1',
+    ]);
+    assert.match(program.error.hint, /pass the flag --net/);
+    for (const { hint } of [error, script.error, program.error]) assert.doesNotMatch(hint, /tool\.yaml/);
+  });
+
+  it('that misses a file of its caller: says once that it started in an empty workspace', async () => {
+    const run = await project.run(['./reads.py']);
+    const warnings = run.of('runner_warning').filter(({ msg }) => String(msg).includes('empty workspace'));
+    assert.equal(warnings.length, 1, run.stdout);
+    assert.match(
+      String(warnings[0]!.hint),
+      /Pass data\.txt as an argument.*in the header of reads\.py .*write: cwd: project/,
+    );
+    const { error } = await project.envelope(['run', '--no-stream', './reads.py']);
+    assert.equal(error.hint, warnings[0]!.hint);
+    const program = await project.envelope(['exec', '--no-stream', '--', 'sh', '-c', 'cat data.txt']);
+    assert.match(program.error.hint, /pass the flag --read \.$/);
+    const helped = await project.envelope([
+      'exec',
+      '--no-stream',
+      '--read',
+      '.',
+      '--',
+      'sh',
+      '-c',
+      'cat data.txt',
+    ]);
+    assert.equal(helped.data.result.data.output, 'content');
+    const nowhere = await project.run(['./words.sh']);
+    assert.equal(nowhere.of('runner_warning').length, 0);
+    project.write('probes.sh', '#!/bin/sh\ncat none.txt ../../../../../etc/passwd\n', 0o755);
+    assert.equal((await project.run(['./probes.sh'])).of('runner_warning').length, 0);
+  });
+
+  it('is shown by the name in its header', async () => {
+    const { of, end } = await project.run(['./named.sh']);
+    assert.deepEqual(
+      [of('runner_start')[0]!.title, of('runner_start')[0]!.tool],
+      ['greet', project.path('named.sh')],
+    );
+    const { data } = await project.envelope(['show', String(end.run_id)]);
+    assert.deepEqual([data.title, data.tool_version], ['greet', '1.0.0']);
+    const shown = await project.acor(['show', String(end.run_id), '--format', 'text']);
+    assert.match(shown.stdout, /completed {2}greet 1\.0\.0$/m);
+  });
+
+  it('must write a result when its header is strict', async () => {
+    project.write('strict.sh', '#!/bin/sh\n# acor: strict: true\necho hi\n', 0o755);
+    assert.equal((await project.envelope(['run', '--no-stream', './strict.sh'])).error.code, 'E_NO_RESULT');
   });
 });
 

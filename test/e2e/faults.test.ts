@@ -454,6 +454,18 @@ describe('a disk that loses data', needsStrace, () => {
     });
   }
 
+  it('keeps an answer from being acknowledged before it is synced', async () => {
+    using project = await open();
+    const running = project.start(['run', 'asks']);
+    const runId = String((await running.event('action_required')).run_id);
+    const { code, stdout } = await project.start(['answer', runId, '--choice', 'fast'], {
+      within: 'strace -f -qq -o /dev/null -e trace=fdatasync -e inject=fdatasync:error=EIO "$@"; exit $?',
+    }).finished;
+    assert.deepEqual([code, JSON.parse(stdout).error.code], [2, 'E_STORAGE'], stdout);
+    assert.match(JSON.parse(stdout).error.message, /cannot sync the event log: .*events\.jsonl: EIO/);
+    await running.finished;
+  });
+
   it('and whose supervisor ended before it could sync the log has the log synced by recovery, before the ledger', async () => {
     using project = await open();
     const strace = 'strace -f -y -s 0 -qqq -e trace=fdatasync';

@@ -74,7 +74,7 @@ for (const mode of MODES) {
         assert.deepEqual([end.state, end.code, error?.code], ['failed', code, code]);
         assert.match(String(error!.msg), says);
         const limit = resources.split(':')[0];
-        assert.match(String(error!.hint), new RegExp(`tool\\.yaml: resources: \\{ ${limit}: [\\d.]+ \\}`));
+        assert.match(String(error!.hint), new RegExp(`manifest: resources: \\{ ${limit}: [\\d.]+ \\}`));
         assert.deepEqual(processesOf(String(end.run_id)), []);
         const within = await project.run([nameOf(resources), control]);
         assert.equal(within.end.state, 'completed', within.stdout);

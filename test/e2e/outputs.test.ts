@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ACOR, ROOT, TestProject } from '../support/project.ts';
@@ -41,14 +41,19 @@ emit_result(status="ok", artifacts=[{"path": str(output), "sha256": digest}])
 const MIGRATOR = `#!/usr/bin/env python3
 import sys
 from pathlib import Path
-from acor.protocol import emit_action, emit_result, emit_start
+from acor.protocol import emit_action, emit_error, emit_result, emit_start
 args = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 source, target = Path(args["--source"]), Path(args["--target"])
+batch_size = int(args.get("--batch-size", "100"))
 target.mkdir(parents=True, exist_ok=True)
 emit_start("migrate", args={"target": str(target)})
 emit_action("choose_migration_strategy", files=2)
-for file in source.glob("*.json"):
-    (target / file.name).write_text(file.read_text())
+for file in sorted(source.glob("*.json")):
+    try:
+        (target / file.name).write_text(file.read_text())
+    except Exception as e:
+        emit_error("E_UNKNOWN", f"Failed {file.name}", str(e), retryable=True)
+        sys.exit(20)
 emit_result(status="ok", artifacts=[{"path": str(target)}])
 `;
 
@@ -147,7 +152,8 @@ describe('the outputs of a tool', () => {
     const { of, end } = await project.run(['w', '--out', 'y.txt', '--how', 'left']);
     const warning = of('runner_warning').find((event) => 'leftovers' in event);
     assert.deepEqual(warning!.leftovers, ['deep/left.txt']);
-    const command = /To keep one: (cp \S+ \.)\. /.exec(String(warning!.hint))![1]!;
+    const command = /To keep one: (cp \S+ \.)$/.exec(String(warning!.msg))![1]!;
+    assert.ok((end.warnings as string[]).includes(String(warning!.msg)), 'every surface shows the message');
     assert.equal(spawnSync('sh', ['-c', command], { cwd: project.root }).status, 0, command);
     assert.equal(text('left.txt'), 'x\n');
     assert.equal(end.state, 'completed');
@@ -189,6 +195,26 @@ describe("the commands of seed 000's examples", { skip: noPython }, () => {
   });
   after(() => project[Symbol.dispose]());
 
+  it('say what to write into the manifest when a second run cannot replace its output', async () => {
+    const env = { AWS_REGION: 'eu-1' };
+    const command = ['run', 'data_migrator', '--source', 'in', '--target', 'out', '--no-stream'];
+    assert.equal((await project.envelope(command, { env })).data.state, 'completed');
+    const { error, meta } = await project.envelope(command, { env });
+    assert.equal(error.message, 'Failed 1.json');
+    const line = 'In tool.yaml, under inputs.target, write: access: write';
+    assert.ok(error.hint.startsWith('[Errno 30] Read-only file system'), error.hint);
+    assert.ok(error.hint.endsWith(`. To allow it: ${line}`), error.hint);
+    assert.ok(
+      meta.warnings.some((warning: string) => warning.endsWith(line)),
+      JSON.stringify(meta.warnings),
+    );
+    assert.equal(error.retryable, false, 'the same denial would come again');
+    assert.ok(meta.next.every((step: string) => !step.startsWith('acor resume')));
+    const later = await project.envelope(['wait', 'last']);
+    assert.equal(later.error.hint, error.hint);
+    rmSync(project.path('out'), { recursive: true });
+  });
+
   it('run twice in a row, once acor has added what it proposes', async () => {
     const { data } = await project.envelope(['init', '--from-existing']);
     const proposed = data.files.filter(({ why }: { why?: string }) => /without access/.test(why ?? ''));
@@ -197,6 +223,15 @@ describe("the commands of seed 000's examples", { skip: noPython }, () => {
       ['tools/registry/data_migrator/tool.yaml', 'tools/registry/example_processor/tool.yaml'],
     );
     assert.match(proposed[0].by_hand, /acor validate --fix/);
+    const unlisted = data.files.filter(({ why }: { why?: string }) => /does not list/.test(why ?? ''));
+    assert.deepEqual(
+      unlisted.map(({ path, why }: { path: string; why: string }) => [path, /has (.*), which/.exec(why)![1]]),
+      [['tools/registry/data_migrator/tool.yaml', '--batch-size']],
+    );
+    // What it says to add, for the command of the appendix.
+    const [addition] = /\{ .* \}/.exec(unlisted[0].by_hand)!;
+    const path = project.path('tools/registry/data_migrator/tool.yaml');
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/^inputs:\n/m, `inputs:\n  - ${addition}\n`));
     const found = await project.envelope(['validate']);
     const rules = (found.data ?? found.error.details).findings.map(({ rule }: { rule: string }) => rule);
     assert.equal(rules.filter((rule: string) => rule === 'no-access').length, 2);
@@ -205,8 +240,8 @@ describe("the commands of seed 000's examples", { skip: noPython }, () => {
     for (const command of [
       './tool example_processor --input ./data.json --output ./result.json',
       './tool example_processor --input ./data.json --output ./result.json',
-      'TOOL_TIMEOUT_S=3600 ./tool data_migrator --source ./in --target ./out',
-      'TOOL_TIMEOUT_S=3600 ./tool data_migrator --source ./in --target ./out',
+      'TOOL_TIMEOUT_S=3600 ./tool data_migrator --source ./in --target ./out --batch-size 200',
+      'TOOL_TIMEOUT_S=3600 ./tool data_migrator --source ./in --target ./out --batch-size 200',
     ]) {
       const { status, stdout } = spawnSync('sh', ['-c', command], {
         cwd: project.root,

@@ -373,6 +373,10 @@ describe('a faulty plugin', () => {
       "export default { onDiscovery: () => 5, onPreRun: () => ({ limits: { timeout_s: 'long' } }) };",
       [/returned no list from onDiscovery/, /returned neither \{ veto/],
     ],
+    'returns what only the hook of another system could': [
+      'export default { onPreRun: ({ tool, args }) => ({ tool, args }) };',
+      [/returned neither \{ veto/],
+    ],
     'prints, and closes what it is spoken to by': [
       "import { closeSync } from 'node:fs';\nconsole.log('{}'); export default { onEvent() { closeSync(0); closeSync(3); } };",
       [/'bad' .*onEvent/],

@@ -215,3 +215,45 @@ describe('a run with a supervisor process of its own', () => {
     assert.deepEqual([over.data.silent_for_s, over.data.last_progress_at], [null, null]);
   });
 });
+
+describe('a question without an answer', () => {
+  const ASKS = (more: string) =>
+    `#!/bin/bash\necho '{"type":"action_required","action":"pick","action_id":"p-1"${more}}'\nread -r answer\necho '{"type":"result","status":"ok"}'\n`;
+  let project: TestProject;
+  before(() => {
+    project = new TestProject();
+    project.write('tools/deaf/main.sh', ASKS(',"blocking":true'), 0o755);
+    project.write('tools/bare/main.sh', ASKS(',"msg":"Which?"'), 0o755);
+  });
+  after(() => project[Symbol.dispose]());
+
+  it('is reported when the tool took the end of its input for the answer, with the line that helps', async () => {
+    const { data, meta } = await project.envelope(['run', 'deaf', '--no-stream']);
+    assert.equal(data.state, 'completed');
+    assert.deepEqual(meta.warnings, [
+      'the tool ended without an answer to its question "pick": only a tool with actions gets answers on standard input. In tool.yaml, write: actions: ["pick"]',
+    ]);
+    // The control: with that line, the run waits.
+    project.write('tools/deaf/tool.yaml', 'name: deaf\nversion: 1.0.0\nactions: ["pick"]\n');
+    const { error } = await project.envelope(['run', 'deaf', '--no-stream']);
+    assert.equal(error.code, 'E_ACTION_REQUIRED');
+    await project.envelope(['cancel', 'last']);
+  });
+
+  it('is in the answer of its run, also when the run did not wait for it', async () => {
+    const { data, meta } = await project.envelope(['run', 'bare', '--no-stream']);
+    const asked = [
+      data,
+      (await project.envelope(['show'])).data,
+      (await project.envelope(['wait', 'last'])).data,
+    ];
+    for (const { questions } of asked)
+      assert.deepEqual(
+        questions.map(({ action_id, action, msg }: Record<string, unknown>) => [action_id, action, msg]),
+        [['p-1', 'pick', 'Which?']],
+      );
+    assert.equal(meta.warnings, undefined);
+    const { stdout } = await project.acor(['show', '--format', 'text']);
+    assert.match(stdout, /unanswered +pick \(p-1\)/);
+  });
+});

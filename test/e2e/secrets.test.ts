@@ -94,7 +94,12 @@ describe('acor secret', () => {
       'acor secret set FILE_ID --file FILE',
       'acor secret set KEY --file FILE',
     ]);
+    assert.match(error.message, /needs the secrets API_TOKEN, FILE_ID, KEY, which are not stored/);
     assert.deepEqual(empty.runIds(), []);
+    for (const name of ['API_TOKEN', 'KEY'])
+      await empty.acor(['secret', 'set', name, '--file', empty.write('value', 'a value of some length')]);
+    const one = await empty.envelope(['run', 'tells_secret']);
+    assert.match(one.error.message, /needs the secret FILE_ID, which is not stored/);
   });
 
   it('rejects values that cannot be stored or redacted, and stores nothing', async () => {
@@ -402,6 +407,15 @@ describe('a tool that needs secrets', () => {
     const { data } = JSON.parse(stdout);
     assert.equal(data.result.data, '[redacted:password]');
     assert.deepEqual(await placesOf(['correct horse'], project, stdout + stderr), []);
+    const shortest = ['takes_input', '--password', '12345678', '--note', 'of 12345678'];
+    for (const command of [
+      ['policy', 'check'],
+      ['run', '--no-stream'],
+    ]) {
+      const shown = await project.acor([...command, ...shortest]);
+      assert.equal(shown.code, 0, shown.stdout);
+      assert.deepEqual(await placesOf(['12345678'], project, shown.stdout + shown.stderr), []);
+    }
   });
 
   it('gets a stored secret as an argument, which the record does not contain', async () => {

@@ -133,6 +133,21 @@ describe('a hostile environment', () => {
     assert.equal(existsSync(trace), false);
   });
 
+  it('does not affect the compiled program when nobody cleans its environment', {
+    skip: process.platform !== 'linux' && 'Linux',
+  }, () => {
+    for (const words of [['version'], ['run', 'shows_environment', '--no-stream']]) {
+      const { stdout, status } = start([FORMS['the compiled program']!(), ...words], {
+        cwd: project.root,
+        env,
+      });
+      assert.equal(status, 0, stdout);
+      assert.equal(JSON.parse(stdout).ok, true);
+      assert.doesNotMatch(stdout, /BUN_|NODE_OPTIONS/);
+    }
+    assert.equal(existsSync(trace), false);
+  });
+
   it('prints nothing of a library on stdout', () => {
     const loud = {
       DEBUG: '*',
@@ -252,7 +267,7 @@ describe('a warm `acor run`', () => {
         'shapes.ts',
       ],
     );
-    assert.ok(loaded.length > 100 && loaded.length <= 216, String(loaded.length));
+    assert.ok(loaded.length > 100 && loaded.length <= 217, String(loaded.length));
   });
 });
 

@@ -325,6 +325,16 @@ describe('a run at a terminal', { skip: noTerminal }, () => {
     }
   });
 
+  it('of a workflow says once why its step failed', async () => {
+    using other = new TestProject({ config: WITHOUT_SANDBOX });
+    other.write('tools/breaks/cli.sh', '#!/bin/bash\necho "KeyError: no luck" >&2\nexit 1\n');
+    const file = other.write('w.json', '{"steps":[{"name":"one","tool":"breaks"}]}');
+    const terminal = new Terminal(other, ['workflow', 'run', file], { env: { TERM: 'dumb' } });
+    assert.equal(await terminal.ended, 1);
+    assert.equal(terminal.text.split('KeyError: no luck').length, 2, terminal.text);
+    assert.match(terminal.text, /^✗ E_TOOL_FAILED: 'one' failed$/m);
+  });
+
   it('has no colour with NO_COLOR, and only ASCII when the locale has no more', async () => {
     const scripted = script(log('words', 'error'), step('copy', 50), 'wait', RESULT);
     const terminal = new Terminal(project, scripted.args.slice(1), { env: { NO_COLOR: '1', LC_ALL: 'C' } });

@@ -47,6 +47,11 @@ describe('a workflow', () => {
       'never skipped',
       'nor skipped',
     ]);
+    assert.deepEqual(
+      of('progress').map(({ pct }) => pct),
+      [20, 40, 60, 80, 100],
+    );
+    assert.match(String(of('progress').at(-1)!.msg), /^step 5\/5: (nor|both)$/);
     const [result] = of('result');
     const { said, file } = result!.data as { said: string[]; file: string };
     assert.deepEqual(said, ['x 0 hello', 'y 1 hello']);

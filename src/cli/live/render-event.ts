@@ -35,7 +35,9 @@ export function renderEvent(event: Event, screen: Screen): Reported | undefined 
   switch (event.type) {
     case 'runner_start': {
       const again = Number(event.attempt) > 1 ? `, attempt ${Number(event.attempt)}` : '';
-      return kept(styled(`${safeLine(text('tool'))}  ${safeLine(text('run_id'))}${again}`, 'bold', screen));
+      const title = text('title');
+      const name = title === '' ? text('tool') : `${title} (${text('tool')})`;
+      return kept(styled(`${safeLine(name)}  ${safeLine(text('run_id'))}${again}`, 'bold', screen));
     }
     case 'log':
       return {

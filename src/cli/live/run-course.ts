@@ -148,6 +148,6 @@ function endOf(word: unknown): StepEnd {
   return word === 'failed' || word === 'error' ? 'failed' : 'done';
 }
 
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

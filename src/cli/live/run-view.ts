@@ -10,7 +10,7 @@ import { countOf } from '../../util/count-of.ts';
 import { plainOutput } from '../present/result.ts';
 import { renderEnd } from './render-end.ts';
 import { linesOf, type Reported, renderEvent } from './render-event.ts';
-import { type EndedStep, RunCourse } from './run-course.ts';
+import { type EndedStep, RunCourse, textOf } from './run-course.ts';
 import { runFooter } from './run-footer.ts';
 
 /** The output of a plain program up to this length is shown again, in one piece, as the answer. */
@@ -49,6 +49,8 @@ export class RunView {
   hasLeftOut = false;
   #bytes = 0;
   #result: Event | undefined;
+  /** What the last failed step said. */
+  #failure = '';
   #isOver = false;
   #word = '';
   #reportedPct = '';
@@ -122,11 +124,20 @@ export class RunView {
       return;
     }
     for (const step of steps) this.#out.print(stepLine(step, screen), 'kept');
+    if (event.type === 'task_error') this.#failure = textOf((event.child_event as Event | undefined)?.msg);
     if (event.type === 'result') this.#result = this.#isShown(event) ? { ...event, data: undefined } : event;
     if (event.type === 'runner_end') this.#out.print(renderEnd(event, this.#result, cwd, screen), 'kept');
     else if (!(event.type === 'action_required' && event.blocking === true && asks))
-      for (const line of linesOf(event)) this.#emit(renderEvent(line, screen));
+      for (const line of linesOf(this.#unrepeated(event))) this.#emit(renderEvent(line, screen));
     if (event.type === 'progress' && !screen.live) this.#reportProgress();
+  }
+
+  /** The error of a workflow without the words of its step, which stand above it. */
+  #unrepeated(event: Event): Event {
+    const msg = textOf(event.msg);
+    const repeated = `: ${this.#failure}`;
+    if (event.type !== 'error' || this.#failure === '' || !msg.endsWith(repeated)) return event;
+    return { ...event, msg: msg.slice(0, -repeated.length) };
   }
 
   /** The many lines of a plain program are on the screen already, as it wrote them. */

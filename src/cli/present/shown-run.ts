@@ -3,7 +3,9 @@ import type { Screen } from '../../compose/screen.ts';
 import { styled } from '../../compose/style.ts';
 import type { Presenter } from '../../compose/terminal.ts';
 import { agoWords, durationWords, localTime, sizeWords } from '../../compose/time-words.ts';
+
 import type { runShow } from '../../operations/run/run-show.ts';
+import { isFinal, type RunState } from '../../protocol/run.ts';
 import { shellCommand } from '../../util/shell-words.ts';
 import { renderResult } from './result.ts';
 import { stateWords } from './runs.ts';
@@ -24,10 +26,10 @@ function runShownView(run: Shown, screen: Screen, nowMs: number): string {
     sha256: sha256.slice(0, 12),
   }));
   const parts = [
-    `${styled(text, look, screen)}  ${run.tool} ${run.tool_version ?? ''}`.trimEnd(),
+    `${styled(text, look, screen)}  ${run.title ?? run.tool} ${run.tool_version ?? ''}`.trimEnd(),
     pairsOf(facts(run, nowMs), screen),
     ...(run.stderr === undefined ? [] : [[styled('stderr', 'bold', screen), ...run.stderr].join('\n')]),
-    ...run.questions.map((question) => pairsOf(questionFacts(question), screen)),
+    ...run.questions.map((question) => pairsOf(questionFacts(question, run.state), screen)),
     artifacts.length === 0 ? '' : tableOf(artifacts, screen, ['path', 'sha256'], ''),
     run.result === null ? '' : renderResult(run.result, screen),
   ];
@@ -57,9 +59,12 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
   };
 }
 
-function questionFacts({ action_id, action, msg, context, options }: Shown['questions'][number]) {
+function questionFacts(
+  { action_id, action, msg, context, options }: Shown['questions'][number],
+  state: RunState,
+) {
   return {
-    asks: `${action} (${action_id})`,
+    [isFinal(state) ? 'unanswered' : 'asks']: `${action} (${action_id})`,
     words: msg,
     context: Object.entries(context).map(([key, value]) => `${key} ${JSON.stringify(value)}`),
     options: options?.map(({ id, label }) => (label === undefined ? id : `${id} (${label})`)) ?? '',

@@ -5,6 +5,7 @@ import type { Screen } from '../../compose/screen.ts';
 import { mark, styled } from '../../compose/style.ts';
 import { cellText } from '../../compose/table.ts';
 import type { Presenter } from '../../compose/terminal.ts';
+import type { configSet } from '../../operations/system/config-change.ts';
 import type { configShow } from '../../operations/system/config-show.ts';
 import type { errorList } from '../../operations/system/error-list.ts';
 import { documentOf } from '../../operations/system/explain.ts';
@@ -36,6 +37,22 @@ export const configPresenter = {
       from: where === null ? source : `${source} ${where.replace(`${root}/`, '')}`,
     }));
     return `${file ?? `no configuration file; the project is ${root}`}\n\n${tableOf(rows, screen, ['key'], 'No such key.')}`;
+  },
+} satisfies Presenter;
+
+export const changedConfigPresenter = {
+  data({ file, key, diff, holds, needs_trust, dry_run }: DataOf<typeof configSet>, screen) {
+    const said = diff === '' ? 'unchanged' : dry_run ? 'would change' : 'changed';
+    const from =
+      holds === null ? '' : ` (${[holds.source, holds.where].filter((part) => part !== null).join(' ')})`;
+    const now = holds === null ? `${key} has no value` : `${key} is ${cellText(holds.value, screen)}${from}`;
+    return [
+      `${said} ${file}`,
+      ...(diff === '' ? [] : [diff.trimEnd()]),
+      ...(dry_run
+        ? []
+        : [`${now}${needs_trust ? '; the new value has no effect until a person trusts it' : ''}`]),
+    ].join('\n');
   },
 } satisfies Presenter;
 

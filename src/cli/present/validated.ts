@@ -20,7 +20,8 @@ export const validatedPresenter = {
       styled(`${countOf(tools, 'tool')} checked: ${verdict}`, 'green', screen),
     ].join('\n');
   },
-  failure: linesOf,
+  failure: ({ findings, ...data }: Data, screen) =>
+    linesOf({ ...data, findings: besideFailure(findings) }, screen),
 } satisfies Presenter;
 
 function linesOf({ findings, fixed, dry_run }: Data, screen: Screen): string[] {
@@ -32,6 +33,12 @@ function linesOf({ findings, fixed, dry_run }: Data, screen: Screen): string[] {
       .filter((line) => line !== ''),
   ]);
   return [...changes, ...findingLines(findings, screen)];
+}
+
+/** What is shown before a failure, which names the first error itself: the warnings, then the other errors. */
+function besideFailure(findings: readonly FindingData[]): FindingData[] {
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  return [...findings.filter((each) => !errors.includes(each)), ...errors.slice(1)];
 }
 
 /** Findings for a person, each with its place and its fix. */
@@ -68,5 +75,5 @@ export const validatedWorkflowsPresenter = {
       styled(`${countOf(workflows, 'workflow')} checked: ${verdict}`, 'green', screen),
     ].join('\n');
   },
-  failure: ({ findings }: WorkflowData, screen) => findingLines(findings, screen),
+  failure: ({ findings }: WorkflowData, screen) => findingLines(besideFailure(findings), screen),
 } satisfies Presenter;

@@ -23,7 +23,8 @@ class JsonlAdapter implements Adapter {
     const { intake, plan } = context;
     this.#intake = intake;
     this.#scanner = new HotScanner(intake.runId);
-    this.keepsEmptyLines = plan.tool.manifestPath === null;
+    const { manifestPath, manifest } = plan.tool;
+    this.keepsEmptyLines = manifestPath === null && !manifest.strict;
     if (this.keepsEmptyLines) this.#text = new OutputText(context);
   }
 
@@ -36,7 +37,7 @@ class JsonlAdapter implements Adapter {
     }
   }
 
-  /** The output of a program without a manifest that wrote no message is its result. */
+  /** The output of a program that wrote no message is its result, unless its manifest demands one. */
   end(rc: number | null): void {
     if (rc !== 0) return;
     if (this.#text !== undefined && this.#text.lines > 0)

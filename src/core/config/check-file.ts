@@ -53,8 +53,20 @@ function problemsOf(issue: Issue, yaml: YamlFile, known: string[]): Problem[] {
   return [{ file: yaml.file, ...place, ...explain(issue, path, yaml.sourceOf(path)) }];
 }
 
+/** What other systems call the keys. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  id: 'name',
+  uses: 'tool',
+  run: 'command',
+  with: 'args',
+  if: 'when',
+  depends_on: 'needs',
+};
+
 function unknownKey(yaml: YamlFile, path: KeyPath, key: string, known: string[]): Problem {
-  const [nearest] = nearestWords(key, known, 1);
+  const synonym = SYNONYMS[key];
+  const [nearest] =
+    synonym !== undefined && known.includes(synonym) ? [synonym] : nearestWords(key, known, 1);
   const holder = path.length === 0 ? '' : ` in '${dotted(path)}'`;
   return {
     file: yaml.file,

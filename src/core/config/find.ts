@@ -7,14 +7,14 @@ import { errorCode } from '../../util/error-code.ts';
  * Finds the project from a folder upwards (contract §6): the nearest folder that contains `.acor`, else the folder
  * itself.
  */
-export function findProject(cwd: string): { root: string; file: string | null } {
+export function findProject(cwd: string): { root: string; file: string | null; isProject: boolean } {
   const start = resolve(cwd);
   for (let dir = start; ; dir = dirname(dir)) {
     if (statOf(join(dir, '.acor'))?.isDirectory()) {
       const file = join(dir, '.acor', 'config.yaml');
-      return { root: dir, file: isNamed(file) ? file : null };
+      return { root: dir, file: isNamed(file) ? file : null, isProject: true };
     }
-    if (dir === dirname(dir)) return { root: start, file: null };
+    if (dir === dirname(dir)) return { root: start, file: null, isProject: false };
   }
 }
 

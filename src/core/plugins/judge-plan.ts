@@ -38,12 +38,13 @@ interface Verdict {
 
 function verdictOf(returned: unknown): Verdict {
   if (returned === null) return { limits: {} };
-  const { veto, limits = {} } = returned as { veto?: unknown; limits?: Verdict['limits'] };
+  const { veto, limits = {}, ...unknown } = returned as { veto?: unknown; limits?: Verdict['limits'] };
   if (typeof veto === 'string') return { veto: veto.slice(0, MAX_REASON_CHARS), limits: {} };
   const isPositive = (each: unknown) => typeof each === 'number' && Number.isFinite(each) && each > 0;
   const names: readonly string[] = ['timeout_s', 'max_output_size', 'max_attempts'];
   const holds =
     veto === undefined &&
+    Object.keys(unknown).length === 0 &&
     typeof limits === 'object' &&
     limits !== null &&
     Object.entries(limits).every(([key, value]) => names.includes(key) && isPositive(value));

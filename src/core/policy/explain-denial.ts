@@ -4,10 +4,10 @@ export type Denial =
   | { kind: 'host'; host: string; port: number }
   | { kind: 'command'; command: string };
 
-/** The line of a file that would allow it. */
+/** The line of a file that would allow it (`tool.yaml`, the header of a script, the configuration), or the flag of a call. */
 export interface Remedy {
-  file: 'tool.yaml' | '.acor/config.yaml';
-  /** The list that the line goes into, such as `permissions.network.egress_allow`. */
+  file: string;
+  /** The list that the line goes into, such as `permissions.network.egress_allow`, or a flag: `--net`. */
   path: string;
   /** The line itself, a list entry in YAML. */
   line: string;
@@ -15,6 +15,7 @@ export interface Remedy {
 
 /** The text of a denial, the same for every part that denies. */
 export function remedySentence({ file, path, line }: Remedy): string {
+  if (path.startsWith('--')) return `Pass the flag ${path} ${line}`;
   return `In ${file}, under ${path}, write: ${line}`;
 }
 

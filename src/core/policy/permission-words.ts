@@ -8,7 +8,12 @@ export interface DefaultLimits {
 }
 
 /** Describes a tool's permissions in plain sentences, for a person who decides about its approval. */
-export function permissionWords(manifest: Manifest, runtime: string, defaults: DefaultLimits): string[] {
+export function permissionWords(
+  manifest: Manifest,
+  runtime: string,
+  defaults: DefaultLimits,
+  utilities: readonly string[],
+): string[] {
   const { permissions, secrets, env } = manifest;
   const everything = permissions.level === 'privileged';
   const { read, write } = permissions.filesystem;
@@ -29,8 +34,8 @@ export function permissionWords(manifest: Manifest, runtime: string, defaults: D
     everything
       ? 'It may start every program.'
       : permissions.commands.length === 0
-        ? `It may start no other program than ${runtime}.`
-        : `It may start, beside ${runtime}: ${list(permissions.commands)}.`,
+        ? `It may start no other program than ${runtime}${andUtilities(utilities)}.`
+        : `It may start, beside ${runtime}${andUtilities(utilities)}: ${list(permissions.commands)}.`,
     ...(permissions.commands.includes('acor')
       ? ['It may run every tool of the project that needs no approval, with any path in the project.']
       : []),
@@ -42,6 +47,15 @@ export function permissionWords(manifest: Manifest, runtime: string, defaults: D
     limitWords(manifest, defaults),
     ...(manifest.effects === undefined ? [] : [EFFECTS[manifest.effects]]),
   ];
+}
+
+/** All of them are in the documentation of the sandbox. */
+const NAMED_UTILITIES = ['cat', 'cp', 'find', 'rm', 'sed', 'xargs'];
+
+function andUtilities(utilities: readonly string[]): string {
+  const named = NAMED_UTILITIES.filter((each) => utilities.includes(each));
+  if (utilities.length === 0) return '';
+  return ` and ${utilities.length} base utilities, such as ${(named.length > 0 ? named : utilities.slice(0, 3)).join(', ')}`;
 }
 
 function inEnvironment({ secret_variables }: Manifest): string[] {

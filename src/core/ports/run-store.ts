@@ -144,6 +144,11 @@ export interface RunStore {
   list(): Promise<string[]>;
   /** The number of events and of bytes in a log. A torn last line does not count. */
   extent(runId: string): Promise<LogExtent>;
+  /**
+   * Returns once everything that a reader of the log can read now survives a loss of power. Throws E_STORAGE. Readers see an event before
+   * its writer has synced it: call this before you acknowledge one.
+   */
+  syncLog(runId: string): Promise<void>;
   /** Removes an ended run. Its key may then start another run. */
   remove(runId: string): Promise<void>;
   /**

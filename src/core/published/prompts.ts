@@ -150,7 +150,7 @@ function whyNotEmbedded(path: string, root: string): string | undefined {
   try {
     const { path: real, stats } = realPathOf(path, root);
     if (!isInside(real, realpathSync(root))) return 'it is outside the project';
-    return stats?.isFile() ? undefined : 'it is no file';
+    return stats?.isFile() ? undefined : 'it is not a file';
   } catch (error) {
     return errorMessage(error);
   }

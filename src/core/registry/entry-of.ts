@@ -64,7 +64,7 @@ function notExecutable(dir: string, files: WatchedFiles): Problem | null {
   return problemOf(
     path,
     'not-executable',
-    `${path} is not executable, and its extension names no language that ACOR knows`,
+    'the file is not executable, and its extension names no language that ACOR knows',
     `Make it executable: chmod +x '${path}'. Its first line must name its interpreter, such as #!/usr/bin/env ruby.`,
   );
 }

@@ -11,13 +11,17 @@ import {
   remedySentence,
 } from '../policy/explain-denial.ts';
 import { type SaidDenial, saidDenials } from '../policy/said-denials.ts';
-import type { RunWriter } from '../ports/run-store.ts';
+import type { RunLog, RunWriter } from '../ports/run-store.ts';
 import { isProgram } from '../registry/find-program.ts';
 import { inputsOf } from '../registry/input-schema.ts';
+import { manifestPlace } from '../registry/manifest-place.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
 import { exceptionLine } from './exception-line.ts';
+
+import { explainMissingFile } from './explain-missing-file.ts';
+import { hintOfDenied, isSaidIn } from './hint-of-denied.ts';
 import type { Outcome } from './outcome.ts';
 import { ownFolders } from './plan/resolve-call.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
@@ -25,6 +29,7 @@ import type { RunnerServices } from './services.ts';
 
 const TAIL_BYTES = 16_384;
 const MAX_SHOWN = 5;
+const WITHOUT_STDERR = 'It wrote nothing to stderr: read its output in the logs of the run.';
 /** They expose the kernel and other processes: no manifest can grant them. */
 const NEVER_GRANTED = ['/proc', '/sys', '/dev'];
 
@@ -47,14 +52,27 @@ export function explainFailure(
   { log }: RunWriter,
   outcome: Outcome,
 ): void {
+  const words = `${tailIn(plan.workspace.stderrLog)}\n${outcome.byRunner ? '' : (outcome.message ?? '')}`;
+  explainDenials(services, plan, log, outcome, words);
+  explainMissingFile(plan, log, outcome, { words, project: services.config.root });
+}
+
+/** Warns of what the sandbox may have denied. */
+function explainDenials(
+  services: RunnerServices,
+  plan: ToolPlan,
+  log: RunLog,
+  outcome: Outcome,
+  words: string,
+): void {
   const { isolation } = plan.sandboxed;
   if (isolation.backend === 'none') return;
-  const words = `${tailIn(plan.workspace.stderrLog)}\n${outcome.byRunner ? '' : (outcome.message ?? '')}`;
+  const own = outcome.byRunner ? '' : `${outcome.message ?? ''}\n${outcome.hint ?? ''}`;
   const calls = [...REFUSED_CALLS, 'socket'];
-  const own = [...ownFolders(services, plan.callerEnv), plan.workspace.dir];
+  const folders = [...ownFolders(services, plan.callerEnv), plan.workspace.dir];
   const reports: Reported[] = [];
-  for (const said of saidDenials(words, calls)) {
-    const one = forCaller(reportOf(said, plan, { own, project: services.config.root }), plan);
+  for (const said of saidDenials(`${words}\n${own}`, calls)) {
+    const one = forCaller(reportOf(said, plan, { own: folders, project: services.config.root }), plan);
     if (one !== undefined && reports.every(({ fix }) => fix !== one.fix)) reports.push(one);
   }
   if (reports.length === 0) return;
@@ -68,25 +86,33 @@ export function explainFailure(
   log.append({
     type: 'runner_warning',
     code: 'E_PERMISSION',
-    msg: `the sandbox may have denied ${shown.map(({ what }) => what).join('; ')}. This is a guess from the tool's message '${shown[0]!.said}'`,
+    // The error that the runner reports has the hint itself.
+    msg: `the sandbox may have denied ${shown.map(({ what }) => what).join('; ')}. This is a guess from the tool's message '${shown[0]!.said}'${outcome.byRunner ? '' : `. ${hint}`}`,
     hint,
     denied: shown,
   });
-  // The hint of the error table is less specific.
-  if (outcome.hint === null || outcome.hint === errorInfo(outcome.code ?? '')?.hint) outcome.hint = hint;
+  outcome.hint = hintOfDenied(outcome.hint, outcome.code, { hint, denied: shown });
+  // What the sandbox denies, it denies again.
+  if (isSaidIn(own, shown)) outcome.retryable = false;
 }
 
 /** Adds to the message of a failed program what it wrote of the cause. A tool that reports an error itself has named it. */
 export function nameException(plan: ToolPlan, outcome: Outcome): void {
   const isOwnError = !outcome.byRunner && plan.tool.adapter !== 'plain';
   if (outcome.code !== 'E_TOOL_FAILED' || isOwnError) return;
-  const line = exceptionLine(tailIn(plan.workspace.stderrLog));
+  const tail = tailIn(plan.workspace.stderrLog);
+  if (tail.trim() === '' && outcome.hint === errorInfo('E_TOOL_FAILED')!.hint) outcome.hint = WITHOUT_STDERR;
+  const line = exceptionLine(tail);
   if (line !== undefined) outcome.message = `${outcome.message}: ${line}`;
 }
 
-/** A program without a manifest gets what it needs by flags of `acor exec`. */
+/** A program without a manifest gets what it needs by flags of `acor exec`; the manifest of a script is in its header. */
 function forCaller(reported: Reported | undefined, plan: ToolPlan): Reported | undefined {
-  if (reported?.allow === undefined || !isExec(plan)) return reported;
+  if (reported?.allow === undefined) return reported;
+  if (!isExec(plan)) {
+    const allow = { ...reported.allow, file: manifestPlace(plan.tool) };
+    return { ...reported, allow, fix: remedySentence(allow) };
+  }
   const flag = EXEC_FLAGS[reported.allow.path];
   const value = reported.allow.line.replace(/^- /, '').replace(/\/\*\*$/, '');
   const { allow, ...rest } = reported;
@@ -187,8 +213,9 @@ function ofNetwork(
   if (host !== null) {
     return granted(`the network (${host})`, said, { kind: 'host', host, port: port ?? 443 });
   }
-  const fix =
-    'In tool.yaml, under permissions.network.egress_allow, list each host with its port, such as: - api.example.com:443';
+  const fix = isExec(plan)
+    ? 'pass the flag --net with each host and its port, such as: --net api.example.com:443'
+    : `In ${manifestPlace(plan.tool)}, under permissions.network.egress_allow, list each host with its port, such as: - api.example.com:443`;
   return { what: 'the network', said, fix };
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isOkExit, judge } from './outcome.ts';
 import { backoffMs, nextStep } from './retry.ts';
+import { notStarted } from './run-executor.ts';
 
 type Facts = Parameters<typeof judge>[0] & Parameters<typeof judge>[1];
 
@@ -148,6 +149,11 @@ describe('the next step after an attempt', () => {
   it('is none for a tool that was stopped mid-way, unless doing it twice is harmless', () => {
     assert.equal(nextStep(failure, 1, retry, { idempotent: false, wasStopped: true }), 'unknown');
     assert.equal(nextStep(failure, 1, retry, { idempotent: true, wasStopped: true }), 'retry');
+  });
+
+  it('is another try after an attempt that did not start, also for a tool that may not be repeated', () => {
+    const { wasStopped } = notStarted(failure);
+    assert.equal(nextStep(failure, 1, retry, { idempotent: false, wasStopped }), 'retry');
   });
 
   it('comes after a wait that doubles, has chance in it, and has a ceiling', () => {

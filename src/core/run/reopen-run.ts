@@ -8,6 +8,7 @@ import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { endedRecord } from './follow-to-end.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { prepareRun } from './prepare-run.ts';
+import { readRun } from './read-run.ts';
 import { recoverRun } from './recover-lost-run.ts';
 import { wasStoppedMidway } from './retry.ts';
 import { Run } from './run.ts';
@@ -24,17 +25,7 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
   await endedRecord(services, again.runId);
   const record = await recoverRun(services, again.runId);
   const mayTake = (now: RunRecord) => checkState(now, again);
-  mayTake(record);
-  const { replays } = record;
-  const {
-    plan,
-    createExecutor,
-    again: reopening,
-  } = await prepareRun(services, {
-    ...request,
-    ...(replays !== null && { replays: { runId: replays, outputs: record.staged } }),
-  });
-  if (!plan.idempotent && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
+  const { plan, createExecutor, again: reopening } = await prepareNext(services, request, again, record);
   // Another process may have reopened the run meanwhile.
   const writer = await services.store.takeOver(again.runId, mayTake);
   try {
@@ -50,6 +41,34 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
     throw error;
   }
   return Run.begin(services, plan, writer, createExecutor(writer));
+}
+
+/** What the next attempt of a run would be; starts and writes nothing, and throws what would prevent it. */
+export async function previewReopening(
+  services: RunnerServices,
+  request: RunRequest,
+  again: Rerun,
+): Promise<{ record: RunRecord; plan: RunPlan }> {
+  const record = await readRun(services.store, again.runId);
+  const { plan } = await prepareNext(services, request, again, record);
+  return { record, plan };
+}
+
+/** Plans the next attempt of a run. Throws when its state does not allow one. */
+async function prepareNext(
+  services: RunnerServices,
+  request: RunRequest,
+  again: Rerun,
+  record: RunRecord,
+): Promise<PreparedRun> {
+  checkState(record, again);
+  const { replays } = record;
+  const prepared = await prepareRun(services, {
+    ...request,
+    ...(replays !== null && { replays: { runId: replays, outputs: record.staged } }),
+  });
+  if (!prepared.plan.idempotent && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
+  return prepared;
 }
 
 type Reopening = NonNullable<PreparedRun['again']>;

@@ -29,7 +29,18 @@ export function backoffMs(attempt: number, retry: RetryPlan, random: () => numbe
   return ceilingS * (0.5 + random() / 2) * 1000;
 }
 
-/** Whether an ended run's tool was stopped and did not end by itself. */
-export function wasStoppedMidway({ code, signal }: Pick<RunRecord, 'code' | 'signal'>): boolean {
+/** With this exit code a tool says that it read the cancel file and left in order, as the SDKs' `check_cancel` does. */
+const CANCELLED_RC = 130;
+const STOPPED_IN_ORDER = ['E_DEADLINE', 'E_HEARTBEAT_MISSED', 'E_OUTPUT_LIMIT'];
+
+/** Whether an ended run's tool was stopped before its work was done. */
+export function wasInterrupted({ code, signal }: Pick<RunRecord, 'code' | 'signal'>): boolean {
   return signal !== null || (code !== null && STOPPED_MIDWAY.includes(code));
+}
+
+/** Whether an ended run's tool was stopped and did not end by itself: it is unknown what it had done. */
+export function wasStoppedMidway(run: Pick<RunRecord, 'code' | 'signal' | 'rc'>): boolean {
+  const leftInOrder =
+    run.signal === null && run.rc === CANCELLED_RC && STOPPED_IN_ORDER.includes(run.code ?? '');
+  return wasInterrupted(run) && !leftInOrder;
 }

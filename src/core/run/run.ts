@@ -151,10 +151,11 @@ export class Run {
   }
 
   async #recordStart(): Promise<void> {
-    const { kind, name, limits, isolation, approval } = this.#plan;
+    const { kind, name, title, limits, isolation, approval } = this.#plan;
     this.#writer.log.append({
       type: 'runner_start',
       tool: name,
+      ...(title !== undefined && { title }),
       kind,
       args: recordedArgs(this.#plan),
       attempt: this.#firstAttempt,

@@ -83,6 +83,7 @@ function newRunRecord(plan: RunPlan): NewRun {
     run_id: plan.runId,
     kind: plan.kind,
     tool: plan.name,
+    ...(plan.title !== undefined && { title: plan.title }),
     tool_version: plan.version,
     tool_digest: plan.digest,
     args: recordedArgs(plan),

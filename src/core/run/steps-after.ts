@@ -9,10 +9,11 @@ import {
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { isRepeatable } from './repeatable.ts';
-import { wasStoppedMidway } from './retry.ts';
+import { wasInterrupted, wasStoppedMidway } from './retry.ts';
 
 /** The facts about an ended run that decide its next steps. */
-interface Ended extends Pick<RunRecord, 'run_id' | 'kind' | 'state' | 'code' | 'signal' | 'idempotent'> {
+interface Ended
+  extends Pick<RunRecord, 'run_id' | 'kind' | 'state' | 'code' | 'signal' | 'rc' | 'idempotent'> {
   retryable: boolean;
   /** Another process ended the run, because its supervisor had died. */
   late?: boolean;
@@ -36,20 +37,19 @@ export function stepsAfter(ended: Ended): NextStep[] {
 function resumeAfter(ended: Ended): NextStep[] {
   const { run_id, kind, code, state, retryable, late, hasCheckpoints, repeatable } = ended;
   if (!repeatable) return [];
-  const wasInterrupted = state === 'cancelled' || wasStoppedMidway(ended);
   const continues =
     retryable ||
     late ||
     kind === 'workflow' ||
     code === 'E_OUTCOME_UNKNOWN' ||
-    (wasInterrupted && hasCheckpoints);
+    ((state === 'cancelled' || wasInterrupted(ended)) && hasCheckpoints);
   if (!continues) return [];
   const force = forceFor(ended);
   return [kind === 'workflow' ? resumeWorkflow(run_id, force) : resumeRun(run_id, force)];
 }
 
 /** Of a tool that is not idempotent and was stopped it is unknown what it had done (contract §3): only `--force` is accepted. */
-function forceFor(ended: Pick<RunRecord, 'code' | 'signal' | 'idempotent'>): { force?: true } {
+function forceFor(ended: Pick<RunRecord, 'code' | 'signal' | 'rc' | 'idempotent'>): { force?: true } {
   return !ended.idempotent && wasStoppedMidway(ended) ? { force: true } : {};
 }
 
@@ -57,7 +57,7 @@ function forceFor(ended: Pick<RunRecord, 'code' | 'signal' | 'idempotent'>): { f
 export async function stepsAfterLoss(record: RunRecord, store: Pick<RunStore, 'read'>): Promise<NextStep[]> {
   const { lostOutcome } = await import('./lost-outcome.ts');
   const repeatable = await isRepeatable(record, store);
-  return stepsAfter({ ...record, ...lostOutcome(record), signal: null, late: true, repeatable });
+  return stepsAfter({ ...record, ...lostOutcome(record), signal: null, rc: null, late: true, repeatable });
 }
 
 /** The next steps from a log, whose `runner_end` has them as commands. Unknown commands are dropped: a tool may have changed its log. */

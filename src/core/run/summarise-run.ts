@@ -3,6 +3,7 @@ import { errorInfo } from '../../protocol/error-codes.ts';
 import type { FinalState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
+import { type Denied, hintOfDenied } from './hint-of-denied.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { summariseLog } from './read-log.ts';
 import type { AttemptOutcome } from './run-executor.ts';
@@ -40,6 +41,7 @@ export function summarise(
       kind,
       ...outcome,
       signal: exit?.signal ?? null,
+      rc: exit?.rc ?? null,
       idempotent,
       repeatable: facts.repeatable,
       hasCheckpoints: hasFiles(layout.checkpoints),
@@ -67,9 +69,9 @@ export async function summaryOf(
     message: record.message ?? textOrNull(report?.msg),
     hint:
       lost?.hint ??
-      textOrNull(report?.hint) ??
-      textOrNull(denial?.hint) ??
-      (code === null ? null : (errorInfo(code)?.hint ?? null)),
+      (denial === undefined
+        ? (textOrNull(report?.hint) ?? (code === null ? null : (errorInfo(code)?.hint ?? null)))
+        : hintOfDenied(textOrNull(report?.hint), code, denial as unknown as Denied)),
     retryable: lost?.retryable ?? (end?.retryable ?? report?.retryable) === true,
     rc: (end?.rc ?? record.rc) as number | null,
     signal: (end?.signal ?? record.signal) as string | null,

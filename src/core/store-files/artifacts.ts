@@ -183,7 +183,10 @@ function openAbove(path: string, roots: readonly string[]): OpenFolder {
 }
 
 function openFolder(path: string): OpenFolder {
-  return opening(path, () => OpenFolder.real(realpathSync(dirname(path))).child(basename(path)));
+  return opening(path, () => {
+    using above = OpenFolder.real(realpathSync(dirname(path)));
+    return above.child(basename(path));
+  });
 }
 
 function childAt(folder: OpenFolder, path: string): OpenFolder {

@@ -159,6 +159,15 @@ export class FileRunStore implements RunStore {
     return extentOf(log);
   }
 
+  async syncLog(runId: string): Promise<void> {
+    using log = this.openLog(runId);
+    try {
+      log.sync();
+    } catch (error) {
+      throw storageError(error, 'sync the event log', log.location);
+    }
+  }
+
   async *tail(runId: string, types?: readonly string[]): AsyncGenerator<ReadEvent> {
     using log = this.openLog(runId);
     yield* tailOf(log, types);

@@ -55,6 +55,9 @@ export class PackedFile implements ReadableFile {
     for (const length of file.frames) this.#starts.push(this.#starts.at(-1)! + length);
   }
 
+  /** A pack is synced before it replaces the files. */
+  sync(): void {}
+
   read(into: Uint8Array, from: number): number {
     const end = Math.min(this.size, from + into.length);
     let at = from;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, readSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, readSync } from 'node:fs';
 import { openRegular } from '../../util/regular-file.ts';
 
 const CHUNK_BYTES = 1 << 18;
@@ -12,6 +12,8 @@ export interface ReadableFile extends Disposable {
   readonly watched: string | undefined;
   /** In bytes, now. */
   readonly size: number;
+  /** Returns once its bytes survive a loss of power. */
+  sync(): void;
   /** Fills `into` from an offset on, and returns how many bytes there were. */
   read(into: Uint8Array, from: number): number;
 }
@@ -30,6 +32,10 @@ export class PlainFile implements ReadableFile {
 
   get size(): number {
     return fstatSync(this.#fd).size;
+  }
+
+  sync(): void {
+    fdatasyncSync(this.#fd);
   }
 
   read(into: Uint8Array, from: number): number {

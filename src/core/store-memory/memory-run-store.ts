@@ -132,6 +132,11 @@ export class MemoryRunStore implements RunStore {
     return this.#find(runId).stored.extent();
   }
 
+  /** Nothing in memory survives a loss of power. */
+  async syncLog(runId: string): Promise<void> {
+    this.#find(runId);
+  }
+
   async *tail(runId: string, types?: readonly string[]): AsyncGenerator<ReadEvent> {
     for (const event of this.#find(runId).stored.newestFirst())
       if (types === undefined || types.includes(String(event.type))) yield event;

@@ -1,5 +1,6 @@
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import { isFinal, type RunState } from '../../protocol/run.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
 import type { Audience } from '../../protocol/v1/wire.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { type AskedQuestion, questionsOf } from '../run/answers/open-questions.ts';
@@ -73,6 +74,14 @@ export async function unansweredQuestionsOf(store: RunStore, runId: string): Pro
   return questions
     .filter(({ answered, asked }) => answered === undefined && asked.blocking !== true)
     .map(asShown);
+}
+
+/** The open questions of a live run, and those of an ended run that have no answer. */
+export async function shownQuestionsOf(
+  store: RunStore,
+  { run_id, state }: Pick<RunRecord, 'run_id' | 'state'>,
+): Promise<OpenQuestion[]> {
+  return isFinal(state) ? unansweredQuestionsOf(store, run_id) : openQuestionsOf(store, run_id);
 }
 
 function asShown({ asked }: AskedQuestion): OpenQuestion {

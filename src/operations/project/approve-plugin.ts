@@ -8,7 +8,7 @@ import type { Plugins } from '../../core/plugins/plugins.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_APPROVALS } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
-import { type ApprovalLine, giveApproval, validLine } from '../tool/give-approval.ts';
+import { type ApprovalLine, askedLine, giveApproval, validLine } from '../tool/give-approval.ts';
 
 const WORDS = [
   'It is a module that runs with all your rights, outside of any sandbox, each time tools are listed or run in this project.',
@@ -22,6 +22,7 @@ export async function approvePlugin(
   store: ApprovalStore,
   root: string,
   approvalName: string,
+  dryRun: boolean,
   ctx: OperationContext<AcorApp>,
 ): Promise<ApprovalLine> {
   const { file, approval } = pluginNamed(plugins?.found ?? [], nameIn(approvalName));
@@ -38,6 +39,7 @@ export async function approvePlugin(
     });
   }
   if (approval.state === 'valid') return validLine(approvalName, approval.approval);
+  if (dryRun) return askedLine(approvalName, approval);
   if (ctx.person === null) {
     const { read: _, ...state } = approval;
     throw new AcorError(

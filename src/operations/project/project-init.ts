@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import * as z from 'zod';
 import { usageError } from '../../compose/app-error.ts';
 import type { Initialised } from '../../core/authoring/scaffold/init-project.ts';
@@ -99,13 +100,17 @@ export const projectInit = acorOperation({
       changed: files.filter(({ action }) => !['keep', 'unchanged', 'could_not'].includes(action)).length,
       files,
       tool: done.tool?.name ?? null,
-      notes: [...notesOf(done, ctx.cwd), ...(forAgents?.notes ?? [])],
+      notes: [...notesOf(done, ctx.cwd, ctx.env), ...(forAgents?.notes ?? [])],
     };
     return { kind: 'data', data, next: input.dry_run ? [] : nextOf(done, input) };
   },
 });
 
-function notesOf({ above, build }: Initialised, root: string): string[] {
+function notesOf(
+  { above, build, files }: Initialised,
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+): string[] {
   const notes: string[] = [];
   if (above !== null)
     notes.push(
@@ -113,7 +118,16 @@ function notesOf({ above, build }: Initialised, root: string): string[] {
     );
   if (build?.built === false)
     notes.push(`The first tool is not built yet (${build.why}). Build it with: ${build.command}`);
+  if (files.some(({ path }) => path === join(root, 'tool')) && !isFound(env))
+    notes.push(
+      'acor is not on the PATH, where ./tool looks for it. Link it into a folder of the PATH, such as ~/.local/bin, or set ACOR to its path.',
+    );
   return notes;
+}
+
+/** Where `./tool` finds acor, but for the dependencies of the project. */
+function isFound(env: Readonly<Record<string, string | undefined>>): boolean {
+  return Boolean(env['ACOR']) || findProgram('acor', env) !== undefined;
 }
 
 function nextOf(

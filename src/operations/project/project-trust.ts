@@ -27,6 +27,10 @@ export const projectTrust = acorOperation({
   input: z.object({
     list: z.boolean().default(false).describe('List what the configuration widens, and change nothing.'),
     revoke: z.boolean().default(false).describe('Revoke the trust.'),
+    dry_run: z
+      .boolean()
+      .default(false)
+      .describe('Show what would be trusted or revoked, and change nothing.'),
   }),
   output: z.object({
     root: z.string(),
@@ -60,12 +64,12 @@ export const projectTrust = acorOperation({
     const store = new TrustStore(ctx.env);
     const given = store.read(config.root);
     if (input.revoke) {
-      store.remove(config.root);
+      if (!input.dry_run) store.remove(config.root);
       return { kind: 'data', data: answer(config, 'revoked', undefined) };
     }
     if (widenings.length === 0) return { kind: 'data', data: answer(config, 'not_needed', undefined) };
     if (config.trust.isTrusted) return { kind: 'data', data: answer(config, 'trusted', given) };
-    if (input.list) return { kind: 'data', data: answer(config, 'untrusted', given) };
+    if (input.list || input.dry_run) return { kind: 'data', data: answer(config, 'untrusted', given) };
     const { settings } = answer(config, 'untrusted', given);
     // Only a person may trust: an agent must not remove its own limits.
     if (ctx.person === null) {

@@ -3,12 +3,13 @@ import { usageLine } from '../../core/registry/argument-problem.ts';
 import { inputsOf } from '../../core/registry/input-schema.ts';
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
+import { isAdHoc } from '../../protocol/names.ts';
 import { shellCommand } from '../../util/shell-words.ts';
 import type { AcorApp } from '../acor-app.ts';
 
 /** Describes a tool for help, flags and completion. Throws E_TOOL_NOT_FOUND and E_MANIFEST_INVALID. */
 export async function calleeOfTool(name: string, app: AcorApp): Promise<ForwardedCommand> {
-  const { manifest } = await app.tool(name);
+  const { name: found, manifest } = await app.tool(name);
   const inputs = inputsOf(manifest);
   return {
     name,
@@ -16,6 +17,7 @@ export async function calleeOfTool(name: string, app: AcorApp): Promise<Forwarde
     usage: `acor run ${usageLine(name, inputs)}`,
     examples: manifest.examples.map(({ args }) => shellCommand(['acor', 'run', name, ...args])),
     inputs: inputs?.map(calleeInput) ?? null,
+    ownsArguments: inputs === undefined && isAdHoc(found),
   };
 }
 

@@ -1,11 +1,13 @@
+import { existsSync, readdirSync } from 'node:fs';
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
-import type { RerunMode } from '../../core/ports/run-launcher.ts';
+import type { Rerun, RerunMode } from '../../core/ports/run-launcher.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import { isStage } from '../../core/run/repeatable.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
+import type { WorkflowPlan } from '../../core/workflow/engine/plan-workflow.ts';
 import { describeTool, showRun } from '../../protocol/next-steps.ts';
 import { runName } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
@@ -29,11 +31,26 @@ export const againInput = z.object({
     .boolean()
     .default(false)
     .describe('Also rerun an interrupted tool that is not idempotent: its effects may happen twice.'),
+  dry_run: z.boolean().default(false).describe('Show what would run, and start nothing.'),
 });
 
 export type AgainFlags = z.output<typeof againInput>;
 
-export const againOutput = z.union([runSummary, startedRun]);
+/** What the next attempt would be. */
+const nextAttempt = z.object({
+  run_id: z.string(),
+  mode: z.enum(['resume', 'retry']),
+  tool: z.string(),
+  args: z.array(z.string()).describe('The recorded arguments; those of a secret input are masked.'),
+  cwd: z.string(),
+  attempt: z.int().describe('The number that the attempt would have.'),
+  timeout_s: z.number(),
+  checkpoints: z.array(z.string()).describe('The checkpoints from which it would continue.'),
+  steps_again: z.array(z.string()).describe('The completed steps of a workflow that would run again.'),
+  dry_run: z.literal(true),
+});
+
+export const againOutput = z.union([runSummary, nextAttempt, startedRun]);
 
 export const runResume = again('resume', {
   name: 'run.resume',
@@ -104,6 +121,7 @@ export async function continueRun(
     ...(answers.length > 0 && { answers }),
     ...(caller !== undefined && { caller }),
   };
+  if (given.dry_run) return previewAttempt(services, request, { ...request.again!, mode });
   const flags: ShownAs = { ...given, exit_code: 'acor' };
   if (given.detach || (await mayAsk(services, request))) {
     const { runApart } = await import('./run-detached.ts');
@@ -111,6 +129,43 @@ export async function continueRun(
   }
   const { runHere } = await import('./run-inline.ts');
   return runHere(services, request, flags, ctx);
+}
+
+async function previewAttempt(
+  services: RunnerServices,
+  request: RunRequest,
+  again: Rerun,
+): Promise<OperationResult<z.output<typeof nextAttempt>>> {
+  const { previewReopening } = await import('../../core/run/reopen-run.ts');
+  const { record, plan } = await previewReopening(services, request, again);
+  const { checkpoints } = plan.workspace;
+  const kept = again.mode === 'resume' && existsSync(checkpoints) ? readdirSync(checkpoints).sort() : [];
+  const { operation, from } =
+    record.kind === 'workflow' && again.mode === 'resume'
+      ? { operation: 'workflow.resume', from: again.from }
+      : { operation: `run.${again.mode}`, from: undefined };
+  return {
+    kind: 'data',
+    data: {
+      run_id: again.runId,
+      mode: again.mode,
+      tool: record.tool,
+      args: record.args,
+      cwd: record.cwd,
+      attempt: record.attempt + 1,
+      timeout_s: plan.limits.timeoutS,
+      checkpoints: kept,
+      steps_again: 'stepsAgain' in plan ? [...(plan as WorkflowPlan).stepsAgain] : [],
+      dry_run: true,
+    },
+    next: [
+      {
+        operation,
+        input: { run: again.runId, from, force: again.force || undefined, timeout: request.timeoutS },
+        why: 'Start this attempt.',
+      },
+    ],
+  };
 }
 
 /** A stage cannot be repeated alone: the later stages have already used its records. Throws E_USAGE. */

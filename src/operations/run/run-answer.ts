@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { findOpenQuestion, submitAnswer } from '../../core/run/answers/submit-answer.ts';
+import { checkAnswer, findOpenQuestion, submitAnswer } from '../../core/run/answers/submit-answer.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { waitFor } from '../../protocol/next-steps.ts';
+import { type NextStep, waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { readRegular } from '../../util/regular-file.ts';
 import { acorOperation } from '../define.ts';
@@ -16,6 +16,7 @@ const input = z.object({
   file: z.string().optional().describe('A file that holds the answer as JSON.'),
   reason: z.string().optional().describe('The reason; it is recorded with the answer.'),
   by: z.string().optional().describe('Who answers; by default the agent or the user that calls.'),
+  dry_run: z.boolean().default(false).describe('Check the answer, and do not give it.'),
 });
 
 type Input = z.output<typeof input>;
@@ -33,6 +34,7 @@ export const runAnswer = acorOperation({
     action: z.string(),
     answer: z.unknown(),
     by: z.string(),
+    dry_run: z.boolean(),
   }),
   positionals: ['run', 'action_id'],
   example: 'acor answer r-0123456789abcdef a-1 --choice strict --reason "no record may be lost"',
@@ -46,15 +48,21 @@ export const runAnswer = acorOperation({
     const { principal, surface: source } = ctx.app;
     const by = given.by ?? principal.name;
     const question = await findOpenQuestion(store, run, actionId);
-    await submitAnswer(store, run, question, { value, by, source, reason }, ctx.signal);
+    if (given.dry_run) await checkAnswer(run, question, value);
+    else await submitAnswer(store, run, question, { value, by, source, reason }, ctx.signal);
     const { actionId: action_id, action } = question;
     return {
       kind: 'data',
-      data: { run_id: run, action_id, action, answer: value, by },
-      next: [waitFor(run)],
+      data: { run_id: run, action_id, action, answer: value, by, dry_run: given.dry_run },
+      next: [given.dry_run ? answerRun({ ...given, action_id }) : waitFor(run)],
     };
   },
 });
+
+/** The step that gives the checked answer. */
+function answerRun({ dry_run: _, ...input }: Input): NextStep {
+  return { operation: 'run.answer', input, why: 'Give this answer.' };
+}
 
 function answerGiven({ choice, value, file }: Input, cwd: string): unknown {
   const given = [choice, value, file].filter((each) => each !== undefined).length;

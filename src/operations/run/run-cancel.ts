@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import { isFinal, isOrchestration } from '../../protocol/run.ts';
 import { acorOperation } from '../define.ts';
@@ -24,14 +25,18 @@ export const runCancel = acorOperation({
   example: 'acor cancel r-0123456789abcdef --reason "wrong input"',
   async run(input, ctx) {
     const project = await ctx.app.project();
+    if (input.dry_run) {
+      const { state } = await readRun(project.store, input.run);
+      return { kind: 'data', data: { run_id: input.run, state, was_running: !isFinal(state) } };
+    }
     const record = await recoverRun(project, input.run);
     const wasRunning = !isFinal(record.state);
-    if (wasRunning && !input.dry_run) {
+    if (wasRunning) {
       const { cancelRun } = await import('../../core/run/cancel-run.ts');
       const graceS = project.config.config.environment.cancel_grace_s;
       await cancelRun(project, record, { reason: input.reason, graceS, signal: ctx.signal });
     }
-    if (!input.dry_run && isOrchestration(record.kind)) {
+    if (isOrchestration(record.kind)) {
       // After the supervisor of a workflow was killed, its children still run; no other process ends them.
       const { endChildren } = await import('../../core/run/end-children.ts');
       await endChildren(project, input.run, input.reason, ctx.signal);

@@ -1,6 +1,7 @@
 import { AppError } from '../../compose/app-error.ts';
 import type { Answer } from '../../compose/operation.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
+import type { OpenQuestion } from '../../core/supervision/run-status.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 
@@ -8,7 +9,10 @@ import { commandOf } from '../command-forms.ts';
 export const EXIT_INTERRUPTED = 130;
 
 /** How a run ended, as data shows it. */
-export type ShownSummary = Omit<RunSummary, 'next' | 'warnings'> & { next: string[] };
+export type ShownSummary = Omit<RunSummary, 'next' | 'warnings'> & {
+  next: string[];
+  questions?: OpenQuestion[];
+};
 
 /** How to show a run, and which exit code the command ends with. */
 export interface ShownAs {
@@ -26,7 +30,12 @@ export async function answerOf(
 ): Promise<Answer<ShownSummary>> {
   if (summary.code !== null) await app.readErrorCodes();
   const exit = exitOf(summary, exit_code, app);
-  const { warnings, ...shown } = { ...summary, next: summary.next.map(commandOf) };
+  const questions = await unansweredOf(summary, app);
+  const { warnings, ...shown } = {
+    ...summary,
+    ...(questions.length > 0 && { questions }),
+    next: summary.next.map(commandOf),
+  };
   if (summary.state !== 'failed') return { kind: 'data', data: shown, exit, next: summary.next, warnings };
   const { code, message, hint, retryable } = summary;
   const { store } = await app.project();
@@ -40,6 +49,16 @@ export async function answerOf(
     ...(stderr.length > 0 && { details: { stderr } }),
   });
   return { kind: 'failure', error, data: shown, exit, warnings };
+}
+
+/** What the tool asked without waiting, and has no answer. */
+async function unansweredOf({ run_id }: RunSummary, app: AcorApp): Promise<OpenQuestion[]> {
+  const { store } = await app.project();
+  // A tool may have removed its own record.
+  const record = await store.read(run_id).catch(() => undefined);
+  if (record === undefined || record.has_questions === false) return [];
+  const { unansweredQuestionsOf } = await import('../../core/supervision/run-status.ts');
+  return unansweredQuestionsOf(store, run_id);
 }
 
 function exitOf({ state, code, rc }: RunSummary, exitCode: ShownAs['exit_code'], app: AcorApp): number {

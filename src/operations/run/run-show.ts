@@ -3,12 +3,12 @@ import { stderrTail, summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
 import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
-import { openQuestionsOf } from '../../core/supervision/run-status.ts';
+import { shownQuestionsOf } from '../../core/supervision/run-status.ts';
 import { cancelRun, followLogs } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import { runRecord } from '../../protocol/run-record.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape, clocks, lost, openQuestion, runId, survivorShape } from '../shapes.ts';
+import { artifactShape, clocks, lost, runId, shownQuestions, survivorShape } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
 
 const shownRun = runRecord.extend({
@@ -19,7 +19,7 @@ const shownRun = runRecord.extend({
   progress: z
     .object({ step: z.string().nullable(), pct: z.number().nullable(), msg: z.string().nullable() })
     .nullable(),
-  questions: z.array(openQuestion).describe('The open questions of the run; they accept an answer now.'),
+  questions: shownQuestions,
   result: z.record(z.string(), z.unknown()).nullable(),
   error: z.record(z.string(), z.unknown()).nullable(),
   stderr: z.array(z.string()).optional().describe('The last lines of stderr of a failed run.'),
@@ -51,7 +51,7 @@ export const runShow = acorOperation({
       last_event_at: (lastEvent?.ts as string | undefined) ?? null,
       ...(await clocksOf(store, record, log)),
       progress: progress === undefined ? null : pickProgress(progress),
-      questions: isFinal(record.state) ? [] : await openQuestionsOf(store, input.run),
+      questions: await shownQuestionsOf(store, record),
       result: ending?.type === 'result' ? ending : null,
       error: ending?.type === 'error' ? ending : null,
       ...(stderr.length > 0 && { stderr }),

@@ -4,9 +4,8 @@ import type { OperationContext, OperationDescription, OperationResult } from '..
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { Manifest } from '../../protocol/manifest.ts';
 import { execProgram, isAdHoc } from '../../protocol/names.ts';
-import { graphOf } from '../../protocol/next-steps.ts';
+import { graphOf, runProgram } from '../../protocol/next-steps.ts';
 import { kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -50,7 +49,7 @@ const input = z.object({
     .array(z.string())
     .default([])
     .describe(
-      "The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool.",
+      "The tool's arguments. They may include flags of ACOR that the tool does not declare itself; after -- every word is for the tool. So is every word behind a script that declares no inputs.",
     ),
   ...runFlags,
 });
@@ -93,28 +92,36 @@ export const runStart = acorOperation({
       ? (await ctx.app.services()).registry.find(given.tool)
       : ctx.app.tool(given.tool)
     ).catch(async (error: unknown) => {
-      throw await namingWorkflow(error, given.tool, ctx);
+      throw await namingOther(error, given, ctx);
     });
-    const { options, args } = splitFlags(given, found.manifest);
+    const { options, args } = splitFlags(given, found);
     const tool = isAdHoc(found.name) ? found.name : given.tool;
     return startTool({ ...options, tool, args }, found, ctx);
   },
 });
 
-/** An unknown tool may be the name of a workflow, which has a command of its own. */
-async function namingWorkflow(
+/** An unknown tool may be the name of a workflow or of a program, which have commands of their own. */
+async function namingOther(
   error: unknown,
-  name: string,
+  { tool: name, args }: Pick<RunFlags & { tool: string; args: string[] }, 'tool' | 'args'>,
   ctx: OperationContext<AcorApp>,
 ): Promise<unknown> {
   if (!(error instanceof AcorError) || error.code !== 'E_TOOL_NOT_FOUND') return error;
   const { workflowFiles, workflowNameOf } = await import('../../core/workflow/file/find-workflow.ts');
   const { config } = await ctx.app.project();
-  if (!workflowFiles(config).some((file) => workflowNameOf(file) === name)) return error;
+  if (workflowFiles(config).some((file) => workflowNameOf(file) === name))
+    return new AcorError(error.code, error.message, {
+      hint: `'${name}' is a workflow: run it as one, with \`workflow run\` in place of \`run\`.`,
+      details: { ...error.details, workflow: name },
+      next: [graphOf(name)],
+    });
+  const { findProgram } = await import('../../core/registry/find-program.ts');
+  const program = findProgram(name, ctx.env);
+  if (program === undefined || (error.details?.['nearest'] as string[] | undefined)?.length) return error;
   return new AcorError(error.code, error.message, {
-    hint: `'${name}' is a workflow: run it as one, with \`workflow run\` in place of \`run\`.`,
-    details: { ...error.details, workflow: name },
-    next: [graphOf(name)],
+    hint: `${program} is a program: run it with \`exec\` in place of \`run\`.`,
+    details: { ...error.details, program },
+    next: [runProgram(name, args), ...(error.next ?? [])],
   });
 }
 
@@ -145,10 +152,12 @@ export async function startTool(
 
 /**
  * Takes ACOR's own flags out of the tool's arguments, up to the first `--`, except flags that the tool declares itself. For a tool that
- * declares no inputs it removes the `--` too, which was only meant for ACOR.
+ * declares no inputs it removes the `--` too, which was only meant for ACOR. A script that declares none gets every word behind it.
  */
-function splitFlags(given: RunFlags, manifest: Manifest): { options: RunFlags; args: string[] } {
+function splitFlags(given: RunFlags, { name, manifest }: ToolEntry): { options: RunFlags; args: string[] } {
   const declared = manifest.inputs ?? propertiesOf(manifest.input_schema);
+  if (declared === undefined && isAdHoc(name))
+    return { options: given, args: given.args[0] === '--' ? given.args.slice(1) : given.args };
   const end = given.args.indexOf('--');
   const mine = end === -1 ? given.args : given.args.slice(0, end);
   const theirs = end === -1 ? [] : given.args.slice(declared === undefined ? end + 1 : end);

@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { readRun } from '../../core/run/read-run.ts';
 import { summaryOf } from '../../core/run/summarise-run.ts';
 import { followRun } from '../../core/supervision/follow-run.ts';
-import { openQuestionsOf } from '../../core/supervision/run-status.ts';
+import { shownQuestionsOf } from '../../core/supervision/run-status.ts';
 import { waitFor } from '../../protocol/next-steps.ts';
 import { drain } from '../../util/streams.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape, openQuestion, runId } from '../shapes.ts';
+import { artifactShape, runId, shownQuestions } from '../shapes.ts';
 import { questionEnd } from './run-detached.ts';
 import { answerOf } from './run-result.ts';
 
@@ -38,7 +38,7 @@ export const runWait = acorOperation({
     state: z.string(),
     code: z.string().nullable(),
     waited: z.enum(['ended', 'question', 'timeout']),
-    questions: z.array(openQuestion).describe('The open questions of the run; they accept an answer now.'),
+    questions: shownQuestions,
     result: z.record(z.string(), z.unknown()).nullable(),
     artifacts: z.array(artifactShape),
   }),
@@ -65,7 +65,7 @@ export const runWait = acorOperation({
       state: record.state,
       code: record.code,
       waited,
-      questions: await openQuestionsOf(store, input.run),
+      questions: await shownQuestionsOf(store, record),
       result: summary.result,
       artifacts: summary.artifacts,
     };

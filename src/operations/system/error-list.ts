@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { ERROR_CODES, type ErrorInfo } from '../../protocol/error-codes.ts';
-import { LIST_ERROR_CODES } from '../../protocol/next-steps.ts';
+import { LIST_ERROR_CODES, VALIDATE } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { fixText } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
@@ -29,7 +29,7 @@ export const errorList = acorOperation({
   list: 'codes',
   example: 'acor errors E_HEARTBEAT_MISSED',
   async run(input, ctx) {
-    const own = await ownCodes(ctx.app);
+    const { own, problem } = await ownCodes(ctx.app);
     const all: Record<string, ErrorInfo> = { ...ERROR_CODES, ...own };
     const codes = Object.keys(all)
       .sort()
@@ -41,8 +41,11 @@ export const errorList = acorOperation({
       }));
     if (codes.length === 0) {
       throw new AppError('E_USAGE', `there is no error code ${input.code}`, {
-        hint: 'List all error codes.',
-        next: [LIST_ERROR_CODES],
+        hint:
+          problem === undefined
+            ? 'List all error codes.'
+            : `The codes of the project cannot be read: ${problem}`,
+        next: [problem === undefined ? LIST_ERROR_CODES : VALIDATE],
       });
     }
     return { kind: 'data', data: { codes } };
@@ -54,12 +57,12 @@ function withFixText({ next, hint, ...row }: ErrorInfo) {
   return { ...row, hint: fixText({ fix: hint, ...(next && { next }) }) };
 }
 
-/** The project's own codes. None when its configuration is invalid: the built-in codes must stay readable then. */
-async function ownCodes(app: AcorApp): Promise<Record<string, ErrorInfo>> {
+/** The project's own codes, or why they cannot be read: the built-in codes must stay readable then. */
+async function ownCodes(app: AcorApp): Promise<{ own: Record<string, ErrorInfo>; problem?: string }> {
   try {
-    return await (await app.project()).registry.errorCodes();
+    return { own: await (await app.project()).registry.errorCodes() };
   } catch (error) {
-    if (error instanceof AcorError) return {};
+    if (error instanceof AcorError) return { own: {}, problem: error.message };
     throw error;
   }
 }

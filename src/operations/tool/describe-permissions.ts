@@ -45,5 +45,12 @@ export async function toolWords(
   const guard = await RunGuard.open(tool, { config, runsDir: workspaces.root, env, cwd });
   const { manifest } = await guard.withinCeilings();
   const runtime = tool.command?.[0] ?? (tool.language === 'executable' ? 'itself' : tool.language);
-  return permissionWords(manifest, runtime, config.config.environment);
+  const { utilitiesOf } = await import('../../core/sandbox/profile/programs.ts');
+  const utilities = utilitiesOf({
+    runtime: tool.language === 'executable' ? (tool.entry ?? '') : '',
+    path: env['PATH'] ?? '',
+    language: tool.language,
+    commands: manifest.permissions.commands,
+  });
+  return permissionWords(manifest, runtime, config.config.environment, utilities);
 }

@@ -8,7 +8,9 @@ import { userName } from '../../util/user-name.ts';
 
 export const approvalLine = z.object({
   tool: z.string(),
-  state: z.enum(['valid', 'stale', 'gone', 'revoked']).describe('gone: the tool does not exist any more.'),
+  state: z
+    .enum(['valid', 'stale', 'gone', 'revoked', 'missing'])
+    .describe('gone: the tool does not exist any more. missing: with --dry-run, a person would be asked.'),
   digest: z.string(),
   by: z.string(),
   at: z.string(),
@@ -66,4 +68,11 @@ export async function giveApproval(
 /** The line of an approval that is already valid. */
 export function validLine(tool: string, { digest, by, at }: Approval): ApprovalLine {
   return { tool, state: 'valid', digest, by, at: at ?? '', changed: [] };
+}
+
+/** The line of an approval for which a person would be asked. */
+export function askedLine(tool: string, state: Extract<ApprovalState, { digest: string }>): ApprovalLine {
+  const line = { tool, state: state.state, digest: state.digest };
+  if (state.state === 'missing') return { ...line, by: '', at: '', changed: [] };
+  return { ...line, ...state.given, changed: state.changed };
 }

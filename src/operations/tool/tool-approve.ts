@@ -12,7 +12,7 @@ import type { AcorApp, Project } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { approvePlugin, listedPlugin } from '../project/approve-plugin.ts';
 import { toolWords } from './describe-permissions.ts';
-import { type ApprovalLine, approvalLine, giveApproval, validLine } from './give-approval.ts';
+import { type ApprovalLine, approvalLine, askedLine, giveApproval, validLine } from './give-approval.ts';
 
 export const toolApprove = acorOperation({
   name: 'tool.approve',
@@ -24,6 +24,10 @@ export const toolApprove = acorOperation({
     tool: z.string().optional().describe('The name of the tool, or plugin:<name>.'),
     list: z.boolean().default(false).describe('List the approvals of this project.'),
     revoke: z.boolean().default(false).describe('Revoke the approval of the tool.'),
+    dry_run: z
+      .boolean()
+      .default(false)
+      .describe('Show what would be approved or revoked, and change nothing.'),
   }),
   output: z.object({ root: z.string(), approvals: z.array(approvalLine) }),
   positionals: ['tool'],
@@ -44,10 +48,10 @@ export const toolApprove = acorOperation({
     }
     const { tool } = input;
     const line = input.revoke
-      ? revoked(store, root, tool)
+      ? revoked(store, root, tool, input.dry_run)
       : await (tool.startsWith('plugin:')
-          ? approvePlugin(project, store, root, tool, ctx)
-          : approved(project, store, root, await project.registry.find(tool), ctx));
+          ? approvePlugin(project, store, root, tool, input.dry_run, ctx)
+          : approved(project, store, root, await project.registry.find(tool), input.dry_run, ctx));
     return { kind: 'data', data: { root, approvals: [line] } };
   },
 });
@@ -57,6 +61,7 @@ async function approved(
   store: ApprovalStore,
   root: string,
   tool: ToolEntry,
+  dryRun: boolean,
   ctx: OperationContext<AcorApp>,
 ): Promise<ApprovalLine> {
   const { config, workspaces } = project;
@@ -71,6 +76,7 @@ async function approved(
     });
   }
   if (state.state === 'valid') return validLine(tool.name, state.approval);
+  if (dryRun) return askedLine(tool.name, state);
   // Only a person may approve: an agent must not approve its own tools.
   if (ctx.person === null) throw approvalRequired(tool.name, state, [describeTool(tool.name)]);
   const words = await toolWords(project, tool, ctx);
@@ -79,9 +85,9 @@ async function approved(
   return giveApproval(store, root, subject, state, digestNow, ctx.person);
 }
 
-function revoked(store: ApprovalStore, root: string, tool: string): ApprovalLine {
+function revoked(store: ApprovalStore, root: string, tool: string, dryRun: boolean): ApprovalLine {
   const found = store.read(root, tool);
-  if (!store.remove(root, tool)) {
+  if (dryRun ? found === undefined : !store.remove(root, tool)) {
     throw new AcorError('E_USAGE', `'${tool}' has no approval by a person in ${root}`, {
       hint: 'Check the name in the list of approvals. To revoke an approval by a policy file, edit that file.',
       next: [LIST_APPROVALS],

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { globPattern } from '../../core/registry/tools-folder.ts';
 import { createTool, describeTool, INIT } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { reportPlugins } from '../project/report-plugins.ts';
@@ -29,7 +30,9 @@ export const toolList = acorOperation({
     filter: z
       .string()
       .optional()
-      .describe('Only tools whose name, category or description contains this text.'),
+      .describe(
+        'Only tools whose name, category or description contains this text; with * or ?, whose name or category matches.',
+      ),
     format: z
       .enum(['json', 'table', 'text'])
       .optional()
@@ -41,7 +44,7 @@ export const toolList = acorOperation({
   async run(input, ctx) {
     const project = await ctx.app.project();
     const { registry } = project;
-    const needle = input.filter?.toLowerCase();
+    const fits = filterOf(input.filter?.toLowerCase());
     const problemsOf = await usability(project, ctx.env);
     const all = await Promise.all(
       (await registry.list()).map(async (tool) => ({ tool, problems: await problemsOf(tool) })),
@@ -56,18 +59,12 @@ export const toolList = acorOperation({
         category: tool.manifest.category ?? null,
         description: tool.manifest.description ?? '',
         level: tool.manifest.permissions.level,
-        has_manifest: tool.manifestPath !== null,
+        has_manifest: tool.manifestPath !== null || tool.hasHeader === true,
         path: tool.entry ?? tool.dir,
         problems,
         ...(tool.notes !== undefined && { notes: tool.notes }),
       }))
-      .filter(
-        (tool) =>
-          needle === undefined ||
-          [tool.name, tool.category ?? '', tool.description].some((text) =>
-            text.toLowerCase().includes(needle),
-          ),
-      );
+      .filter(fits);
     const broken = tools.filter(({ status }) => status === 'broken');
     return {
       kind: 'data',
@@ -80,3 +77,17 @@ export const toolList = acorOperation({
     };
   },
 });
+
+type Line = Pick<z.output<typeof toolLine>, 'name' | 'category' | 'description'>;
+
+/** A text is searched everywhere; a pattern matches a whole name or category. */
+function filterOf(filter: string | undefined): (tool: Line) => boolean {
+  if (filter === undefined) return () => true;
+  const pattern = /[*?]/.test(filter) ? globPattern(filter) : undefined;
+  return ({ name, category, description }) => {
+    const texts = [name, category ?? '', ...(pattern === undefined ? [description] : [])].map((text) =>
+      text.toLowerCase(),
+    );
+    return texts.some((text) => (pattern === undefined ? text.includes(filter) : pattern.test(text)));
+  };
+}

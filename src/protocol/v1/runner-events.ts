@@ -26,6 +26,8 @@ export const approval = z.looseObject({ digest: z.string(), by: z.string(), at: 
 
 const runnerStart = message('runner_start', {
   tool: z.string(),
+  /** The name in the manifest of a file that runs by its path. */
+  title: z.string().optional(),
   /** Absent in logs of builds that did not write it. */
   kind: z.enum(RUN_KINDS).optional(),
   args: z.array(z.string()),

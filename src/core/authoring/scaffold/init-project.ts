@@ -9,6 +9,7 @@ import { lacksAccess } from '../../registry/output-names.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
 import { WatchedFiles } from '../../registry/watched-files.ts';
 import { OLD_SHORTCUT, planMove } from './existing/plan-move.ts';
+import { unlistedFlags } from './existing/unlisted-flags.ts';
 import { type Built, buildTool } from './new-tool.ts';
 import { type InitPlan, type InitRequest, planInit } from './plan-init.ts';
 import { type PlannedFile, textAt } from './planned-file.ts';
@@ -60,7 +61,12 @@ async function openProblems(config: LoadedConfig, tools: readonly ToolEntry[]): 
       }),
     ),
   );
-  return [...ofTools, ...tools.flatMap(withoutAccess), ...(await ofErrorCodes(config))];
+  return [
+    ...ofTools,
+    ...tools.flatMap(withoutAccess),
+    ...tools.flatMap(unlistedFlags),
+    ...(await ofErrorCodes(config)),
+  ];
 }
 
 /** The old runner let a tool write to any path; ACOR writes to a path that exists only with `access: write`. */

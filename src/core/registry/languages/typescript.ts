@@ -5,6 +5,12 @@ import type { Language, RuntimeContext } from './language.ts';
 import { nodeCommand } from './node.ts';
 
 const EXTENSIONS = ['.ts', '.mts'];
+/**
+ * The variables that make the compiled `acor` run as Bun: Bun's own name, and the name that it has in the Linux program, where `acor`
+ * ignores Bun's (`scripts/rename-bun-variables.ts`).
+ */
+export const AS_BUN_VARIABLES = ['BUN_BE_BUN', 'ACOR_AS_BN'] as const;
+
 const INSTALL = 'Install Bun from https://bun.sh/, or Node.js 22.18 or later from https://nodejs.org/';
 
 /**
@@ -33,13 +39,14 @@ export const typescript: Language = {
     const { ownBun, sdkNode } = context.sdk;
     const isAcor = ownBun?.isAcor === true && runtime === ownBun.program;
     if (!isAcor && basename(runtime) !== 'bun') return nodeCommand(runtime, context);
-    // The preloaded file removes the variable, so that a tool can start `acor`.
+    // The preloaded file removes the variables, so that a tool can start `acor`.
     const asBun = isAcor ? [`--preload=${join(sdkNode, 'forget-bun.mjs')}`] : [];
+    const variables = isAcor ? AS_BUN_VARIABLES.map((name) => [name, '1']) : [];
     return {
       // Prevents Bun from downloading missing packages.
       argv: [runtime, '--no-install', ...asBun, context.entry],
       runtime,
-      env: { NODE_PATH: sdkNode, ...(isAcor && { BUN_BE_BUN: '1' }) },
+      env: { NODE_PATH: sdkNode, ...Object.fromEntries(variables) },
     };
   },
 };

@@ -49,14 +49,22 @@ export async function submitAnswer(
   if (askedBy !== undefined)
     return submitAnswer(store, askedBy.runId, { ...own, actionId: askedBy.actionId }, submission, signal);
   const { by, source, reason, value } = submission;
-  const answer = jsonAnswer(value);
-  const problem = await problemOfAnswer(question, answer);
-  if (problem !== undefined) throw invalidAnswer(problem, runId, question);
+  const answer = await checkAnswer(runId, question, value);
   const answer_id = newSpanId();
   const posted = { answer_id, action_id: question.actionId, answer, by, source, ...(reason && { reason }) };
   const since = (await store.extent(runId)).events;
   await store.control.postAnswer(runId, posted);
   await untilRecorded(store, runId, { answerId: answer_id, since, signal });
+  // The supervisor syncs the answer after readers can see it.
+  await store.syncLog(runId);
+}
+
+/** The answer as it would be posted. Throws E_BAD_ANSWER for one that the question does not take. */
+export async function checkAnswer(runId: string, question: Question, value: unknown): Promise<unknown> {
+  const answer = jsonAnswer(value);
+  const problem = await problemOfAnswer(question, answer);
+  if (problem !== undefined) throw invalidAnswer(problem, runId, question);
+  return answer;
 }
 
 type Asked = Awaited<ReturnType<typeof questionsOf>>;

@@ -1,14 +1,16 @@
-import type { RunWriter } from '../../ports/run-store.ts';
+import type { NewEvent, RunWriter } from '../../ports/run-store.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
 import { Watchdog } from '../../process/watchdog.ts';
 import type { ArtifactMeter } from '../../store-files/artifacts.ts';
+import { answeredIds } from '../answers/answer-files.ts';
 import type { ObservedAttempt } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
 import { mayCallTools } from '../workspace.ts';
+import type { AdapterKind } from './adapter.ts';
 import type { AttemptContext } from './attempt-context.ts';
-import { EndingRace } from './ending.ts';
+import { EndingRace, hasEndedItself } from './ending.ts';
 import { Intake } from './intake.ts';
 import { ResourceWatch } from './resources/resource-watch.ts';
 import type { RunOwnership } from './run-user-ownership.ts';
@@ -16,6 +18,9 @@ import { spawnTool, type ToolInput } from './spawn-tool.ts';
 import { supervise } from './supervise.ts';
 import { ToolOutput } from './tool-output.ts';
 import { windDown } from './wind-down.ts';
+
+/** More blocking questions of one attempt are not looked at. */
+const MAX_ASKED = 100;
 
 /**
  * Starts the tool once and supervises it to its end. Even when a step throws, no process of the tool is alive afterwards, and every
@@ -28,6 +33,7 @@ export async function runAttempt(
   options: AttemptOptions,
   meter: ArtifactMeter,
 ): Promise<ObservedAttempt> {
+  const asked: NewEvent[] = [];
   const attempt: AttemptContext = {
     services,
     plan,
@@ -41,6 +47,7 @@ export async function runAttempt(
       mayEmitTasks: plan.tool.manifest.role === 'orchestrator',
       joinsLines: !plan.isRead,
       onQuestion(event) {
+        if (event.blocking === true && asked.length < MAX_ASKED) asked.push(event);
         options.turn?.asked(event);
         options.questions.ask(event);
       },
@@ -60,7 +67,26 @@ export async function runAttempt(
   await using tool = await spawnTool(attempt, prepared);
   await using supervision = supervise(attempt, prepared, tool);
   await attempt.race.first;
-  return await windDown(attempt, prepared, tool, supervision);
+  const observed = await windDown(attempt, prepared, tool, supervision);
+  if (hasEndedItself(observed.ending)) warnOfMissedAnswers(attempt, asked);
+  return observed;
+}
+
+/** A tool that takes the end of its standard input for an answer must not do so unnoticed. One that asks by an SDK gets answers as files. */
+function warnOfMissedAnswers(
+  { plan, intake, adapter, options }: AttemptContext,
+  asked: readonly NewEvent[],
+): void {
+  if (asked.length === 0 || readsAnswers(plan, adapter) || adapter.readsNoAnswers || options.turn) return;
+  const answered = answeredIds(plan.workspace);
+  const missed = asked.filter(({ action_id }) => !answered.has(String(action_id)));
+  if (missed.length === 0) return;
+  const actions = [...new Set(missed.map(({ action }) => JSON.stringify(action)))].join(', ');
+  intake.warnOnce(
+    'missed-answers',
+    'E_ACTION_REQUIRED',
+    `the tool ended without an answer to its question ${actions}: only a tool with actions gets answers on standard input. In tool.yaml, write: actions: [${actions}]`,
+  );
 }
 
 /** Assigns a Unix user to the run, and its files to that user, when the sandbox starts the tool as another user. */
@@ -92,8 +118,11 @@ async function openInput({ services, plan, race, adapter }: AttemptContext): Pro
       race.end({ kind: 'cancelled', reason }),
     );
   }
-  const readsAnswers = manifest.actions.length > 0 && !adapter.readsNoAnswers;
-  return readsAnswers ? new InputPipe(services.runtime, plan.workspace.control) : undefined;
+  return readsAnswers(plan, adapter) ? new InputPipe(services.runtime, plan.workspace.control) : undefined;
+}
+
+function readsAnswers({ tool }: ToolPlan, adapter: AdapterKind): boolean {
+  return tool.manifest.actions.length > 0 && !adapter.readsNoAnswers;
 }
 
 async function openOutput(attempt: AttemptContext, input: ToolInput | undefined): Promise<ToolOutput> {

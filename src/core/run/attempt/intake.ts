@@ -22,6 +22,7 @@ export class Intake {
   readonly #warned = new Set<string>();
   readonly #textLines: TextLines;
   #actions = 0;
+  #hasMessages = false;
   #started = false;
   #ending: LastMessage | undefined;
   #problem: string | undefined;
@@ -52,6 +53,11 @@ export class Intake {
     return this.#ending;
   }
 
+  /** Whether any message has come; lines of text do not count. */
+  get hasMessages(): boolean {
+    return this.#hasMessages;
+  }
+
   /** The first violation of the protocol. It fails the run of a strict tool. */
   get problem(): string | undefined {
     return this.#problem;
@@ -65,6 +71,7 @@ export class Intake {
   /** Stores a frequent message that is known to be valid, byte for byte. */
   keep(kind: Exclude<HotLine, 'other'>, bytes: Uint8Array, start: number, end: number): void {
     this.#textLines.flush();
+    this.#hasMessages = true;
     this.lastEventMs = this.#burstMs;
     if (kind === 'progress') this.lastProgressMs = this.lastEventMs;
     this.#log.keepLine(bytes, start, end);
@@ -81,6 +88,7 @@ export class Intake {
       this.#breach(`the tool wrote a '${message.type}', which only the runner may`);
       return;
     }
+    this.#hasMessages = true;
     const event = this.#complete(message);
     const problem = checkMessage(event);
     const stored = this.#log.append(event);

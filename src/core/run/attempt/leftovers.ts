@@ -42,9 +42,9 @@ export function leftoversIn(workspace: RunWorkspace, artifacts: readonly string[
   const shown = found.sort().slice(0, MAX_SHOWN);
   const more = found.length > shown.length ? `, and ${found.length - shown.length} more` : '';
   return {
-    msg: `the tool left files in its workspace that are not artifacts: ${shown.join(', ')}${more}`,
+    msg: `the tool left files in its workspace that are not artifacts: ${shown.join(', ')}${more}. To keep one: ${shellCommand(['cp', join(work, shown[0]!), '.'])}`,
     leftovers: shown,
-    hint: `To keep one: ${shellCommand(['cp', join(work, shown[0]!), '.'])}. A tool keeps a file itself when it writes to ARTIFACTS_DIR, or to a path input with access: write.`,
+    hint: 'A tool keeps a file itself when it writes to ARTIFACTS_DIR, or to a path input with access: write.',
   };
 }
 

@@ -60,14 +60,19 @@ export class ToolCalls implements AsyncDisposable {
       chmodSync(folder, 0o755);
     }
     using work = openWork(workspace);
-    removeTree(work, basename(requests));
-    this.#requests = work.makeChild(basename(requests), 0o755);
     for (const name of ['tool', 'acor'])
       writeFileSync(join(programs, name), shimText({ requests, replies }), { mode: 0o755 });
     // The tools of seed 000 call ./tool in their working directory.
     removeTree(work, basename(shortcut));
     symlinkSync(join(programs, 'tool'), work.at(basename(shortcut)));
-    this.#watcher = watch(requests, () => this.#look());
+    removeTree(work, basename(requests));
+    this.#requests = work.makeChild(basename(requests), 0o755);
+    try {
+      this.#watcher = watch(requests, () => this.#look());
+    } catch (error) {
+      this.#requests[Symbol.dispose]();
+      throw error;
+    }
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
 

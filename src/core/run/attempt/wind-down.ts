@@ -70,17 +70,18 @@ export async function endLeftovers(tree: ProcessTree): Promise<{ left: number; s
 
 /**
  * Stops the tool step by step (contract §3): cancel file with the reason, grace period, SIGTERM to the whole tree, grace period, SIGKILL
- * to the whole tree. A forced cancel ends each grace period at once.
+ * to the whole tree. A program that cannot know of the cancel file gets SIGTERM at once. A forced cancel ends each grace period at once.
  */
 async function stopTool(
-  { plan, options }: AttemptContext,
+  attempt: AttemptContext,
   { tree, exited }: SpawnedTool,
   ending: Ending,
 ): Promise<void> {
+  const { plan, options } = attempt;
   // A tool over a limit would use even more during a grace period.
   const graceMs = isWithoutGrace(ending) ? 0 : plan.limits.cancelGraceS * 1000;
   putCancelFile(plan.workspace, reasonOf(ending));
-  if (await endsWithin(exited, graceMs, options.forceCancel)) return;
+  if (knowsCancelFile(attempt) && (await endsWithin(exited, graceMs, options.forceCancel))) return;
   tree.signal('SIGTERM');
   if (await endsWithin(exited, graceMs, options.forceCancel)) return;
   await tree.kill();
@@ -114,6 +115,12 @@ async function endsWithin(
   const result = await Promise.race([exited.then(() => true), timeUp, forceCancel.then(() => false)]);
   stopTimer();
   return result;
+}
+
+/** Whether the tool writes the protocol: its manifest says so, or its messages do. */
+function knowsCancelFile({ plan: { tool }, intake }: AttemptContext): boolean {
+  if (tool.adapter !== 'jsonl') return false;
+  return tool.manifestPath !== null || tool.hasHeader === true || intake.hasMessages;
 }
 
 function isWithoutGrace({ kind }: Ending): boolean {

@@ -1,6 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { execProgram } from '../../../protocol/names.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { manifestPlace } from '../../registry/manifest-place.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { planEgress } from '../../sandbox/egress/egress-plan.ts';
 import type { SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
@@ -12,9 +14,10 @@ import { installCommand } from '../../sandbox/trusted-program.ts';
  */
 export function networkOf(
   { config }: Pick<LoadedConfig, 'config'>,
-  { name, manifest }: ToolEntry,
+  tool: ToolEntry,
   backend: SandboxBackend,
 ): Pick<SandboxRequest, 'network' | 'egress'> {
+  const { name, manifest } = tool;
   const { level, network } = manifest.permissions;
   const [host] = network.egress_allow;
   const opensHosts = backend.opensHosts === true;
@@ -22,7 +25,9 @@ export function networkOf(
   if (host !== undefined && !opensHosts && backend.tier < 3) throw cannotOpen(name, host, backend);
   if (level === 'privileged') return { network: opensHosts ? 'host' : 'none' };
   if (host === undefined) return { network: 'none' };
-  return { network: 'listed', egress: planEgress(name, network.egress_allow, config.security) };
+  const egress = planEgress(name, network.egress_allow, config.security);
+  const place = execProgram(name) === undefined ? manifestPlace(tool) : null;
+  return { network: 'listed', egress: { ...egress, manifest: place } };
 }
 
 function cannotOpen(tool: string, host: string, { name }: SandboxBackend): AcorError {

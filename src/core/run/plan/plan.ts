@@ -1,3 +1,4 @@
+import { isAdHoc } from '../../../protocol/names.ts';
 import { digestOf } from '../../guard/tool-digest.ts';
 import { sdkPaths } from '../../registry/own-files.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
@@ -38,6 +39,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     ...call,
     ...limits,
     name: tool.name,
+    ...(tool.hasHeader && isAdHoc(tool.name) && { title: tool.manifest.name }),
     version: tool.manifestPath === null && !tool.hasHeader ? null : tool.manifest.version,
     digest: digestIfReadable(tool),
     sandboxed,

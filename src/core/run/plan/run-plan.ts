@@ -59,6 +59,8 @@ export interface RunPlan {
   kind: RunKind;
   /** The displayed name: `line_count`, `workflow:nightly`. */
   name: string;
+  /** The name in the manifest of a file that runs by its path. */
+  title?: string;
   /** Null for a pipe, and for a program without a manifest. */
   version: string | null;
   /** SHA-256 of what defines the run: a tool's manifest and entry, a workflow's file; null for a pipe. */

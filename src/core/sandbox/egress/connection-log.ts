@@ -1,4 +1,5 @@
 import { explainDenial, listEntry, type Remedy, remedySentence } from '../../policy/explain-denial.ts';
+import type { EgressPlan } from './egress-plan.ts';
 import { type Host, nameOf, withPort } from './host.ts';
 
 /** Events about connections: one per kind, and sums at the end. */
@@ -96,9 +97,12 @@ export class EgressJournal {
   }
 }
 
-/** The manifest line that would allow a host and port. */
-export function inManifest(host: Host, port: number): Remedy {
-  return explainDenial({ kind: 'host', host: nameOf(host), port });
+/** The manifest line, or the flag of the call, that would allow a host and port. */
+export function toAllow({ manifest }: EgressPlan, host: Host, port: number): Remedy {
+  const remedy = explainDenial({ kind: 'host', host: nameOf(host), port });
+  if (manifest === null)
+    return { ...remedy, file: 'the call', path: '--net', line: withPort(nameOf(host), port) };
+  return manifest === undefined ? remedy : { ...remedy, file: manifest };
 }
 
 /** The configuration line that allows an address that is not public. */

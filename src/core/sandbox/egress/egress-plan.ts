@@ -12,6 +12,8 @@ export interface EgressPlan {
   opened: readonly EgressRule[];
   /** Fixed addresses of names (`security.egress_hosts`), by canonical name. */
   hosts: ReadonlyMap<string, string>;
+  /** Where the manifest is that lists the rules; null for a call that lists them in flags. */
+  manifest?: string | null;
 }
 
 /**

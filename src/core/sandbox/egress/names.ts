@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { inManifest } from './connection-log.ts';
+import { toAllow } from './connection-log.ts';
 import type { WayOut } from './egress-route.ts';
 import { coversHost, type Host, readHost } from './host.ts';
 
@@ -96,6 +96,6 @@ function reportOf(host: Host | undefined, { plan, journal }: WayOut): void {
         ? 'it is not in egress_allow'
         : `'${wide.text}' goes through the proxy alone, which the tool finds in HTTPS_PROXY; without it a name has to be named`,
     // DNS has no port; assume the usual one.
-    allow: inManifest(host, wide?.port ?? 443),
+    allow: toAllow(plan, host, wide?.port ?? 443),
   });
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { remedySentence } from '../../policy/explain-denial.ts';
-import { inManifest } from './connection-log.ts';
+import { toAllow } from './connection-log.ts';
 import type { WayOut } from './egress-route.ts';
 import { covers, type Host, nameOf, readHostAndPort, withPort } from './host.ts';
 
@@ -39,7 +39,7 @@ export function answerProxy(inner: Socket, way: WayOut): void {
   async function serve(request: ProxyRequest, rest: Buffer): Promise<void> {
     const { host, port } = request;
     if (!way.plan.rules.some((rule) => covers(rule, host, port))) {
-      const allow = inManifest(host, port);
+      const allow = toAllow(way.plan, host, port);
       way.journal.denied({ host: nameOf(host), port, why: 'it is not in egress_allow', allow });
       answer(403, `${withPort(nameOf(host), port)} is not allowed. ${remedySentence(allow)}`);
       return;

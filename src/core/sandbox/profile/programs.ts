@@ -24,12 +24,8 @@ const MAX_CHAIN = 4;
 export function executablePaths(request: SandboxRequest): string[] {
   const { runtime, toolDir, path } = request;
   const chain = interpretersOf(runtime, path);
-  // A runtime that is itself a script, such as a version manager's shim, starts further programs.
-  const isScripted = chain.length > 1;
-  const isShell = request.language === 'bash' || chain.some((each) => SHELLS.includes(basename(each)));
   const commands = request.commands ?? [];
-  const utilities =
-    isScripted || (isShell && commands.length === 0) ? BASE_UTILITIES : isShell ? SDK_UTILITIES : [];
+  const utilities = utilitiesFor(chain, request);
   const folders = BASE_FOLDERS.filter((folder) => !isLink(folder));
   const own = chain.flatMap(runtimeFolders).filter((each) => !isBelow(each, '/usr') && each !== '/usr');
   return [
@@ -42,6 +38,24 @@ export function executablePaths(request: SandboxRequest): string[] {
       ...commands.flatMap((name) => candidatesOf(name, path)),
     ]),
   ];
+}
+
+/** The utilities that a tool may start although its manifest lists none of them. */
+export function utilitiesOf(
+  request: Pick<SandboxRequest, 'runtime' | 'path' | 'language' | 'commands'>,
+): readonly string[] {
+  return utilitiesFor(interpretersOf(request.runtime, request.path), request);
+}
+
+function utilitiesFor(
+  chain: readonly string[],
+  { language, commands }: Pick<SandboxRequest, 'language' | 'commands'>,
+): readonly string[] {
+  // A runtime that is itself a script, such as a version manager's shim, starts further programs.
+  const isScripted = chain.length > 1;
+  const isShell = language === 'bash' || chain.some((each) => SHELLS.includes(basename(each)));
+  if (isScripted || (isShell && !commands?.length)) return BASE_UTILITIES;
+  return isShell ? SDK_UTILITIES : [];
 }
 
 /** The folders of every program in the chain of a scripted runtime. */

@@ -27,6 +27,7 @@ export async function runSteps(
       else list.push(step);
     }
   }
+  const progress = new Progress(engine, steps);
   let fatal: Fatal | undefined;
   let broken: { error: unknown } | undefined;
   let going = 0;
@@ -41,6 +42,7 @@ export async function runSteps(
     try {
       const end = await endOfStep(engine, results, step);
       results.add(step.name, end);
+      await progress.ended(step);
       if (end.failed.length > 0) engine.isOk = false;
       fatal ??= end.fatal;
       for (const next of dependents.get(step.name) ?? []) {
@@ -58,6 +60,28 @@ export async function runSteps(
   if (going > 0) await over;
   if (broken !== undefined) throw broken.error;
   return fatal;
+}
+
+/** Reports how many steps have ended: at each per cent, so that a workflow of any length has at most 100 such events. */
+class Progress {
+  readonly #engine: Engine;
+  readonly #steps: number;
+  #ended = 0;
+  #pct = 0;
+
+  /** The `finally` steps are no part of the way to the result. */
+  constructor(engine: Engine, steps: readonly Step[]) {
+    this.#engine = engine;
+    this.#steps = steps === engine.plan.workflow.finally ? 0 : steps.length;
+  }
+
+  async ended({ name }: Step): Promise<void> {
+    if (this.#steps === 0) return;
+    const pct = Math.floor((++this.#ended / this.#steps) * 100);
+    if (pct === this.#pct) return;
+    this.#pct = pct;
+    await emit(this.#engine, { type: 'progress', pct, msg: `step ${this.#ended}/${this.#steps}: ${name}` });
+  }
 }
 
 /**

@@ -93,7 +93,7 @@ function problemOf(yaml: YamlFile, at: Place, { message, offset }: CelProblem, s
     rule: 'expression',
     message: `in \${${shortened(source)}} at character ${offset + 1}: ${message}`,
     fix: source.startsWith('{')
-      ? `Write one brace: \${${source.slice(1).trim()}}`
+      ? `Write one brace: \${${source.replaceAll(/^\{|\}$/g, '').trim()}}`
       : 'Fix the expression; its language is CEL: https://cel.dev',
   };
 }

@@ -65,6 +65,8 @@ describe('a value of a workflow file', () => {
     const { problems } = await templateOf('a ${inputs.} b');
     assert.deepEqual([problems[0]?.line, problems[0]?.column, problems[0]?.rule], [2, 6, 'expression']);
     assert.match(String(problems[0]?.message), /at character 8/);
+    const double = await templateOf('a ${{ steps.x }} b');
+    assert.equal(double.problems[0]?.fix, 'Write one brace: ${steps.x}');
     const open = await templateOf('a ${inputs.n');
     assert.match(String(open.problems[0]?.message), /at character 3 is never closed/);
   });

@@ -108,6 +108,15 @@ describe('a workflow file', () => {
     );
   });
 
+  it('knows what other systems call a key, where it has a key for it', async () => {
+    folder = projectFolder({ 'w.yaml': 'steps:\n  - { id: a, uses: x, if: "1" }\n' });
+    const { problems } = await readWorkflow(folder.at('w.yaml'), { folders: [] });
+    assert.deepEqual(
+      problems.filter(({ rule }) => rule === 'unknown-key').map(({ fix }) => fix),
+      ['name', 'tool', 'when'].map((key) => `Write '${key}', or leave it out.`),
+    );
+  });
+
   it('reports all problems of the file at once, each with its place', async () => {
     assert.deepEqual(
       await rulesOf(

@@ -23,6 +23,10 @@ export const health = acorOperation({
       .boolean()
       .default(false)
       .describe('Recover the runs that have lost their supervisor: each ends as E_RUNNER_LOST.'),
+    dry_run: z
+      .boolean()
+      .default(false)
+      .describe('With --fix: list what it would recover, and change nothing.'),
     deep: z.boolean().default(false).describe('Also run the self-tests of the tools.'),
   }),
   output: healthReport,
@@ -43,7 +47,7 @@ export const health = acorOperation({
       checks.push(...(await checkRuntimes(project, ctx.env)));
       checks.push(...(await checkSandbox(project)));
       checks.push(await checkLimits());
-      checks.push(...(await checkStore(project, input.fix)));
+      checks.push(...(await checkStore(project, input.fix && !input.dry_run)));
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
       checks.push({

@@ -58,7 +58,7 @@ function described(over: Measured, code: BuiltinErrorCode, unit: string) {
       ? `the tool ${over.how}; the limit is ${amount(allowed)} ${unit}`
       : `the tool used ${amount(used)} ${unit}; the limit is ${amount(allowed)}`;
   const more = limit === 'processes' || limit === 'open_files' ? allowed * 2 : amount(allowed * 2);
-  const hint = `To raise the limit, add to tool.yaml: resources: { ${limit}: ${more} }; or for all tools to .acor/config.yaml: security: { resource_limits: { ${limit}: ${more} } }. A ceiling there under budget: { resources } must allow it as well.`;
+  const hint = `To raise the limit, add to the tool's manifest: resources: { ${limit}: ${more} }; or for all tools to .acor/config.yaml: security: { resource_limits: { ${limit}: ${more} } }. A ceiling there under budget: { resources } must allow it as well.`;
   return { code, message, hint };
 }
 
