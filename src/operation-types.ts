@@ -350,7 +350,7 @@ export interface OperationTypes {
       };
     };
   };
-  /** Check configuration, manifests, error codes, policies and workflows; every finding has its place and its fix. */
+  /** Check configuration, manifests, error codes, policies, prompts and workflows; every finding has its place and its fix. */
   'project.validate': {
     input: {
       /** Tools by name, files or folders; by default the whole project. */
@@ -506,7 +506,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;
@@ -579,7 +579,7 @@ export interface OperationTypes {
         tool: string;
         action_id: string;
         action: string;
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         context: unknown;
         asked_at: string;
         /** Unanswered: the attempt that asked has ended. */
@@ -660,7 +660,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;
@@ -915,7 +915,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;
@@ -999,7 +999,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;
@@ -1113,7 +1113,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;
@@ -1201,7 +1201,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;
@@ -1312,7 +1312,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;
@@ -1678,7 +1678,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;
@@ -1955,7 +1955,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;
@@ -2036,7 +2036,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;
@@ -2122,7 +2122,7 @@ export interface OperationTypes {
         action_id: string;
         action: string;
         /** Who should answer. */
-        audience: 'ai' | 'user';
+        audience: 'ai' | 'user' | 'model' | 'client';
         /** Whether the run waits for the answer. */
         blocking: boolean;
         msg: string | null;

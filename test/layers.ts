@@ -36,6 +36,7 @@ const CORE = [
   'core/task',
   'core/plugins',
   'core/project',
+  'core/published',
   'core/authoring/scaffold',
   'core/authoring/agents',
   'core/authoring/migrations',
@@ -188,6 +189,13 @@ export const LAYERS: readonly Layer[] = [
     note: 'who supervises a run, and how other processes follow it',
   },
   {
+    folder: 'core/published',
+    folders: ['protocol', 'util', 'core/config', 'core/registry'],
+    packages: [],
+    node: true,
+    note: 'the prompts and resources that a project offers besides its tools; starts nothing',
+  },
+  {
     folder: 'core/authoring/adopt',
     folders: ['protocol', 'util', 'core/config', 'core/registry', 'core/process', 'core/sandbox'],
     packages: ['yaml'],
@@ -225,7 +233,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/authoring/validation',
-    folders: ['protocol', 'util', ...RUN_CORE, 'core/workflow'],
+    folders: ['protocol', 'util', ...RUN_CORE, 'core/published', 'core/workflow'],
     packages: ['yaml', 'zod', 'ajv'],
     node: true,
     note: 'the problems of the files of a project, and safe fixes',

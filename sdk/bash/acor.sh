@@ -674,7 +674,7 @@ _acor_sync() {
 
 # --- Questions (contract §4) ----------------------------------------------------------------------------------------
 
-# ask ACTION [--option ID[=LABEL]]… [--schema JSON] [--default VALUE] [--timeout S] [--audience ai|user] [--msg TEXT]
+# ask ACTION [--option ID[=LABEL]]… [--schema JSON] [--default VALUE] [--timeout S] [--audience ai|user|model|client] [--msg TEXT]
 #     [--id ID] [CONTEXT=VALUE…]: puts a question and waits. ANSWER holds the answer, text without its quotes, and
 # ANSWER_JSON the same as JSON; an answer that an earlier attempt got is taken without asking again. Fails with
 # ACOR_ERROR=E_ACTION_TIMEOUT when no answer arrives in time and there is no default. Do not call it in $(…).

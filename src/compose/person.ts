@@ -21,7 +21,7 @@ export interface Person {
 export interface ProgramQuestion {
   actionId: string;
   action: string;
-  audience: 'ai' | 'user';
+  audience: 'ai' | 'user' | 'model' | 'client';
   msg: string | undefined;
   context: Readonly<Record<string, unknown>>;
   options: readonly { id: string; label?: string; description?: string }[] | undefined;

@@ -13,8 +13,10 @@ const MAX_TEXT_CHARS = 400;
 export function boundedSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(boundedSchema);
   if (typeof schema !== 'object' || schema === null) return schema;
+  // Inputs are read from the body alone, so a schema asks no client to repeat them in headers.
+  const { 'x-mcp-header': _, ...kept } = schema as Record<string, unknown>;
   return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [
+    Object.entries(kept).map(([key, value]) => [
       key,
       TEXT_KEYS.includes(key) && typeof value === 'string'
         ? boundedText(value, MAX_TEXT_CHARS)

@@ -1,6 +1,7 @@
 import {
   type CallToolRequest,
   type CallToolResult,
+  MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   type RequestStateCodec,
@@ -10,10 +11,12 @@ import {
 import type * as z from 'zod';
 import { usageError } from '../compose/app-error.ts';
 import { offeredTool, wordsForTool } from '../operations/tool/offered-tools.ts';
+import type { Manifest } from '../protocol/manifest.ts';
 import { callOwnTool } from './call-own-tool.ts';
-import { clientOf } from './client-of.ts';
+import { type Client, clientOf } from './client-of.ts';
 import type { Host } from './host.ts';
 import { withLiveRuns } from './live-runs.ts';
+import { type LogThreshold, logThresholdOf } from './log-messages.ts';
 import { OWN_TOOLS } from './own-tools.ts';
 import { type AskedState, type CallAnswer, followCall, type RunCall } from './run-call.ts';
 import { answerInput, RUN_TOOLS, resumeInput, runInput, waitInput } from './run-tools.ts';
@@ -30,12 +33,15 @@ export interface CallServices {
   states: RequestStateCodec<AskedState>;
   cancelsByLeaving: boolean;
   callLimitS: number | undefined;
+  /** The level that the session has set for log messages. */
+  sessionLogLevel: LogThreshold;
 }
 
+type Requiring = Pick<Manifest, 'requires'>;
 type Given = Readonly<Record<string, unknown>>;
 type Called = Pick<
   RunCall,
-  'host' | 'open' | 'client' | 'ctx' | 'states' | 'tool' | 'cancelsByLeaving' | 'callLimitS'
+  'host' | 'open' | 'client' | 'ctx' | 'states' | 'tool' | 'cancelsByLeaving' | 'callLimitS' | 'logThreshold'
 >;
 
 /** Answers `tools/call`. A failure of a tool is a result; only an unknown name is a protocol error. */
@@ -44,11 +50,12 @@ export async function callTool(
   { params }: CallToolRequest,
   ctx: ServerContext,
 ): Promise<CallAnswer> {
-  const { server, ...rest } = services;
+  const { server, sessionLogLevel, ...rest } = services;
   const { name: tool, arguments: given = {} } = params;
   const client = clientOf(server, ctx);
   const open = services.host.open(client);
-  const called: Called = { ...rest, open, client, ctx, tool };
+  const logThreshold = logThresholdOf(ctx, sessionLogLevel);
+  const called: Called = { ...rest, open, client, ctx, tool, logThreshold };
   try {
     const answer = await answerCall(called, given);
     return isResult(answer) ? await withLiveRuns(open, answer) : answer;
@@ -95,6 +102,7 @@ async function runTool(called: Called, given: Given): Promise<CallAnswer> {
     const message = `there is no tool ${JSON.stringify(tool.slice(0, 100))}`;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
   }
+  demandCapabilities(called.client, offered.manifest);
   const input = { tool, args: await wordsForTool(open.app, tool, given), detach: true };
   return startAndFollow(
     called,
@@ -107,10 +115,22 @@ async function runTool(called: Called, given: Given): Promise<CallAnswer> {
 async function runByName(called: Called, given: Given): Promise<CallAnswer> {
   const { open, ctx } = called;
   const { arguments: inputs, detach, ...options } = checked(runInput, given, called.tool);
+  const offered = await offeredTool(open.app, options.tool);
+  if (offered !== undefined) demandCapabilities(called.client, offered.manifest);
   const args = await wordsForTool(open.app, options.tool, inputs);
   const input = { ...defined(options), args, detach: true };
   if (!options.dry_run && !detach) return startAndFollow(called, 'run.start', input);
   return envelopeResult(await open.call('run.start', input, { signal: ctx.mcpReq.signal }));
+}
+
+/** Throws the protocol error for a client that lacks what the tool requires of it. */
+function demandCapabilities({ elicits, samples, hasRoots }: Client, { requires = [] }: Requiring): void {
+  const has = { elicitation: elicits, sampling: samples, roots: hasRoots };
+  const missing = requires.filter((each) => !has[each]);
+  if (missing.length === 0) return;
+  throw new MissingRequiredClientCapabilityError({
+    requiredCapabilities: Object.fromEntries(missing.map((each) => [each, {}])),
+  });
 }
 
 /** Each run has its own supervisor process, so that it outlives the request, the connection and the server. */

@@ -15,6 +15,10 @@ export const TASKS = 'io.modelcontextprotocol/tasks';
 export interface Client extends Caller {
   /** It can show a form to its user. */
   elicits: boolean;
+  /** It lets servers ask its model. */
+  samples: boolean;
+  /** It names the folders that it works in. */
+  hasRoots: boolean;
   /** It accepts a task instead of a result. */
   takesTasks: boolean;
 }
@@ -37,6 +41,8 @@ export function clientOf(server: Server, { mcpReq }: ServerContext): Client {
     traceparent: typeof traceparent === 'string' ? traceparent : undefined,
     // The default mode is forms.
     elicits: elicitation !== undefined && ('form' in elicitation || !('url' in elicitation)),
+    samples: capabilities?.sampling !== undefined,
+    hasRoots: capabilities?.roots !== undefined,
     takesTasks: envelope !== undefined && capabilities?.extensions?.[TASKS] !== undefined,
   };
 }

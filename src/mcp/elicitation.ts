@@ -5,7 +5,7 @@ import { boundedSchema, boundedText } from './bounded-text.ts';
 export interface OpenQuestion {
   action_id: string;
   action: string;
-  audience: 'ai' | 'user';
+  audience: 'ai' | 'user' | 'model' | 'client';
   blocking: boolean;
   msg: string | null;
   context: Record<string, unknown>;
@@ -56,6 +56,11 @@ function schemaOf(question: OpenQuestion): unknown {
   if (schema === null) return one({ type: 'string' });
   if (isPrimitive(schema)) return one(schema);
   return one({ type: 'string', description: `JSON that fits: ${JSON.stringify(schema)}` });
+}
+
+/** Whether the answer is a text: the id of an option, a string, or whatever the asker takes. */
+export function asksForText({ options, schema }: OpenQuestion): boolean {
+  return (options !== null && options.length > 0) || schema === null || schema.type === 'string';
 }
 
 function nameOf({ id, label, description }: Readonly<Record<string, unknown>>): string {

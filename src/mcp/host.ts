@@ -7,7 +7,7 @@ import { safeLine } from '../compose/terminal-text.ts';
 import { AcorApp, type Authorize, type Principal } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 import type { OperationName } from '../operations/command-forms.ts';
-import { ProjectCache } from '../operations/project-cache.ts';
+import { ProjectCache, SupervisorPool } from '../operations/project-cache.ts';
 
 /** The caller: the client's capabilities, and the trace of its call. */
 export interface Caller {
@@ -16,6 +16,8 @@ export interface Caller {
 }
 
 const MAX_NAME_CHARS = 100;
+/** A call after another one starts no program but its tool. */
+const MAX_FREE_SUPERVISORS = 2;
 
 /**
  * The project of a server. Each request opens it through the cache, which checks its files, so that a change is visible
@@ -24,6 +26,7 @@ const MAX_NAME_CHARS = 100;
 export class Host {
   readonly cli = acorCli();
   readonly #projects = new ProjectCache();
+  readonly #launcher: SupervisorPool;
   readonly #cwd: string;
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #authorize: Authorize | undefined;
@@ -36,6 +39,7 @@ export class Host {
     this.#cwd = options.cwd;
     this.#env = options.env;
     this.#authorize = options.authorize;
+    this.#launcher = new SupervisorPool(options.env, { maxFree: MAX_FREE_SUPERVISORS, spare: true });
   }
 
   /** The project for one request of a caller. */
@@ -54,8 +58,14 @@ export class Host {
       surface: 'mcp',
       authorize: this.#authorize,
       projects: this.#projects,
+      launcher: this.#launcher,
     });
     return new OpenHost(this, app, env);
+  }
+
+  /** Runs that were started continue. */
+  close(): void {
+    this.#launcher.close();
   }
 
   /** An operation by its name. */

@@ -10,9 +10,9 @@ import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import type { McpRequest } from '../operations/acor-app.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../util/error-code.ts';
+import { LiveServers } from './live-servers.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';
 import { Sessions } from './sessions.ts';
-import { LiveServers } from './tool-changes.ts';
 
 const PATH = '/mcp';
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -25,15 +25,21 @@ export async function serveByHttp(
   shared: Shared,
   { port, token, onListening }: NonNullable<McpRequest['http']>,
 ): Promise<void> {
-  const live = new LiveServers(() => handler.notify.toolsChanged());
   const onerror = ({ message }: Error) => process.stderr.write(`acor: ${message}\n`);
   // Since 2026-07-28 a client cancels a call by closing its response; before that, by a notification.
-  const handler = createMcpHandler(() => mcpServer(shared, { cancelsByLeaving: true }), {
-    legacy: 'reject',
-    maxRequestBodySize: MAX_BODY_BYTES,
-    onerror,
-  });
-  const newServer = async () => live.add(await mcpServer(shared, { cancelsByLeaving: false }));
+  const handler = createMcpHandler(
+    () => mcpServer(shared, { cancelsByLeaving: true, subscribed: new Set() }),
+    {
+      legacy: 'reject',
+      maxRequestBodySize: MAX_BODY_BYTES,
+      onerror,
+    },
+  );
+  const live = new LiveServers(handler.notify);
+  const newServer = async () => {
+    const subscribed = new Set<string>();
+    return live.add(await mcpServer(shared, { cancelsByLeaving: false, subscribed }), subscribed);
+  };
   const sessions = new Sessions(newServer, MAX_BODY_BYTES);
   const serve = toNodeHandler(
     {

@@ -9,17 +9,19 @@ import { offeredTools } from '../operations/tool/offered-tools.ts';
 import { ACOR_VERSION } from '../util/version.ts';
 import { callTool } from './call-tool.ts';
 import { clientOf, TASKS } from './client-of.ts';
+import { complete } from './completion.ts';
 import type { Host, OpenHost } from './host.ts';
 import { liveRunTexts } from './live-runs.ts';
+import type { LogThreshold } from './log-messages.ts';
 import { OWN_TOOLS, ownDefinition } from './own-tools.ts';
-import { complete, getPrompt, PROMPTS } from './prompts.ts';
-import { listResources, readResource, TEMPLATES } from './resources.ts';
+import { getPrompt, listPrompts } from './prompts.ts';
+import { listResources, listTemplates, readResource } from './resources.ts';
 import type { AskedState } from './run-call.ts';
 import { RUN_TOOLS, runToolDefinition, toolDefinition } from './run-tools.ts';
 import { type Declined, serveTasks } from './task-requests.ts';
 
-/** With more tools than this, clients use acor_search: all schemas would fill a model's context. */
-const MAX_SHOWN_TOOLS = 25;
+/** The instructions name at most this many tools. */
+const MAX_NAMED = 25;
 /** The maximum number of questions of a run in one call, for clients before 2026-07-28. */
 const MAX_ROUNDS = 50;
 const LIST_TTL_MS = 5000;
@@ -42,18 +44,23 @@ export interface Shared {
   declined: Declined;
   /** The limit of a call, as `acor mcp --call-limit` declares it. */
   callLimitS?: number | undefined;
+  /** With more tools than this, clients use acor_search: all schemas would fill a model's context. */
+  maxTools: number;
 }
 
-/** A server of this project for one connection, or for one request: the same for every protocol revision. */
+/**
+ * A server of this project for one connection, or for one request: the same for every protocol revision. `subscribed`
+ * gets the resources that a client before 2026-07-28 subscribes to.
+ */
 export async function mcpServer(
-  { host, states, declined, callLimitS }: Shared,
-  { cancelsByLeaving }: { cancelsByLeaving: boolean },
+  { host, states, declined, callLimitS, maxTools }: Shared,
+  { cancelsByLeaving, subscribed }: { cancelsByLeaving: boolean; subscribed: Set<string> },
 ): Promise<Server> {
   const unnamed = host.open({ name: undefined, traceparent: undefined });
   const tools = await offeredTools(unnamed.app).catch(none);
   const unapproved = tools
     .filter(({ needsApproval }) => needsApproval)
-    .slice(0, MAX_SHOWN_TOOLS)
+    .slice(0, MAX_NAMED)
     .map(({ name }) => name);
   const live = (await liveRunTexts(unnamed)).map(({ text }) => text);
   const hint = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
@@ -62,14 +69,15 @@ export async function mcpServer(
     {
       capabilities: {
         tools: { listChanged: true },
-        resources: {},
-        prompts: {},
+        resources: { subscribe: true },
+        prompts: { listChanged: true },
         completions: {},
+        logging: {},
         extensions: { [TASKS]: {} },
       },
       instructions: [
         ...INSTRUCTIONS,
-        ...(tools.length > MAX_SHOWN_TOOLS ? [MANY] : []),
+        ...(tools.length > maxTools ? [MANY] : []),
         ...(unapproved.length > 0
           ? [`Not offered until a person approves them with acor approve: ${unapproved.join(', ')}.`]
           : []),
@@ -82,38 +90,57 @@ export async function mcpServer(
     },
   );
   const open = (ctx: ServerContext) => host.open(clientOf(server, ctx));
-  server.setRequestHandler('tools/list', async (_, ctx) => ({ tools: await listTools(host, open(ctx)) }));
+  // For clients before 2026-07-28; no message is sent to one that has not asked.
+  let sessionLogLevel: LogThreshold;
+  server.setRequestHandler('logging/setLevel', ({ params }) => {
+    sessionLogLevel = params.level;
+    return {};
+  });
+  server.setRequestHandler('tools/list', async (_, ctx) => ({
+    tools: await listTools(host, open(ctx), maxTools),
+  }));
   // A task instead of a result belongs to the extension, which the core's types do not include.
   server.setRequestHandler(
     'tools/call',
     (request, ctx) =>
       callTool(
-        { server, host, states, cancelsByLeaving, callLimitS },
+        { server, host, states, cancelsByLeaving, callLimitS, sessionLogLevel },
         request,
         ctx,
       ) as Promise<CallToolResult>,
   );
   server.setRequestHandler('resources/list', ({ params }, ctx) => listResources(open(ctx), params?.cursor));
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: TEMPLATES }));
+  server.setRequestHandler('resources/templates/list', async (_, ctx) => ({
+    resourceTemplates: await listTemplates(open(ctx)),
+  }));
   server.setRequestHandler('resources/read', ({ params }, ctx) =>
-    readResource(open(ctx), params.uri, ctx.mcpReq.signal),
+    readResource(host, open(ctx), params.uri, ctx.mcpReq.signal),
   );
-  server.setRequestHandler('prompts/list', () => ({ prompts: PROMPTS }));
-  server.setRequestHandler('prompts/get', ({ params }, ctx) =>
-    getPrompt(open(ctx), params.name, params.arguments ?? {}, ctx.mcpReq.signal),
-  );
+  server.setRequestHandler('resources/subscribe', ({ params }) => {
+    subscribed.add(params.uri);
+    return {};
+  });
+  server.setRequestHandler('resources/unsubscribe', ({ params }) => {
+    subscribed.delete(params.uri);
+    return {};
+  });
+  server.setRequestHandler('prompts/list', async (_, ctx) => ({ prompts: await listPrompts(open(ctx)) }));
+  server.setRequestHandler('prompts/get', ({ params }, ctx) => {
+    const client = clientOf(server, ctx);
+    return getPrompt({ host, open: host.open(client), client, ctx }, params);
+  });
   server.setRequestHandler('completion/complete', ({ params }, ctx) => complete(open(ctx), params));
   serveTasks(server, host, declined);
   return server;
 }
 
 /** In stable order: the project's tools by name, then ACOR's own. ACOR's own names take precedence. */
-async function listTools(host: Host, open: OpenHost) {
+async function listTools(host: Host, open: OpenHost, maxTools: number) {
   const own = [...OWN_TOOLS, ...RUN_TOOLS].map(({ name }) => name);
   const offered = (await offeredTools(open.app).catch(asProtocolError)).filter(
     ({ name }) => !own.includes(name as never),
   );
-  const many = offered.length > MAX_SHOWN_TOOLS;
+  const many = offered.length > maxTools;
   const callable = offered.filter(({ needsApproval }) => !needsApproval);
   const shown = OWN_TOOLS.filter(({ onlyForMany }) => many || onlyForMany !== true);
   return [

@@ -1,8 +1,8 @@
-import { LineReader } from '../protocol/jsonl.ts';
 import { boundedText } from './bounded-text.ts';
+import { eventsIn } from './events-in.ts';
+import { RateLimit } from './rate-limit.ts';
 
-const PER_SECOND = 4;
-const BURST = 10;
+const RATE = { perSecond: 4, burst: 10 };
 const LEAST_STEP = 0.001;
 const MAX_MESSAGE_CHARS = 300;
 
@@ -11,8 +11,6 @@ export interface LifeSign {
   pct: number | undefined;
   msg: string | undefined;
 }
-
-const MARKS = [Buffer.from('"progress"'), Buffer.from('"heartbeat"')];
 
 /** The content of a progress notification besides its token. */
 export interface Progress {
@@ -30,8 +28,7 @@ export class ProgressTeller {
   #value = -LEAST_STEP;
   #message: string | undefined;
   #hasTotal = false;
-  #tokens = BURST;
-  #refilledAt = performance.now();
+  readonly #rate = new RateLimit(RATE);
 
   constructor(send: (progress: Progress) => void) {
     this.#send = send;
@@ -40,7 +37,7 @@ export class ProgressTeller {
   emit({ pct, msg }: LifeSign): void {
     if (pct !== undefined) this.#hasTotal = true;
     if (msg !== undefined) this.#message = boundedText(msg, MAX_MESSAGE_CHARS);
-    if (!this.#mayReport()) return;
+    if (!this.#rate.allows()) return;
     const percent = Math.min(100, pct ?? 0);
     this.#value = percent > this.#value ? percent : this.#value + LEAST_STEP;
     this.#send({
@@ -49,29 +46,11 @@ export class ProgressTeller {
       ...(this.#message !== undefined && { message: this.#message }),
     });
   }
-
-  #mayReport(): boolean {
-    const now = performance.now();
-    this.#tokens = Math.min(BURST, this.#tokens + ((now - this.#refilledAt) / 1000) * PER_SECOND);
-    this.#refilledAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens--;
-    return true;
-  }
 }
 
 /** The signs of life in a batch of events. */
 export function lifeSignsIn(lines: Uint8Array): LifeSign[] {
-  const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
-  // Most batches of a busy tool contain no such event, and need not be parsed.
-  if (!MARKS.some((mark) => bytes.includes(mark))) return [];
-  const signs: LifeSign[] = [];
-  const reader = new LineReader((_, start, end) => {
-    const event = JSON.parse(bytes.toString('utf8', start, end));
-    if (event.type === 'progress' || event.type === 'heartbeat') signs.push(lifeSign(event));
-  }, lines.length);
-  reader.push(bytes);
-  return signs;
+  return eventsIn(lines, ['progress', 'heartbeat']).map(lifeSign);
 }
 
 /** The content of a progress or heartbeat event. */

@@ -3,11 +3,17 @@ import {
   type ReadResourceResult,
   type Resource,
   ResourceNotFoundError,
+  type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
 import type { Envelope } from '../compose/envelope.ts';
-import type { OpenHost } from './host.ts';
+import { publishedResource, publishedResources } from '../operations/project/published.ts';
+import { AcorError } from '../protocol/acor-error.ts';
+import { boundedText } from './bounded-text.ts';
+import type { Host, OpenHost } from './host.ts';
+import { readToolResource } from './tool-resource.ts';
 
 const PAGE_RUNS = 50;
+const MAX_TEXT_CHARS = 1000;
 /** A resource is sent whole; a larger one is read in parts, with acor_artifact_read. */
 const MAX_BYTES = 8_388_608;
 const JSON_TYPE = 'application/json';
@@ -19,7 +25,7 @@ const EXPLANATION: Resource = {
   mimeType: 'text/markdown',
 };
 
-export const TEMPLATES = [
+const TEMPLATES: ResourceTemplateType[] = [
   {
     uriTemplate: 'acor://runs/{run}',
     name: 'A run',
@@ -39,7 +45,14 @@ export const TEMPLATES = [
   },
 ];
 
-/** The explanation and the runs of the project, the newest first. The cursor is the last run of the previous page. */
+/** The addresses with variables: those of runs, and those that the project lets its tools answer. */
+export async function listTemplates(open: OpenHost): Promise<ResourceTemplateType[]> {
+  const { tools } = await publishedResources(open.app);
+  const made = tools.filter(({ variables }) => variables.length > 0);
+  return [...TEMPLATES, ...made.map(({ uriTemplate, ...about }) => ({ uriTemplate, ...describe(about) }))];
+}
+
+/** What the project publishes, then its runs, the newest first. The cursor is the last run of the previous page. */
 export async function listResources(
   open: OpenHost,
   cursor: string | undefined,
@@ -56,13 +69,40 @@ export async function listResources(
   }));
   const last = runs.at(-1);
   return {
-    resources: [...(cursor === undefined ? [EXPLANATION] : []), ...resources],
+    resources: [...(cursor === undefined ? await published(open) : []), ...resources],
     ...(last !== undefined && total > runs.length && { nextCursor: last.run_id }),
+  };
+}
+
+async function published(open: OpenHost): Promise<Resource[]> {
+  const { files, tools } = await publishedResources(open.app);
+  const fixed = tools.filter(({ variables }) => variables.length === 0);
+  return [
+    EXPLANATION,
+    ...files.map(({ uri, path, ...about }) => ({ uri, ...describe({ name: path, ...about }) })),
+    ...fixed.map(({ uriTemplate, ...about }) => ({ uri: uriTemplate, ...describe(about) })),
+  ];
+}
+
+function describe({
+  name,
+  description,
+  mimeType,
+}: {
+  name: string;
+  description: string | undefined;
+  mimeType: string | undefined;
+}): Pick<Resource, 'name' | 'description' | 'mimeType'> {
+  return {
+    name,
+    ...(description !== undefined && { description: boundedText(description, MAX_TEXT_CHARS) }),
+    ...(mimeType !== undefined && { mimeType }),
   };
 }
 
 /** Reads a resource. A missing one is a protocol error with its address. */
 export async function readResource(
+  host: Host,
   open: OpenHost,
   uri: string,
   signal: AbortSignal,
@@ -77,7 +117,7 @@ export async function readResource(
   const match = /^acor:\/\/runs\/([^/?]+)(?:\/(events)(?:\?since=(\d+))?|\/artifacts\/(\d+)\/[^/]*)?$/.exec(
     uri,
   );
-  if (match === null) throw new ResourceNotFoundError(uri);
+  if (match === null) return readPublished(host, open, uri, signal);
   const [, run, events, since, artifact] = match;
   if (artifact !== undefined) {
     const input = { run, artifact, bytes: MAX_BYTES };
@@ -93,6 +133,22 @@ export async function readResource(
   }
   const shown = dataOf(await open.call('run.show', { run }, { signal }), uri);
   return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(shown) }] };
+}
+
+async function readPublished(
+  host: Host,
+  open: OpenHost,
+  uri: string,
+  signal: AbortSignal,
+): Promise<ReadResourceResult> {
+  const found = await publishedResource(open.app, uri).catch((error) => {
+    if (!(error instanceof AcorError)) throw error;
+    throw new ProtocolError(-32602, `${error.code}: ${error.message}. ${error.hint}`, { uri });
+  });
+  if (found === undefined) throw new ResourceNotFoundError(uri);
+  if (found.kind === 'tool') return readToolResource(host, open, { uri, ...found }, signal);
+  const { mimeType, text, blob } = found.content;
+  return { contents: [blob === undefined ? { uri, mimeType, text: text ?? '' } : { uri, mimeType, blob }] };
 }
 
 interface ArtifactPart {

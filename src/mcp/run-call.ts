@@ -1,5 +1,6 @@
 import {
   type CallToolResult,
+  type InputRequests,
   type InputRequiredResult,
   inputRequired,
   inputResponse,
@@ -9,10 +10,12 @@ import {
 import type { FailureEnvelope } from '../compose/envelope.ts';
 import type { NextStep } from '../compose/next-step.ts';
 import { callLimitMs, saysTimeout } from './call-limit.ts';
+import { type CallNotifications, callNotifications } from './call-notifications.ts';
+import { answerIn, type ClientAnswer, requestFor } from './client-answers.ts';
 import type { Client } from './client-of.ts';
-import { answerOf, formOf, type OpenQuestion } from './elicitation.ts';
+import type { OpenQuestion } from './elicitation.ts';
 import type { Host, OpenHost } from './host.ts';
-import { type LifeSign, lifeSignsIn, ProgressTeller } from './progress.ts';
+import type { LogThreshold } from './log-messages.ts';
 import { runResult } from './run-result.ts';
 import { blockingQuestions, type CreatedTask, createdTask } from './task.ts';
 import { envelopeResult } from './tool-result.ts';
@@ -40,6 +43,8 @@ export interface RunCall {
   isQuick: boolean;
   /** Whether this client cancels by closing the connection. */
   cancelsByLeaving: boolean;
+  /** From which level on this client gets log messages. */
+  logThreshold: LogThreshold;
   /** The declared limit of a call, in seconds. */
   callLimitS: number | undefined;
 }
@@ -48,6 +53,9 @@ export type CallAnswer = CallToolResult | InputRequiredResult | CreatedTask;
 
 /** A run that ends within this time is answered directly, even to a client that accepts tasks. */
 const TASK_AFTER_MS = 500;
+
+/** A tool that asks several questions at once writes them one after the other. */
+const QUESTIONS_MS = 30;
 
 const LF = 10;
 
@@ -59,17 +67,13 @@ const DECLINED =
  * has passed. A cancelled request cancels its run, unless the client only stopped waiting.
  */
 export async function followCall(call: RunCall): Promise<CallAnswer> {
-  const progress = progressFor(call.ctx);
-  const answer = await untilAnswered(call, progress.emit);
-  // No progress after the answer to the call.
-  await progress.sent();
+  const notifications = callNotifications(call.ctx, call);
+  const answer = await untilAnswered(call, notifications.onEvents);
+  await notifications.sent();
   return answer;
 }
 
-async function untilAnswered(
-  call: RunCall,
-  onLifeSign: ((sign: LifeSign) => void) | undefined,
-): Promise<CallAnswer> {
+async function untilAnswered(call: RunCall, onLines: CallNotifications['onEvents']): Promise<CallAnswer> {
   const { host, open, client, ctx, run } = call;
   const { signal } = ctx.mcpReq;
   const canBeTask = client.takesTasks && !call.isQuick && call.waitMs === undefined;
@@ -79,7 +83,7 @@ async function untilAnswered(
   const answered = new Set<string>();
   let since = 0;
   for (;;) {
-    const watched = await watch(open, run, { since, signal: limit, onLifeSign });
+    const watched = await watch(open, run, { since, signal: limit, onLines });
     since = watched.since;
     if (signal.aborted) {
       await cancelIfMeant(call);
@@ -88,7 +92,8 @@ async function untilAnswered(
     if (typeof watched.end === 'object') return envelopeResult(watched.end);
     if (watched.end === 'ended') return runResult(host, open, run);
     if (watched.end === 'stopped') return canBeTask ? createdTask(open, run) : runResult(host, open, run);
-    const questions = await questionsForUser(call);
+    if (canAnswer(client)) await new Promise((resolve) => setTimeout(resolve, QUESTIONS_MS));
+    const questions = await questionsForClient(call);
     if (questions.length === 0) return runResult(host, open, run);
     if (canBeTask) return createdTask(open, run);
     const asked = await answerFromClient(call, questions, answered);
@@ -106,14 +111,14 @@ async function watch(
   options: {
     since: number;
     signal: AbortSignal;
-    onLifeSign: ((sign: LifeSign) => void) | undefined;
+    onLines: CallNotifications['onEvents'];
   },
 ): Promise<{ end: 'ended' | 'question' | 'stopped' | FailureEnvelope<NextStep>; since: number }> {
-  const { signal, onLifeSign } = options;
+  const { signal, onLines } = options;
   let { since } = options;
   const onEvents = (lines: Uint8Array) => {
     for (let at = lines.indexOf(LF); at !== -1; at = lines.indexOf(LF, at + 1)) since++;
-    if (onLifeSign !== undefined) for (const sign of lifeSignsIn(lines)) onLifeSign(sign);
+    onLines?.(lines);
     return 'more' as const;
   };
   const answer = await open.call('run.attach', { run, since }, { signal, onEvents });
@@ -123,69 +128,54 @@ async function watch(
   return { end: signal.aborted ? 'stopped' : 'ended', since };
 }
 
-/** The blocking questions, if a form of this client can answer them all. */
-async function questionsForUser({ open, client, run }: RunCall): Promise<OpenQuestion[]> {
-  const questions = await blockingQuestions(open, run);
-  const areForUser = questions.every(({ audience }) => audience === 'user');
-  return areForUser && (client.elicits || client.takesTasks) ? questions : [];
+function canAnswer({ elicits, samples, hasRoots }: Client): boolean {
+  return elicits || samples || hasRoots;
 }
 
-/** Submits the answers in the request. Missing or invalid answers are asked for, and a refusal ends the call. */
+/** The blocking questions that this client can answer. */
+async function questionsForClient({ open, client, run, tool }: RunCall): Promise<OpenQuestion[]> {
+  const questions = await blockingQuestions(open, run);
+  return questions.filter((question) => requestFor(question, client, tool) !== undefined);
+}
+
+/** Submits the answers in the request. Missing answers and invalid ones of a user are asked for; a refusal ends the call. */
 async function answerFromClient(
   { host, open, client, ctx, states, tool, run }: RunCall,
   questions: readonly OpenQuestion[],
   answered: Set<string>,
 ): Promise<CallAnswer | 'answered'> {
-  const requests: Record<string, ReturnType<typeof inputRequired.elicit>> = {};
+  const requests: InputRequests = {};
   for (const question of questions) {
-    const { action_id: id } = question;
-    const response = answered.has(id)
-      ? ({ kind: 'missing' } as const)
-      : inputResponse(ctx.mcpReq.inputResponses, id);
+    const { action_id: id, audience } = question;
     // An answer is only valid for the question that was asked, not for a later one of the same name.
+    const given = answered.has(id)
+      ? undefined
+      : answerIn(question, inputResponse(ctx.mcpReq.inputResponses, id));
     answered.add(id);
-    if (response.kind === 'elicit' && response.action !== 'accept')
-      return runResult(host, open, run, DECLINED);
-    const problem =
-      response.kind === 'elicit' ? await handIn(open, run, question, response.content ?? {}) : undefined;
-    if (response.kind === 'elicit' && problem === undefined) continue;
-    requests[id] = inputRequired.elicit(formOf(question, tool, problem));
+    if (given === 'declined') return runResult(host, open, run, DECLINED);
+    const problem = given === undefined ? undefined : await handIn(open, run, question, given);
+    if (given !== undefined && problem === undefined) continue;
+    // A model that did not answer once would not do so the next time.
+    if (problem !== undefined && audience !== 'user') return runResult(host, open, run, problem);
+    requests[id] = requestFor(question, client, tool, problem)!;
   }
   if (Object.keys(requests).length === 0) return 'answered';
-  if (!client.elicits) return runResult(host, open, run);
   return inputRequired({
     inputRequests: requests,
     requestState: await states.mint({ run, tool, questions: Object.keys(requests) }, ctx),
   });
 }
 
-/** Answers a question with a filled form; returns why the answer is invalid. */
+/** Answers a question; returns why the answer is invalid. */
 export async function handIn(
   open: OpenHost,
   run: string,
   question: OpenQuestion,
-  content: Readonly<Record<string, unknown>>,
+  { value, by }: ClientAnswer,
 ): Promise<string | undefined> {
-  const value = JSON.stringify(answerOf(question, content));
-  const input = { run, action_id: question.action_id, value, by: 'user' };
+  const input = { run, action_id: question.action_id, value: JSON.stringify(value), by };
   const answered = await open.call('run.answer', input, { signal: new AbortController().signal });
   return answered.ok ? undefined : `${answered.error.message}.`;
-}
-
-/** Reports the progress of a call to a client that requested it. `sent` resolves when all of it is sent. */
-function progressFor({ mcpReq }: ServerContext): {
-  emit: ((sign: LifeSign) => void) | undefined;
-  sent(): Promise<unknown>;
-} {
-  const progressToken = mcpReq._meta?.progressToken;
-  if (progressToken === undefined) return { emit: undefined, sent: async () => {} };
-  let last: Promise<unknown> = Promise.resolve();
-  const teller = new ProgressTeller((progress) => {
-    const params = { progressToken, ...progress };
-    const notified = mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
-    last = Promise.all([last, notified]);
-  });
-  return { emit: (sign) => teller.emit(sign), sent: () => last };
 }
 
 /**

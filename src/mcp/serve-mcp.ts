@@ -1,22 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { createRequestStateCodec } from '@modelcontextprotocol/server';
+import { createRequestStateCodec, type McpRequestContext } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { McpRequest } from '../operations/acor-app.ts';
 import { Host } from './host.ts';
+import { LiveServers } from './live-servers.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';
 import type { AskedState } from './run-call.ts';
-import { LiveServers } from './tool-changes.ts';
 
 /** A person may take a day to answer. */
 const ASKED_FOR_S = 86_400;
 
 /** Serves MCP until the client has closed the connection, or without end over HTTP. */
-export async function serveMcp({ http, cwd, env, callLimitS }: McpRequest): Promise<void> {
+export async function serveMcp({ http, cwd, env, callLimitS, maxTools }: McpRequest): Promise<void> {
   const shared: Shared = {
     host: new Host({ cwd, env }),
     states: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: ASKED_FOR_S }),
     declined: new Map(),
     callLimitS,
+    maxTools,
   };
   if (http === null) return serveByStdio(shared);
   return (await import('./http.ts')).serveByHttp(shared, http);
@@ -29,7 +30,12 @@ export async function serveMcp({ http, cwd, env, callLimitS }: McpRequest): Prom
 async function serveByStdio(shared: Shared): Promise<void> {
   const transport = new StdioServerTransport();
   const live = new LiveServers();
-  const handle = serveStdio(async () => live.add(await mcpServer(shared, { cancelsByLeaving: false })), {
+  const newServer = async ({ era }: McpRequestContext) => {
+    const subscribed = new Set<string>();
+    const server = await mcpServer(shared, { cancelsByLeaving: false, subscribed });
+    return live.add(server, era === 'legacy' ? subscribed : undefined);
+  };
+  const handle = serveStdio(newServer, {
     transport,
     onerror: ({ message }) => process.stderr.write(`acor: ${message}\n`),
   });
@@ -42,5 +48,6 @@ async function serveByStdio(shared: Shared): Promise<void> {
     };
   });
   stopWatching();
+  shared.host.close();
   await handle.close();
 }

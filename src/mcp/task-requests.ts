@@ -7,6 +7,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { answerIn } from './client-answers.ts';
 import { type Client, clientOf, TASKS } from './client-of.ts';
 import type { Host, OpenHost } from './host.ts';
 import { handIn } from './run-call.ts';
@@ -30,16 +31,16 @@ export function serveTasks(server: Server, host: Host, declined: Declined): void
   };
   server.setRequestHandler('tasks/get', { params: taskId }, async (params, ctx): Promise<DetailedTask> => {
     const { client, open } = await opened(params.taskId, ctx);
-    const options = { elicits: client.elicits, declined: declined.get(params.taskId) ?? new Set<string>() };
+    const options = { client, declined: declined.get(params.taskId) ?? new Set<string>() };
     return taskOf(host, open, params.taskId, options);
   });
   server.setRequestHandler('tasks/update', { params: taskId }, async (params, ctx) => {
     const { open } = await opened(params.taskId, ctx);
     for (const question of await blockingQuestions(open, params.taskId)) {
-      const response = inputResponse(ctx.mcpReq.inputResponses, question.action_id);
-      if (response.kind !== 'elicit') continue;
-      if (response.action === 'accept') await handIn(open, params.taskId, question, response.content ?? {});
-      else remember(declined, params.taskId, question.action_id);
+      const given = answerIn(question, inputResponse(ctx.mcpReq.inputResponses, question.action_id));
+      if (given === undefined) continue;
+      if (given === 'declined') remember(declined, params.taskId, question.action_id);
+      else await handIn(open, params.taskId, question, given);
     }
     return {};
   });

@@ -1,8 +1,9 @@
 import type { CallToolResult, InputRequests } from '@modelcontextprotocol/server';
-import { inputRequired } from '@modelcontextprotocol/server';
 import { type RunStatus, runQuestions, runStatus } from '../operations/run/run-status.ts';
 import { boundedText } from './bounded-text.ts';
-import { formOf, type OpenQuestion } from './elicitation.ts';
+import { requestFor } from './client-answers.ts';
+import type { Client } from './client-of.ts';
+import type { OpenQuestion } from './elicitation.ts';
 import type { Host, OpenHost } from './host.ts';
 import { lifeSign } from './progress.ts';
 import { runResult } from './run-result.ts';
@@ -47,14 +48,14 @@ export async function createdTask(open: OpenHost, runId: string): Promise<Create
 }
 
 /**
- * A run as a task. A question for the model, or one that the user declined (`declined`), ends the task with the
+ * A run as a task. A question that the client cannot answer, or that the user declined (`declined`), ends the task with the
  * question as its result, as it would end a call. The run keeps waiting for acor_answer.
  */
 export async function taskOf(
   host: Host,
   open: OpenHost,
   runId: string,
-  options: { elicits: boolean; declined: ReadonlySet<string> },
+  options: { client: Client; declined: ReadonlySet<string> },
 ): Promise<DetailedTask> {
   const stand = await runStatus(open.app, runId);
   const fields = fieldsOf(stand);
@@ -63,15 +64,14 @@ export async function taskOf(
     return { status: 'completed', ...fields, result: await runResult(host, open, runId) };
   if (stand.state !== 'waiting_ai') return { status: 'working', ...fields };
   const questions = await blockingQuestions(open, runId);
-  const areForUser = questions.every(
-    ({ action_id, audience }) => audience === 'user' && !options.declined.has(action_id),
-  );
-  if (!areForUser || !options.elicits)
+  const requests = questions.flatMap((question) => {
+    const request = requestFor(question, options.client, stand.tool);
+    return request === undefined || options.declined.has(question.action_id)
+      ? []
+      : [[question.action_id, request]];
+  });
+  if (requests.length === 0)
     return { status: 'completed', ...fields, result: await runResult(host, open, runId) };
-  const requests = questions.map((question) => [
-    question.action_id,
-    inputRequired.elicit(formOf(question, stand.tool)),
-  ]);
   return { status: 'input_required', ...fields, inputRequests: Object.fromEntries(requests) };
 }
 

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { agentOf } from '../compose/audience.ts';
 import type { Route } from '../compose/cli-app.ts';
 import type { Authorize, CalledOperation, Principal } from '../core/ports/principal.ts';
+import type { RunLauncher } from '../core/ports/run-launcher.ts';
 import type { Project, ProjectCache } from '../core/project/open-project.ts';
 import type { ProjectServices } from '../core/project/runner-services.ts';
 import type { ToolEntry } from '../core/registry/registry.ts';
@@ -23,6 +24,8 @@ export class AcorApp {
   readonly surface: 'command' | 'mcp' | 'library';
   /** The servers that a command can start; undefined inside a server. */
   readonly surfaces: Surfaces | undefined;
+  /** Starts detached runs in a process of many requests; without it each gets a new supervisor. */
+  readonly launcher: RunLauncher | undefined;
   /** All operations. Passed in, because the table of routes loads the operations that use this class. */
   readonly routes: readonly Route<AcorApp>[];
   readonly #note: (line: string) => void;
@@ -48,6 +51,7 @@ export class AcorApp {
     note?: (line: string) => void;
     surfaces?: Surfaces | undefined;
     projects?: ProjectCache;
+    launcher?: RunLauncher;
     config?: Readonly<Record<string, unknown>> | undefined;
   }) {
     this.routes = options.routes;
@@ -58,6 +62,7 @@ export class AcorApp {
     this.#authorize = options.authorize ?? allowEverything;
     this.#note = options.note ?? (() => {});
     this.surfaces = options.surfaces;
+    this.launcher = options.launcher;
     this.#projects = options.projects;
     this.#config = options.config;
   }
@@ -169,6 +174,8 @@ export interface McpRequest {
   signal: AbortSignal;
   /** A call answers after this many seconds, and its run continues; undefined: what the client is known to wait. */
   callLimitS: number | undefined;
+  /** With more tools than this, clients search them. */
+  maxTools: number;
   /** Null for standard input and output. `token` authenticates clients. */
   http: { port: number; token: string; onListening(port: number): Promise<void> } | null;
 }

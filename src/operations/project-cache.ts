@@ -1,2 +1,3 @@
 // For a server of many requests: surfaces may not import the core.
 export { ProjectCache } from '../core/project/open-project.ts';
+export { SupervisorPool } from '../core/supervision/supervisor-pool.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { agentOf } from '../compose/audience.ts';
+import { AUDIENCES } from '../protocol/v1/wire.ts';
 
 /** Flags of every command that starts a run. */
 export const stream = z
@@ -87,7 +88,7 @@ export type StartedRun = z.output<typeof startedRun>;
 export const openQuestion = z.object({
   action_id: z.string(),
   action: z.string(),
-  audience: z.enum(['ai', 'user']).describe('Who should answer.'),
+  audience: z.enum(AUDIENCES).describe('Who should answer.'),
   blocking: z.boolean().describe('Whether the run waits for the answer.'),
   msg: z.string().nullable(),
   context: z.record(z.string(), z.unknown()),

@@ -55,5 +55,13 @@ export const CONFIG_DEFAULTS = {
     answer: unknown;
     reason?: string | undefined;
   }[],
+  resources: [] as {
+    uri?: string | undefined;
+    files?: string | undefined;
+    tool?: string | undefined;
+    name?: string | undefined;
+    description?: string | undefined;
+    mime_type?: string | undefined;
+  }[],
   plugins: [] as string[],
 };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CONFIG_DEFAULTS as DEFAULTS } from './config-defaults.ts';
 import { PLUGIN_FILE, pluginName, whyDenied } from './names.ts';
+import { publishedResource } from './published-resource.ts';
 import { resourceLimits } from './resource-limits.ts';
 import { SEMVER } from './semver.ts';
 
@@ -231,6 +232,10 @@ export const configFile = z.strictObject({
   storage: storage.prefault({}).describe('How runs are stored.'),
   task: task.prefault({}).describe('The executor of `acor task`, and its settings.'),
   answers: z.array(answerRule).default([]).describe('Automatic answers; the first matching rule applies.'),
+  resources: z
+    .array(publishedResource)
+    .default([])
+    .describe('What MCP clients can read besides runs: files of the project, and what tools return.'),
   plugins: plugins.default([]).describe('Plugin modules. They are only active after approval.'),
 });
 

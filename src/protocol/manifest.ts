@@ -134,6 +134,11 @@ export const manifestFile = z
       .describe('How retryable failures are retried.'),
     idempotent: z.boolean().default(false).describe('Repeating a run is harmless.'),
     actions: z.array(z.string().min(1)).default([]).describe('The questions that the tool may ask.'),
+    requires: z
+      .array(z.enum(['elicitation', 'sampling', 'roots']))
+      .min(1)
+      .optional()
+      .describe('What an MCP client must offer, so that it can answer the questions of the tool itself.'),
     effects: z
       .enum(['reads', 'writes', 'destroys'])
       .optional()

@@ -23,7 +23,7 @@ export interface Question {
   /** The answer that applies when none arrives in time. */
   default?: unknown;
   timeoutS?: number;
-  audience?: 'ai' | 'user';
+  audience?: 'ai' | 'user' | 'model' | 'client';
   /** Set it when a resumed attempt may ask in a different order. */
   actionId?: string;
 }

@@ -89,7 +89,8 @@ describe('a policy that denies everything', () => {
       authorize,
     });
     const states = createRequestStateCodec<never>({ key: new Uint8Array(32), ttlSeconds: 60 });
-    const server = await mcpServer({ host, states, declined: new Map() }, { cancelsByLeaving: false });
+    const forConnection = { cancelsByLeaving: false, subscribed: new Set<string>() };
+    const server = await mcpServer({ host, states, declined: new Map(), maxTools: 25 }, forConnection);
     const client = new Client({ name: 'denied-client', version: '1' });
     const [mine, its] = InMemoryTransport.createLinkedPair();
     await Promise.all([server.connect(its), client.connect(mine)]);

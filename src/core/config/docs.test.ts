@@ -68,6 +68,7 @@ describe('the documents on manifests and configuration', () => {
           'discovery.patterns',
           'security.egress_hosts',
           'answers',
+          'resources',
         ]),
       ].sort(),
     );

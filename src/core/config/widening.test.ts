@@ -145,6 +145,8 @@ const CANNOT_WIDEN = [
   'environment.answer_timeout_s',
   'environment.max_output_size',
   'environment.stall_s',
+  // What it names is readable to an agent in the project, or a run of one of its tools.
+  'resources',
   'plugins',
 ];
 

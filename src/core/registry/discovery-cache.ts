@@ -51,6 +51,13 @@ export class DiscoveryCache {
     return this.#revision;
   }
 
+  /** The files and folders that the values depend on; undefined when one has changed too recently for a signature. */
+  get paths(): string[] | undefined {
+    const units = [...this.#units.values()];
+    if (units.some(({ signatures }) => signatures === null)) return undefined;
+    return units.flatMap(({ signatures }) => Object.keys(signatures ?? {}));
+  }
+
   /**
    * Runs one round. `work` gets its values through `unit`; units that it does not request are dropped. Without any
    * units nothing is written, so a folder that is not a project stays untouched.

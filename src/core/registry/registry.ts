@@ -71,6 +71,11 @@ export class Registry {
     return this.#plugins === undefined ? this.#tools.revision : undefined;
   }
 
+  /** The files and folders that the last `list` depends on; undefined when one has changed too recently for a signature. */
+  get paths(): string[] | undefined {
+    return this.#tools.paths;
+  }
+
   /** All tools by name, including broken ones. */
   list(): Promise<ToolEntry[]> {
     return this.#inTurn(async () => {

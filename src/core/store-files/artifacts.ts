@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readSync, realpathSync, type Stats } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { mediaTypeOf } from '../../util/media-type.ts';
 import { type EntryName, OpenFolder } from '../../util/open-folder.ts';
 import { NOT_REGULAR } from '../../util/regular-file.ts';
 import { walkTree } from '../../util/walk-tree.ts';
@@ -29,37 +30,6 @@ const PIECE_BYTES = 1 << 22;
 const LARGE_BYTES = 1_000_000_000;
 /** The unit of `st_blocks`, on every file system. */
 const BLOCK_BYTES = 512;
-
-/** Source files and settings: text without a media type of its own. */
-const SOURCE_FILES =
-  '.bash .c .cc .cjs .conf .cpp .cs .css .diff .go .graphql .h .hpp .ini .java .js .jsx .kt .lock .lua .mjs .patch .php .pl .proto .py .r .rb .rs .rst .scala .scss .sh .sql .svelte .swift .tex .toml .ts .tsv .tsx .vue .zsh'.split(
-    ' ',
-  );
-
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  '.csv': 'text/csv',
-  '.gif': 'image/gif',
-  '.gz': 'application/gzip',
-  '.html': 'text/html',
-  '.jpeg': 'image/jpeg',
-  '.jpg': 'image/jpeg',
-  '.json': 'application/json',
-  '.jsonl': 'application/jsonl',
-  '.log': 'text/plain',
-  '.md': 'text/markdown',
-  '.mp3': 'audio/mpeg',
-  '.pdf': 'application/pdf',
-  '.png': 'image/png',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain',
-  '.wav': 'audio/wav',
-  '.webp': 'image/webp',
-  '.xml': 'application/xml',
-  '.yaml': 'application/yaml',
-  '.yml': 'application/yaml',
-  '.zip': 'application/zip',
-  ...Object.fromEntries(SOURCE_FILES.map((extension) => [extension, 'text/plain'])),
-};
 
 /**
  * Measures the artifacts of one attempt. All together have at most `MAX_FILES` files, and are not almost only holes: a sparse file passes
@@ -268,10 +238,6 @@ function* hashing(fd: number): Measuring<string> {
     bytes += count;
     if (bytes % PIECE_BYTES === 0) yield;
   }
-}
-
-function mediaTypeOf(path: string): string {
-  return MEDIA_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
 }
 
 function tooMany(path: string): AcorError {

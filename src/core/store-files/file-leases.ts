@@ -47,12 +47,16 @@ interface LeaseFile {
   path: string;
 }
 
+export function leasesFolder(root: string): string {
+  return join(root, 'leases');
+}
+
 /** Leases as files `.runs/leases/<run>@<epoch>`: the content identifies the owner, the modification time is the heartbeat. */
 export class FileLeases implements Leases {
   readonly #folder: string;
 
   constructor(root: string) {
-    this.#folder = join(root, 'leases');
+    this.#folder = leasesFolder(root);
   }
 
   async acquire(

@@ -1,6 +1,7 @@
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import { isFinal, type RunState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import type { Audience } from '../../protocol/v1/wire.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { type AskedQuestion, questionsOf } from '../run/answers/open-questions.ts';
 import { readQuestion } from '../run/answers/question.ts';
@@ -52,7 +53,7 @@ export async function statusOf(
 export interface OpenQuestion {
   action_id: string;
   action: string;
-  audience: 'ai' | 'user';
+  audience: Audience;
   /** Whether it blocks the run. */
   blocking: boolean;
   msg: string | null;

@@ -6,11 +6,19 @@ import { Supervisor, startSupervisor } from './start-supervisor.ts';
 /** Supervisors for many runs: one per concurrent run, reused after its run has ended. */
 export class SupervisorPool implements RunLauncher {
   readonly #callerEnv: LaunchRequest['env'];
+  readonly #maxFree: number;
+  readonly #spare: boolean;
   readonly #all = new Set<Supervisor>();
   readonly #free: Supervisor[] = [];
 
-  constructor(callerEnv: LaunchRequest['env']) {
+  /** `maxFree` idle supervisors are kept for later runs; the others exit. With `spare` one is kept ready for the next run. */
+  constructor(
+    callerEnv: LaunchRequest['env'],
+    { maxFree = Number.POSITIVE_INFINITY, spare = false }: { maxFree?: number; spare?: boolean } = {},
+  ) {
     this.#callerEnv = callerEnv;
+    this.#maxFree = maxFree;
+    this.#spare = spare;
   }
 
   async start(request: LaunchRequest): Promise<string> {
@@ -21,13 +29,14 @@ export class SupervisorPool implements RunLauncher {
     try {
       const runId = await supervisor.start(request);
       supervisor.untilFree().then(
-        () => this.#free.push(supervisor),
+        () => this.#release(supervisor),
         () => this.#drop(supervisor),
       );
+      if (this.#spare && this.#free.length === 0) this.#free.push(this.#another());
       return runId;
     } catch (error) {
       // When a run did not start, the supervisor reported it and is idle. After any other error its state is unknown.
-      if (error instanceof AcorError && error.code !== 'E_SPAWN_FAILED') this.#free.push(supervisor);
+      if (error instanceof AcorError && error.code !== 'E_SPAWN_FAILED') this.#release(supervisor);
       else this.#drop(supervisor);
       throw error;
     }
@@ -43,6 +52,11 @@ export class SupervisorPool implements RunLauncher {
     const supervisor = new Supervisor(this.#callerEnv);
     this.#all.add(supervisor);
     return supervisor;
+  }
+
+  #release(supervisor: Supervisor): void {
+    if (this.#free.length < this.#maxFree) this.#free.push(supervisor);
+    else this.#drop(supervisor);
   }
 
   #drop(supervisor: Supervisor): void {

@@ -23,7 +23,7 @@ const output = z.object({
 export const projectValidate = acorOperation({
   name: 'project.validate',
   summary:
-    'Check configuration, manifests, error codes, policies and workflows; every finding has its place and its fix.',
+    'Check configuration, manifests, error codes, policies, prompts and workflows; every finding has its place and its fix.',
   effect: 'writes',
   idempotent: true,
   rateLimit: null,

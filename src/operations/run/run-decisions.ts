@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { IndexedQuestion } from '../../core/ports/run-index.ts';
 import { questionsOf } from '../../core/run/answers/open-questions.ts';
+import { AUDIENCES, audienceOf } from '../../protocol/v1/wire.ts';
 import { acorOperation } from '../define.ts';
 
 const decision = z.object({
@@ -8,7 +9,7 @@ const decision = z.object({
   tool: z.string(),
   action_id: z.string(),
   action: z.string(),
-  audience: z.enum(['ai', 'user']),
+  audience: z.enum(AUDIENCES),
   context: z.unknown(),
   asked_at: z.string(),
   state: z.enum(['answered', 'open', 'unanswered']).describe('Unanswered: the attempt that asked has ended.'),
@@ -68,7 +69,7 @@ function decisionOf(runId: string, tool: string, { asked, answered, isOpen }: In
     tool,
     action_id: String(asked.action_id),
     action: String(asked.action),
-    audience: asked.audience === 'user' ? 'user' : 'ai',
+    audience: audienceOf(asked.audience),
     context: asked.context ?? {},
     asked_at: String(asked.ts),
     state: isOpen ? 'open' : answered === undefined ? 'unanswered' : 'answered',

@@ -30,7 +30,8 @@ export async function runApart(
   // Recover a lost run first, so that its end is not among the events of the next attempt.
   if (request.again !== undefined) await recoverRun(project, request.again.runId);
   const since = request.again === undefined ? 0 : (await store.extent(request.again.runId)).events;
-  const runId = await startSupervisor(await launchRequestOf(await ctx.app.services(), request));
+  const launch = await launchRequestOf(await ctx.app.services(), request);
+  const runId = await (ctx.app.launcher?.start(launch) ?? startSupervisor(launch));
   return showDetached(runId, since, flags, ctx);
 }
 

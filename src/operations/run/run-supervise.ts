@@ -42,11 +42,17 @@ export const runSupervise = acorOperation({
 /** Supervises the runs that standard input requests; returns the exit code of the last one. */
 async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {
   const projects = new ProjectCache();
+  // A supervisor that waits for its first request is ready for it.
+  void loadRunner();
   let exit: 0 | 1 = 0;
   for await (const line of readLines(process.stdin)) {
     exit = await superviseOne(projects, runRequestOf(JSON.parse(line) as LaunchRequest), interrupts, reply);
   }
   return exit;
+}
+
+function loadRunner() {
+  return Promise.all([import('../../core/run/start-run.ts'), import('../../core/run/run.ts')]);
 }
 
 type Reply = (message: SupervisorReply) => void;
@@ -57,10 +63,7 @@ async function superviseOne(
   interrupts: Interrupts,
   reply: Reply,
 ): Promise<0 | 1> {
-  const [{ startRun }, { Run }] = await Promise.all([
-    import('../../core/run/start-run.ts'),
-    import('../../core/run/run.ts'),
-  ]);
+  const [{ startRun }, { Run }] = await loadRunner();
   let run: Awaited<ReturnType<typeof startRun>>;
   try {
     const project = await projects.open({ cwd: request.cwd, env: request.env, commandOf });

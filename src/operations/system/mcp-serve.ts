@@ -38,13 +38,20 @@ export const mcpServe = acorOperation({
       .describe(
         'A call that takes longer than this many seconds answers that its run continues; set it below the timeout of the client. Default: 50, or 300 for a client that gets progress.',
       ),
+    max_tools: z
+      .int()
+      .min(0)
+      .default(25)
+      .describe(
+        'List up to this many tools of the project with their inputs; with more, clients search them with acor_search.',
+      ),
   }),
   output: z.object({}),
   example: 'acor mcp',
   moreExamples: ['acor mcp --http --port 7332 --token-file ~/.config/acor/mcp-token'],
   streams:
     'JSON-RPC messages, one a line; with --http one line with the url, and with the token if ACOR created it.',
-  async run({ http, port, token_file, call_limit: callLimitS }, ctx) {
+  async run({ http, port, token_file, call_limit: callLimitS, max_tools: maxTools }, ctx) {
     const { surfaces } = ctx.app;
     if (surfaces === undefined) {
       const step = { operation: 'mcp.serve', input: {}, why: 'Serve the tools to agents.' };
@@ -56,7 +63,7 @@ export const mcpServe = acorOperation({
     // Report an invalid project now, before a client waits for the server.
     await ctx.app.project();
     const { ACOR_MCP_TOKEN: given, ...env } = ctx.env;
-    const about = { cwd: ctx.cwd, env, signal: ctx.signal, callLimitS };
+    const about = { cwd: ctx.cwd, env, signal: ctx.signal, callLimitS, maxTools };
     if (!http) {
       if (ctx.person !== null)
         ctx.note(

@@ -1,4 +1,4 @@
-import type { Registry, ToolEntry } from '../../core/registry/registry.ts';
+import type { ToolEntry } from '../../core/registry/registry.ts';
 import { isUsableSchema, problemBySchema } from '../../core/registry/schema-check.ts';
 import {
   effectsOf,
@@ -44,29 +44,13 @@ export async function offeredTools(app: AcorApp): Promise<OfferedTool[]> {
   return offered.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A snapshot of all tools of a project, to detect changes. */
-export interface ToolsStamp {
-  registry: Registry;
-  revision: number | undefined;
-  tools: string;
-}
-
-/** The current snapshot, or `last` itself when the registry has not been read again since; cheap enough for polling. */
-export async function toolsStamp(app: AcorApp, last: ToolsStamp | undefined): Promise<ToolsStamp> {
-  const { registry } = await app.project();
-  const tools = await registry.list();
-  const { revision } = registry;
-  if (revision !== undefined && last?.registry === registry && last.revision === revision) return last;
-  return { registry, revision, tools: JSON.stringify(tools) };
-}
-
-/** A valid tool by name; undefined when it does not exist or is invalid. */
+/** A tool by name; undefined when it does not exist. Throws E_MANIFEST_INVALID. */
 export async function offeredTool(app: AcorApp, name: string): Promise<ToolEntry | undefined> {
   try {
     return await describedTool(app, name);
   } catch (error) {
     const code = error instanceof AcorError ? error.code : undefined;
-    if (code === 'E_TOOL_NOT_FOUND' || code === 'E_MANIFEST_INVALID') return undefined;
+    if (code === 'E_TOOL_NOT_FOUND') return undefined;
     throw error;
   }
 }
@@ -78,7 +62,9 @@ export async function wordsForTool(app: AcorApp, name: string, given: Schema): P
 
 /** Why the data of a result does not match the `output_schema` of the manifest; undefined when it matches, or there is no schema. */
 export async function problemOfData(app: AcorApp, name: string, data: unknown): Promise<string | undefined> {
-  const schema = (await offeredTool(app, name))?.manifest.output_schema;
+  // The tool may have been broken since its run.
+  const tool = await offeredTool(app, name).catch(() => undefined);
+  const schema = tool?.manifest.output_schema;
   return schema !== undefined && (await isGood(schema)) ? problemBySchema(schema, data) : undefined;
 }
 

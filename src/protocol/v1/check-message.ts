@@ -1,4 +1,13 @@
-import { LOG_LEVELS, PROTOCOL_VERSION, RFC3339_UTC, RUNNER_TYPES, TASK_TYPES, TOOL_TYPES } from './wire.ts';
+import {
+  AUDIENCES,
+  type Audience,
+  LOG_LEVELS,
+  PROTOCOL_VERSION,
+  RFC3339_UTC,
+  RUNNER_TYPES,
+  TASK_TYPES,
+  TOOL_TYPES,
+} from './wire.ts';
 
 type Fields = { readonly [field: string]: unknown };
 
@@ -150,8 +159,8 @@ function checkTimeout(m: Fields): MessageProblem | undefined {
 }
 
 function checkAudience(m: Fields): MessageProblem | undefined {
-  const valid = m.audience === undefined || m.audience === 'ai' || m.audience === 'user';
-  return valid ? undefined : problem('audience', 'ai or user');
+  const valid = m.audience === undefined || AUDIENCES.includes(m.audience as Audience);
+  return valid ? undefined : problem('audience', 'ai, user, model or client');
 }
 
 function needString(m: Fields, field: string): MessageProblem | undefined {

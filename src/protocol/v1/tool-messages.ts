@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { message } from './envelope.ts';
-import { LOG_LEVELS, type TaskMessageType, type ToolMessageType } from './wire.ts';
+import { AUDIENCES, LOG_LEVELS, type TaskMessageType, type ToolMessageType } from './wire.ts';
 
 const freeObject = z.record(z.string(), z.unknown());
 
@@ -31,7 +31,7 @@ const actionRequired = message('action_required', {
   schema: freeObject.optional(),
   default: z.unknown().optional(),
   timeout_s: z.number().positive().optional(),
-  audience: z.enum(['ai', 'user']).optional(),
+  audience: z.enum(AUDIENCES).optional(),
   blocking: z.boolean().optional(),
 });
 

@@ -60,6 +60,19 @@ export const ANSWER_SOURCES = [
 
 export type AnswerSource = (typeof ANSWER_SOURCES)[number];
 
+/**
+ * Who a tool wants to answer: the agent that supervises the run, a person, any language model, or the program through
+ * which the agent calls (`action: roots`). Where nothing answers for the last two, the agent does.
+ */
+export const AUDIENCES = ['ai', 'user', 'model', 'client'] as const;
+
+export type Audience = (typeof AUDIENCES)[number];
+
+/** The audience of a question; the default for any other value. */
+export function audienceOf(value: unknown): Audience {
+  return AUDIENCES.find((each) => each === value) ?? 'ai';
+}
+
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'warning', 'error', 'critical'] as const;
 
 /** A stored event: with its envelope; `seq` counts 1, 2, 3 … without a gap within its run. */

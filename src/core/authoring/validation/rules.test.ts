@@ -23,6 +23,8 @@ const PLACES = [
   'protocol/manifest-checks.ts',
   'protocol/manifest-inputs.ts',
   'protocol/config-file.ts',
+  'protocol/published-resource.ts',
+  'core/published',
 ];
 
 /** How the sources report a problem: a key `rule`, or an argument after the place. */

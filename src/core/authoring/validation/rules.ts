@@ -3,7 +3,16 @@ export type Severity = 'error' | 'warning';
 /** A rule of validation. */
 export interface Rule {
   /** The files that it concerns. */
-  about: 'any file' | 'config' | 'manifest' | 'tool' | 'error codes' | 'policy' | 'workflow' | 'versions';
+  about:
+    | 'any file'
+    | 'config'
+    | 'manifest'
+    | 'tool'
+    | 'error codes'
+    | 'policy'
+    | 'prompt'
+    | 'workflow'
+    | 'versions';
   severity: Severity;
   /** The requirement, in one sentence. */
   asks: string;
@@ -60,6 +69,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'config-version': error('config', 'This version of ACOR can read the file.'),
   'unset-variable': error('config', 'A ${VAR} without a default is set.'),
   'env-name': error('config', 'No tool gets a variable that makes it run other code.'),
+  resource: error('config', 'A resource has a source and an address that fit.'),
+  'resource-tool': error('config', 'The tool of a resource exists and only reads.'),
   'no-version': warning('config', 'The file has a version.', 'adds it'),
   'entry-or-command': error('manifest', '`entry` and `command` exclude each other.'),
   'inputs-or-schema': error('manifest', '`inputs` and `input_schema` exclude each other.'),
@@ -125,6 +136,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'engine-cedar': error('policy', 'The engine `cedar` names its policies.'),
   engine: error('policy', '`command` and `cedar` go with their engines.'),
   absolute: error('policy', 'The program of an engine is named by its whole path.'),
+  'prompt-name': error('prompt', 'The name of the file, without .md, can be the name of a command.'),
+  'prompt-argument': error('prompt', 'Every {{name}} in the text is among the arguments.'),
+  'prompt-file': error('prompt', 'Every embedded file is in the project.'),
   expression: error('workflow', 'What stands in ${…} is an expression of the language, and its types fit.'),
   'secret-input': error('workflow', 'No input is secret: ACOR stores the inputs of a workflow to resume it.'),
   'what-a-step-does': error('workflow', 'A step has one kind, and only keys of that kind.'),

@@ -9,6 +9,7 @@ import { findProject, findUserFile, isNamed } from '../../config/find.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { policyPaths } from '../../guard/policy-paths.ts';
 import type { PolicySource } from '../../policy/policy-layer.ts';
+import { promptFiles } from '../../published/prompts.ts';
 import { scriptTool } from '../../registry/ad-hoc.ts';
 import { errorCodeFiles } from '../../registry/error-codes.ts';
 import type { Language } from '../../registry/languages/language.ts';
@@ -31,6 +32,7 @@ export interface Subject {
   versionFiles: string[];
   errorCodeFiles: string[];
   policyFiles: { source: PolicySource; file: string }[];
+  promptFiles: string[];
   workflowFiles: string[];
   tools: ToolEntry[];
   languages: readonly Language[];
@@ -55,6 +57,7 @@ export async function openSubject(
     errorCodeFiles: errorCodeFiles(config).filter(isNamed),
     policyFiles: policyPaths(config.root, env),
     languages: await registry.languages(),
+    promptFiles: promptFiles(config),
     workflowFiles: workflowFiles(config),
     tools: await registry.list(),
   };
@@ -68,6 +71,7 @@ export async function openSubject(
     versionFiles: all((part) => part.versionFiles),
     errorCodeFiles: all((part) => part.errorCodeFiles),
     policyFiles: all((part) => part.policyFiles),
+    promptFiles: all((part) => part.promptFiles),
     workflowFiles: all((part) => part.workflowFiles),
     tools: all((part) => part.tools),
   };
@@ -101,6 +105,7 @@ async function partNamed(target: string, whole: Subject): Promise<Subject> {
     versionFiles: whole.versionFiles.filter(isIn),
     errorCodeFiles: whole.errorCodeFiles.filter(isIn),
     policyFiles: whole.policyFiles.filter(({ file }) => isIn(file)),
+    promptFiles: whole.promptFiles.filter(isIn),
     workflowFiles: whole.workflowFiles.filter(isIn),
     tools: whole.tools.filter(({ manifestPath, entry, problems }) =>
       [manifestPath, entry, ...problems.map(({ file }) => file)].some(isIn),
@@ -162,14 +167,16 @@ function nothingOf(whole: Subject): Subject {
     versionFiles: [],
     errorCodeFiles: [],
     policyFiles: [],
+    promptFiles: [],
     workflowFiles: [],
     tools: [],
   };
 }
 
 function isEmpty(part: Subject): boolean {
-  const { configFiles, versionFiles, errorCodeFiles, policyFiles, workflowFiles: workflows, tools } = part;
-  return [configFiles, versionFiles, errorCodeFiles, policyFiles, workflows, tools].every(
+  const { configFiles, versionFiles, errorCodeFiles, policyFiles, tools } = part;
+  const { promptFiles: prompts, workflowFiles: workflows } = part;
+  return [configFiles, versionFiles, errorCodeFiles, policyFiles, prompts, workflows, tools].every(
     (list) => list.length === 0,
   );
 }

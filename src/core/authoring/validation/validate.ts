@@ -2,6 +2,7 @@ import type { Checker, ValidateOptions } from './checker.ts';
 import { advice } from './checkers/advice.ts';
 import { examples } from './checkers/examples.ts';
 import { config, errorCodes, manifests, policies, schemas } from './checkers/project-files.ts';
+import { published } from './checkers/published.ts';
 import { selftests } from './checkers/selftests.ts';
 import { versions } from './checkers/versions.ts';
 import { workflows } from './checkers/workflows.ts';
@@ -29,6 +30,7 @@ const CHECKERS: readonly Checker[] = [
   advice,
   errorCodes,
   policies,
+  published,
   workflows,
   versions,
   selftests,

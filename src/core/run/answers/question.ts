@@ -1,6 +1,6 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { OperationStep } from '../../../protocol/next-steps.ts';
-import type { AnswerSource } from '../../../protocol/v1/wire.ts';
+import { type AnswerSource, type Audience, audienceOf } from '../../../protocol/v1/wire.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 
 /** One choice of a question. */
@@ -23,7 +23,7 @@ export interface Question {
   default: { value: unknown } | undefined;
   timeoutS: number | undefined;
   /** Who the tool wants to answer. */
-  audience: 'ai' | 'user';
+  audience: Audience;
   /** Whether the run waits for the answer. */
   blocking: boolean;
   /** The child run that asked, and its action id there: the answer is sent to that run. */
@@ -55,7 +55,7 @@ export function readQuestion(event: Readonly<Record<string, unknown>>): Question
     schema: isRecord(schema) ? schema : undefined,
     default: 'default' in event ? { value: event.default } : undefined,
     timeoutS: typeof timeoutS === 'number' && timeoutS > 0 ? timeoutS : undefined,
-    audience: event.audience === 'user' ? 'user' : 'ai',
+    audience: audienceOf(event.audience),
     blocking: event.blocking === true,
   };
 }
