@@ -49,17 +49,20 @@ export interface Permissions {
   commands: string[];
 }
 
-/** Applies the defaults. A tool that starts in the project may read it. */
+/**
+ * Applies the defaults. A tool that starts in the project may read it; `hosts` get a secret of the tool, so that it may
+ * connect to them.
+ */
 export function settlePermissions(
   spec: z.output<typeof permissionsSpec>,
-  cwd: 'workspace' | 'project' = 'workspace',
+  { cwd = 'workspace', hosts = [] }: { cwd?: 'workspace' | 'project'; hosts?: readonly string[] } = {},
 ): Permissions {
   const egress = spec.network.egress_allow;
   const { read, write } = spec.filesystem;
   const asked = {
     ...spec,
     filesystem: { read: cwd === 'project' ? [...read, PROJECT] : read, write },
-    network: { egress_allow: egress === '*' ? ['*'] : egress },
+    network: { egress_allow: egress === '*' ? ['*'] : [...new Set([...egress, ...hosts])] },
   };
   return { ...asked, level: spec.level ?? leastLevel(asked) };
 }

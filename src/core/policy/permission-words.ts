@@ -13,6 +13,8 @@ export function permissionWords(manifest: Manifest, runtime: string, defaults: D
   const everything = permissions.level === 'privileged';
   const { read, write } = permissions.filesystem;
   const named = [...env.require, ...env.allow];
+  const injections = manifest.secret_injections ?? [];
+  const given = secrets.filter((each) => !injections.some(({ name }) => name === each));
   return [
     LEVELS[permissions.level],
     everything
@@ -34,8 +36,12 @@ export function permissionWords(manifest: Manifest, runtime: string, defaults: D
     ...(permissions.commands.includes('acor')
       ? ['It may run every tool of the project that needs no approval, with any path in the project.']
       : []),
-    secrets.length === 0 ? 'It gets no secrets.' : `It gets these secrets: ${list(secrets)}.`,
+    given.length === 0 ? 'It gets no secrets.' : `It gets these secrets: ${list(given)}.`,
     ...inEnvironment(manifest),
+    ...injections.map(
+      ({ name, hosts, header }) =>
+        `It never gets the value of ${name}: ACOR reads its requests to ${list(hosts)} and puts the value into the header ${header}.`,
+    ),
     named.length === 0
       ? 'Of your environment it sees nothing but the basics, such as PATH and HOME.'
       : `Of your environment it sees the basics, such as PATH and HOME, and: ${list(named)}.`,
@@ -44,8 +50,11 @@ export function permissionWords(manifest: Manifest, runtime: string, defaults: D
   ];
 }
 
-function inEnvironment({ secret_variables }: Manifest): string[] {
-  const names = (secret_variables ?? []).filter(({ as }) => as === 'env').map(({ variable }) => variable);
+function inEnvironment({ secret_variables, secret_injections }: Manifest): string[] {
+  const isGiven = (name: string) => !secret_injections?.some((each) => each.name === name);
+  const names = (secret_variables ?? [])
+    .filter(({ name, as }) => as === 'env' && isGiven(name))
+    .map(({ variable }) => variable);
   if (names.length === 0) return [];
   return [
     `It gets some of them as variables, which protects less than files, because every program that it starts gets them, too: ${list(names)}.`,

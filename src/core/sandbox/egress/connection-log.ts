@@ -3,7 +3,7 @@ import { type Host, nameOf, withPort } from './host.ts';
 
 /** Events about connections: one per kind, and sums at the end. */
 export type EgressNote =
-  | { kind: 'allowed'; msg: string; host: string; port: number; address: string }
+  | { kind: 'allowed'; msg: string; host: string; port: number; address: string; ends_tls?: true }
   | { kind: 'failed'; msg: string; host: string; port: number }
   | { kind: 'denied'; msg: string; host: string; port: number | null; address?: string; allow?: Remedy }
   | { kind: 'total'; msg: string; allowed: number; denied: number; failed: number; egress: EgressCount[] };
@@ -42,10 +42,11 @@ export class EgressJournal {
   }
 
   /** Returns the object that counts the bytes of the connection. */
-  allowed(host: string, port: number, address: string): EgressCount {
+  allowed(host: string, port: number, address: string, endsTls = false): EgressCount {
     const { count, isNew } = this.#count({ verdict: 'allowed', host, port, address });
-    const msg = `network: connected to ${withPort(host, port)} (${address})`;
-    if (isNew) this.#emit({ kind: 'allowed', msg, host, port, address });
+    const how = endsTls ? '; ACOR reads the requests' : '';
+    const msg = `network: connected to ${withPort(host, port)} (${address})${how}`;
+    if (isNew) this.#emit({ kind: 'allowed', msg, host, port, address, ...(endsTls && { ends_tls: true }) });
     return count;
   }
 

@@ -1,6 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { SecretInjection } from '../../../protocol/manifest-secrets.ts';
 import { canonicalAddress, reachOf } from './address.ts';
-import { covers, type EgressRule, isNamed, readHost, readRule, withPort } from './host.ts';
+import { covers, type EgressRule, type Host, isNamed, readHost, readRule, withPort } from './host.ts';
 
 /** More listeners would take too long to create. */
 const MAX_RULES = 200;
@@ -12,6 +13,27 @@ export interface EgressPlan {
   opened: readonly EgressRule[];
   /** Fixed addresses of names (`security.egress_hosts`), by canonical name. */
   hosts: ReadonlyMap<string, string>;
+  /** The secrets that are put into requests. */
+  injections: readonly HostInjection[];
+  /** Files with further authorities for hosts whose TLS ends here (`security.egress_authorities`). */
+  authorities: readonly string[];
+}
+
+/** A secret that is put into a header of the requests to one host. */
+export interface HostInjection {
+  host: Host;
+  port: number;
+  secret: string;
+  header: string;
+  /** With `{}` for the value. */
+  format: string;
+}
+
+/** The part of the configuration that concerns connections. */
+export interface EgressSettings {
+  allow_private_egress: readonly string[];
+  egress_hosts: Readonly<Record<string, string>>;
+  egress_authorities?: readonly string[];
 }
 
 /**
@@ -21,12 +43,19 @@ export interface EgressPlan {
 export function planEgress(
   tool: string,
   asked: readonly string[],
-  settings: { allow_private_egress: readonly string[]; egress_hosts: Readonly<Record<string, string>> },
+  settings: EgressSettings,
+  injections: readonly SecretInjection[] = [],
 ): EgressPlan {
   const rules = readAll(asked, (bad) => unreadable(tool, bad));
   if (rules.length > MAX_RULES) throw tooMany(tool, rules.length);
   const opened = readAll(settings.allow_private_egress, unreadableOpening);
-  const plan = { rules, opened, hosts: readHosts(settings.egress_hosts) };
+  const plan = {
+    rules,
+    opened,
+    hosts: readHosts(settings.egress_hosts),
+    injections: injections.flatMap((each) => injectionsOf(tool, each)),
+    authorities: settings.egress_authorities ?? [],
+  };
   const closed = rules.filter((rule) => isClosed(rule, plan));
   if (closed.length > 0) throw closedAddresses(tool, closed);
   return plan;
@@ -37,6 +66,15 @@ function readAll(texts: readonly string[], refuse: (bad: string[]) => AcorError)
   const bad = read.filter(({ rule }) => rule === undefined).map(({ text }) => text);
   if (bad.length > 0) throw refuse(bad);
   return read.map(({ rule }) => rule!);
+}
+
+function injectionsOf(
+  tool: string,
+  { name: secret, hosts, header, format }: SecretInjection,
+): HostInjection[] {
+  return readAll(hosts, (bad) => unreadable(tool, bad))
+    .filter(isNamed)
+    .map(({ host, port }) => ({ host, port, secret, header, format }));
 }
 
 function readHosts(hosts: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
