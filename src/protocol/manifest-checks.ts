@@ -43,6 +43,7 @@ export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): G
   yield* inputMistakes(file['inputs']);
   yield* schemaMistakes(file['input_schema']);
   yield* levelMistakes(file);
+  yield* hostMistakes(file);
   yield* exitCodeMistakes(file['exit_codes']);
   yield* environmentMistakes(file['env']);
   yield* secretMistakes(file['secrets'], settled(file)?.level === 'privileged');
@@ -121,6 +122,31 @@ function* levelMistakes(file: Readonly<Record<string, unknown>>): Generator<Mist
     `the level ${level} is too low for the requested 'permissions'`,
     `Set level: ${least}, or request less.`,
   );
+}
+
+function* hostMistakes(file: Readonly<Record<string, unknown>>): Generator<Mistake> {
+  const permissions = settled(file);
+  const { http_rules: rules = [] } = permissions?.network ?? {};
+  if (permissions === undefined || rules.length === 0) return;
+  const path = ['permissions', 'network', 'egress_allow'];
+  if (permissions.level === 'privileged') {
+    yield at(
+      path,
+      'rules-need-gateway',
+      'a privileged tool uses the network of the machine, so ACOR cannot check its requests',
+      'Request less than the level privileged, or list the host as host:port.',
+    );
+  }
+  const listed = (file['permissions'] as { network: { egress_allow: unknown[] } }).network.egress_allow;
+  for (const [index, each] of listed.entries()) {
+    if (!rules.some(({ host }) => host === each)) continue;
+    yield at(
+      [...path, index],
+      'host-without-rules',
+      `'${each}' is listed with rules for its requests, and here without`,
+      'Remove this entry, or the one with rules.',
+    );
+  }
 }
 
 /** The permissions with their defaults; undefined when they are invalid. */

@@ -391,11 +391,11 @@ ls -l /proc/self/fd | grep -c socket`;
 
     it('a host that cannot prove its name', async () => {
       using foreign = new TestProject();
-      const stranger = await TlsService.start('api.test');
+      const untrustedHost = await TlsService.start('api.test');
       const imposter = await TlsService.start('other.test', { authority: service.authority });
       const own = service.writeAuthority(foreign.path('authority.pem'));
       for (const [port, name] of [
-        [stranger.port, 'untrusted'],
+        [untrustedHost.port, 'untrusted'],
         [imposter.port, 'misnamed'],
       ] as const) {
         foreign.write(
@@ -416,9 +416,9 @@ ls -l /proc/self/fd | grep -c socket`;
           assert.match(said!, /^api\.test:\d+: its TLS was refused: /, run.stderr);
           assert.ok(run.of('runner_warning').some(({ msg }) => /its TLS was refused/.test(String(msg))));
         }
-        assert.deepEqual([stranger.requests, imposter.requests], [[], []]);
+        assert.deepEqual([untrustedHost.requests, imposter.requests], [[], []]);
       } finally {
-        stranger.close();
+        untrustedHost.close();
         imposter.close();
       }
     });
@@ -431,7 +431,7 @@ ls -l /proc/self/fd | grep -c socket`;
     assert.deepEqual([off.code, off.error.code], [2, 'E_SANDBOX_UNAVAILABLE']);
     assert.match(
       off.error.message,
-      /API_TOKEN put into its requests, which is not possible without a sandbox/,
+      /has secrets or rules for its requests, which ACOR cannot read without a sandbox/,
     );
     using own = new TestProject();
     own.write(

@@ -1,4 +1,5 @@
 import type { Manifest } from '../../protocol/manifest.ts';
+import type { HttpRule } from '../../protocol/manifest-permissions.ts';
 
 /** The time and output limits of a tool whose manifest sets none. */
 export interface DefaultLimits {
@@ -28,6 +29,7 @@ export function permissionWords(manifest: Manifest, runtime: string, defaults: D
       : permissions.network.egress_allow.length === 0
         ? 'It may not use the network.'
         : `It may connect to: ${list(permissions.network.egress_allow)}.`,
+    ...(permissions.network.http_rules ?? []).map(ruleWords),
     everything
       ? 'It may start every program.'
       : permissions.commands.length === 0
@@ -48,6 +50,15 @@ export function permissionWords(manifest: Manifest, runtime: string, defaults: D
     limitWords(manifest, defaults),
     ...(manifest.effects === undefined ? [] : [EFFECTS[manifest.effects]]),
   ];
+}
+
+function ruleWords({ host, methods, paths, max_upload }: HttpRule): string {
+  const limits = [
+    methods === undefined ? 'every method' : list(methods),
+    paths === undefined ? 'every path' : list(paths),
+    ...(max_upload === undefined ? [] : [`at most ${max_upload} bytes sent`]),
+  ];
+  return `Its requests to ${host} are limited, and ACOR reads them: ${limits.join('; ')}.`;
 }
 
 function inEnvironment({ secret_variables, secret_injections }: Manifest): string[] {

@@ -158,8 +158,8 @@ export interface SandboxBackend {
   readonly tier: number;
   /** Whether it can restrict the network to single hosts. Otherwise it is never asked to. */
   readonly opensHosts?: boolean;
-  /** Whether it can put secrets into the tool's requests, instead of giving them to the tool. */
-  readonly injectsSecrets?: boolean;
+  /** Whether it can read the tool's requests, to put secrets into them and to check them against rules. */
+  readonly endsTls?: boolean;
   /** What its probe depends on besides the system. */
   readonly identity?: string;
   /** Tests the backend on this machine, which may take some milliseconds. `choose.ts` caches the result. */

@@ -1,5 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import type { SecretInjection } from '../../../protocol/manifest-secrets.ts';
+import type { PermissionLevel } from '../../../protocol/manifest-permissions.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
@@ -22,24 +22,27 @@ export function networkOf(
   const opensHosts = backend.opensHosts === true;
   // Tier 3 is no sandbox: it does not restrict the network.
   if (host !== undefined && !opensHosts && backend.tier < 3) throw cannotOpen(name, host, backend);
-  const [injected] = injections;
-  if (injected !== undefined && backend.injectsSecrets !== true) throw cannotInject(name, injected, backend);
+  const requests = network.http_rules ?? [];
+  const isRead = injections.length + requests.length > 0;
+  if (isRead && (level === 'privileged' || backend.endsTls !== true)) throw cannotRead(name, level, backend);
   if (level === 'privileged') return { network: opensHosts ? 'host' : 'none' };
   if (host === undefined) return { network: 'none' };
-  return { network: 'listed', egress: planEgress(name, network.egress_allow, config.security, injections) };
+  return {
+    network: 'listed',
+    egress: planEgress(name, network.egress_allow, config.security, { injections, requests }),
+  };
 }
 
-function cannotInject(
-  tool: string,
-  { name: secret }: SecretInjection,
-  { name: backend }: SandboxBackend,
-): AcorError {
+function cannotRead(tool: string, level: PermissionLevel, { name: backend }: SandboxBackend): AcorError {
+  const isPrivileged = level === 'privileged';
   const here = backend === 'none' ? 'without a sandbox' : `in the sandbox '${backend}'`;
+  const why = isPrivileged ? 'for a privileged tool' : here;
+  const fix = isPrivileged ? 'Request less' : `Install bubblewrap: ${installCommand('bubblewrap')}`;
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
-    `tool '${tool}' has the secret ${secret} put into its requests, which is not possible ${here}`,
+    `the manifest of tool '${tool}' has secrets or rules for its requests, which ACOR cannot read ${why}`,
     {
-      hint: `Install bubblewrap: ${installCommand('bubblewrap')}; or remove inject from the secret, so that the tool gets its value.`,
+      hint: `${fix}; or remove inject from its secrets, so that the tool gets their values, and list its hosts as host:port.`,
       next: [SEE_HEALTH],
     },
   );

@@ -27,7 +27,7 @@ export const bubblewrap: SandboxBackend = {
   name: 'bubblewrap',
   tier: 1,
   opensHosts: true,
-  injectsSecrets: true,
+  endsTls: true,
 
   async probe() {
     const { probeBubblewrap } = await import('./bubblewrap-probe.ts');

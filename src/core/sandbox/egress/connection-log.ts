@@ -8,12 +8,14 @@ export type EgressNote =
   | { kind: 'denied'; msg: string; host: string; port: number | null; address?: string; allow?: Remedy }
   | { kind: 'total'; msg: string; allowed: number; denied: number; failed: number; egress: EgressCount[] };
 
-/** The connections of one kind. Bytes are counted from the tool's side: sent and received. */
+/** The connections, or the refused requests, of one kind. Bytes are counted from the tool's side: sent and received. */
 export interface EgressCount {
   verdict: 'allowed' | 'failed' | 'denied';
   host: string;
   port: number | null;
   address?: string;
+  /** Why a request was refused, where ACOR reads them. */
+  request?: string;
   count: number;
   sent_bytes: number;
   received_bytes: number;
@@ -28,6 +30,8 @@ export interface Refusal {
   port: number | null;
   why: string;
   address?: string;
+  /** Why a request was refused, where ACOR reads them: each reason is a kind of its own. */
+  request?: string;
   allow?: Remedy;
 }
 
@@ -56,14 +60,15 @@ export class EgressJournal {
     if (isNew) this.#emit({ kind: 'failed', msg, host, port });
   }
 
-  denied({ why, allow, ...where }: Refusal): void {
-    const { isNew } = this.#count({ verdict: 'denied', ...where });
+  denied({ why, allow, request, ...where }: Refusal): void {
+    const { isNew } = this.#count({ verdict: 'denied', ...where, ...(request && { request }) });
     const fix = allow === undefined ? '' : `. ${remedySentence(allow)}`;
     const at = where.port === null ? where.host : withPort(where.host, where.port);
+    const what = request === undefined ? at : `a request to ${at}`;
     if (!isNew) return;
     this.#emit({
       kind: 'denied',
-      msg: `network: ${at} was refused: ${why}${fix}`,
+      msg: `network: ${what} was refused: ${why}${fix}`,
       ...where,
       ...(allow && { allow }),
     });
@@ -87,7 +92,7 @@ export class EgressJournal {
     isNew: boolean;
   } {
     this.#sums[kind.verdict]++;
-    const key = JSON.stringify([kind.verdict, kind.host, kind.port, kind.address]);
+    const key = JSON.stringify([kind.verdict, kind.host, kind.port, kind.address, kind.request]);
     const known = this.#kinds.get(key);
     const count = known ?? { ...kind, count: 0, sent_bytes: 0, received_bytes: 0 };
     count.count++;

@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { HttpRule } from '../../../protocol/manifest-permissions.ts';
 import type { SecretInjection } from '../../../protocol/manifest-secrets.ts';
 import { canonicalAddress, reachOf } from './address.ts';
 import { covers, type EgressRule, type Host, isNamed, readHost, readRule, withPort } from './host.ts';
@@ -15,6 +16,8 @@ export interface EgressPlan {
   hosts: ReadonlyMap<string, string>;
   /** The secrets that are put into requests. */
   injections: readonly HostInjection[];
+  /** The limits of requests. */
+  requests: readonly RequestRule[];
   /** Files with further authorities for hosts whose TLS ends here (`security.egress_authorities`). */
   authorities: readonly string[];
 }
@@ -27,6 +30,15 @@ export interface HostInjection {
   header: string;
   /** With `{}` for the value. */
   format: string;
+}
+
+/** Which requests may be sent to the hosts of a rule. */
+export interface RequestRule extends EgressRule {
+  port: number;
+  /** All if undefined. */
+  methods?: readonly string[] | undefined;
+  paths?: readonly string[] | undefined;
+  maxUploadBytes?: number | undefined;
 }
 
 /** The part of the configuration that concerns connections. */
@@ -44,7 +56,10 @@ export function planEgress(
   tool: string,
   asked: readonly string[],
   settings: EgressSettings,
-  injections: readonly SecretInjection[] = [],
+  {
+    injections = [],
+    requests = [],
+  }: { injections?: readonly SecretInjection[]; requests?: readonly HttpRule[] } = {},
 ): EgressPlan {
   const rules = readAll(asked, (bad) => unreadable(tool, bad));
   if (rules.length > MAX_RULES) throw tooMany(tool, rules.length);
@@ -54,6 +69,7 @@ export function planEgress(
     opened,
     hosts: readHosts(settings.egress_hosts),
     injections: injections.flatMap((each) => injectionsOf(tool, each)),
+    requests: requests.flatMap((each) => requestRules(tool, each)),
     authorities: settings.egress_authorities ?? [],
   };
   const closed = rules.filter((rule) => isClosed(rule, plan));
@@ -75,6 +91,17 @@ function injectionsOf(
   return readAll(hosts, (bad) => unreadable(tool, bad))
     .filter(isNamed)
     .map(({ host, port }) => ({ host, port, secret, header, format }));
+}
+
+function requestRules(tool: string, { host, methods, paths, max_upload }: HttpRule): RequestRule[] {
+  return readAll([host], (bad) => unreadable(tool, bad)).map((rule) => ({
+    ...rule,
+    // The schema of the manifest requires one.
+    port: rule.port!,
+    methods,
+    paths,
+    maxUploadBytes: max_upload,
+  }));
 }
 
 function readHosts(hosts: Readonly<Record<string, string>>): ReadonlyMap<string, string> {

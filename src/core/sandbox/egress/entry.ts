@@ -48,9 +48,12 @@ export class EgressEntry {
   /** The variables that lead the tool's programs to the proxy, and to the run's authority. */
   readonly env: Readonly<Record<string, string>>;
   readonly #plan: EgressPlan;
-  readonly #endTls: ((injector: SecretInjector) => TlsEnding) | undefined;
+  readonly #endTls: ((injector: SecretInjector | undefined) => TlsEnding) | undefined;
 
-  private constructor(plan: EgressPlan, endTls: ((injector: SecretInjector) => TlsEnding) | undefined) {
+  private constructor(
+    plan: EgressPlan,
+    endTls: ((injector: SecretInjector | undefined) => TlsEnding) | undefined,
+  ) {
     this.#plan = plan;
     this.#endTls = endTls;
     this.layout = layOut(plan);
@@ -59,7 +62,7 @@ export class EgressEntry {
 
   /** Throws E_CONFIG_INVALID for an authority that cannot be read. */
   static async prepare(plan: EgressPlan): Promise<EgressEntry> {
-    if (plan.injections.length === 0) return new EgressEntry(plan, undefined);
+    if (plan.injections.length + plan.requests.length === 0) return new EgressEntry(plan, undefined);
     const { TlsEnding } = await import('./tls/tls-ending.ts');
     const { trustedRoots } = await import('./tls/roots.ts');
     const roots = trustedRoots(plan.authorities);
@@ -68,18 +71,28 @@ export class EgressEntry {
 
   /** Makes the authority of one attempt. Undefined for a tool whose TLS stays its own. */
   endTls({ injector }: LaunchOptions): TlsEnding | undefined {
-    return injector && this.#endTls?.(injector);
+    return this.#endTls?.(injector);
   }
 
   /** The hosts that the tool may access, and the secrets that are put into its requests. */
   get shown(): Partial<Isolation> {
-    const { rules, injections } = this.#plan;
+    const { rules, injections, requests } = this.#plan;
     const injected = injections.map(({ host, port, secret, header }) => ({
       secret,
       host: withPort(nameOf(host), port),
       header,
     }));
-    return { egress: rules.map(({ text }) => text), ...(injected.length > 0 && { injected }) };
+    const limited = requests.map(({ text: host, methods, paths, maxUploadBytes }) => ({
+      host,
+      ...(methods && { methods }),
+      ...(paths && { paths }),
+      ...(maxUploadBytes !== undefined && { max_upload: maxUploadBytes }),
+    }));
+    return {
+      egress: rules.map(({ text }) => text),
+      ...(injected.length > 0 && { injected }),
+      ...(limited.length > 0 && { requests: limited }),
+    };
   }
 
   /** `fd` is the number of the descriptor in the started process. */

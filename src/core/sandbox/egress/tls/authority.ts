@@ -20,6 +20,8 @@ const HOUR_MS = 3_600_000;
 /** Longer than any run. The certificates are of no use to anybody after it anyway: the keys are gone. */
 const LIFETIME_MS = 90 * 24 * HOUR_MS;
 
+const MAX_CONTEXTS = 200;
+
 const SHA256_WITH_ECDSA = sequence(objectId('1.2.840.10045.4.3.2'));
 const COMMON_NAME = objectId('2.5.4.3');
 const SERVER_AUTH = objectId('1.3.6.1.5.5.7.3.1');
@@ -52,6 +54,8 @@ export class RunAuthority {
     const name = nameOf(host);
     let context = this.#contexts.get(name);
     if (context === undefined) {
+      // A tool may invent any number of names below a domain.
+      if (this.#contexts.size >= MAX_CONTEXTS) this.#contexts.clear();
       context = createSecureContext({ ...this.identityOf(host), minVersion: 'TLSv1.2' });
       this.#contexts.set(name, context);
     }

@@ -8,7 +8,7 @@ const CR = 13;
 /** The other side sent something that is not a message of HTTP/1. */
 export class MalformedMessage extends Error {}
 
-/** Reads a connection on demand: while nobody reads, the other side waits. */
+/** Reads a connection on demand: while no caller reads, the other side waits. */
 export class ByteReader {
   readonly #socket: Duplex;
   readonly #chunks: Buffer[] = [];

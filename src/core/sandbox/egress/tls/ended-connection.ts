@@ -1,5 +1,6 @@
 import { connect, type SecureContext, type TLSSocket } from 'node:tls';
 import { errorMessage } from '../../../../util/error-code.ts';
+import { remedySentence } from '../../../policy/explain-denial.ts';
 import type { SecretInjector } from '../../sandbox.ts';
 import type { EgressCount } from '../connection-log.ts';
 import type { WayOut } from '../egress-route.ts';
@@ -8,7 +9,8 @@ import { type Field, headText, listed, readResponseHead, valuesOf } from '../htt
 import { ByteReader, MalformedMessage } from './byte-reader.ts';
 import { coveredPieces } from './covered-pieces.ts';
 import { type Framing, framingField, framingOf, readBody, write, writeBody } from './message-body.ts';
-import { type EndedHost, type EndedRequest, readEndedRequest } from './request.ts';
+import { type EndedHost, type EndedRequest, type RefusedRequest, readEndedRequest } from './request.ts';
+import type { UsedRule } from './request-rules.ts';
 
 const MAX_HEAD_BYTES = 64 * 1024;
 const TIMEOUT_MS = 10_000;
@@ -21,7 +23,8 @@ export interface EndingMeans {
   way: WayOut;
   /** The roots that the hosts are verified against. */
   outward: SecureContext;
-  injector: SecretInjector;
+  /** Undefined for a tool without injected secrets. */
+  injector: SecretInjector | undefined;
 }
 
 /** A connection to a host, with its TLS verified. */
@@ -41,6 +44,10 @@ export class EndedConnection {
   readonly #to: EndedHost;
   readonly #means: EndingMeans;
   #outward: Outward | undefined;
+  /** Whether the tool has got a part of the answer to its last request. */
+  #isAnswered = false;
+  /** Why the body of that request was cut off. */
+  #refused: RefusedRequest | undefined;
 
   constructor(tool: TLSSocket, to: EndedHost, means: EndingMeans) {
     this.#tool = tool;
@@ -56,7 +63,9 @@ export class EndedConnection {
       while (await this.#serveOne());
       this.#close();
     } catch (error) {
-      if (error instanceof MalformedMessage && !this.#tool.destroyed) this.#refuse(400, error.message);
+      const refused =
+        this.#refused ?? (error instanceof MalformedMessage && { status: 400, why: error.message });
+      if (refused && !this.#isAnswered && !this.#tool.destroyed) this.#refuse(refused);
       // A normal end would make a truncated answer look complete.
       else this.#tool.destroy();
     }
@@ -66,11 +75,12 @@ export class EndedConnection {
   async #serveOne(): Promise<boolean> {
     const text = await this.#requests.head(MAX_HEAD_BYTES);
     if (text === undefined) return false;
-    const request = readEndedRequest(text, this.#to);
+    const request = this.#readRequest(text);
     if ('why' in request) {
-      this.#refuse(request.status, request.why);
+      this.#refuse(request);
       return false;
     }
+    this.#isAnswered = false;
     const outward = await this.#reachOut();
     if (outward === undefined) return false;
     await write(outward.socket, Buffer.from(request.head, 'latin1'));
@@ -83,16 +93,40 @@ export class EndedConnection {
     return mayGoOn && isSent && !request.isLast;
   }
 
-  async #send({ framing }: EndedRequest, { socket, count }: Outward): Promise<void> {
-    const counted = counting(readBody(this.#requests, framing), (bytes) => {
-      count.sent_bytes += bytes;
-    });
-    await writeBody(socket, framing, counted);
+  async #send({ framing, rule }: EndedRequest, { socket, count }: Outward): Promise<void> {
+    await writeBody(socket, framing, this.#counted(readBody(this.#requests, framing), count, rule));
+  }
+
+  /** Counts what the tool sends. Throws when it is more than the rule allows. */
+  async *#counted(
+    pieces: AsyncIterable<Buffer>,
+    count: EgressCount,
+    rule: UsedRule | undefined,
+  ): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      if (!mayUpload(rule, piece.length)) throw new UploadRefused(overLimit(rule));
+      count.sent_bytes += piece.length;
+      yield piece;
+    }
+  }
+
+  /** Reads a head and counts it. Refuses a request that announces more than its rule allows. */
+  #readRequest(text: string): EndedRequest | RefusedRequest {
+    const request = readEndedRequest(text, this.#to);
+    if ('why' in request) return request;
+    const { framing, rule } = request;
+    const announced = framing.kind === 'length' ? framing.bytes : 0;
+    if (!mayUpload(rule, text.length + announced)) return { status: 413, why: overLimit(rule) };
+    // The body is counted when it is sent.
+    if (rule !== undefined) rule.sentBytes -= announced;
+    return request;
   }
 
   /** A body that cannot be sent on has no end, so that the host would wait for it. */
   #abandon({ socket }: Outward, error: unknown): void {
-    if (error instanceof MalformedMessage) this.#report(error.message);
+    if (error instanceof UploadRefused) this.#refused = { status: 413, why: error.message };
+    if (error instanceof MalformedMessage) this.#refused = { status: 400, why: error.message };
+    if (this.#refused !== undefined && this.#isAnswered) this.#report(this.#refused);
     socket.destroy();
   }
 
@@ -101,16 +135,18 @@ export class EndedConnection {
     const { injector } = this.#means;
     for (;;) {
       const response = await this.#responseHead(request, outward);
-      await write(this.#tool, injector.cover(Buffer.from(response.text, 'latin1')));
+      const head = Buffer.from(response.text, 'latin1');
+      this.#isAnswered = true;
+      await write(this.#tool, injector?.cover(head) ?? head);
       if (response.status === 101) {
-        await this.#carry(outward);
+        await this.#carry(outward, request.rule);
         return false;
       }
       if (response.status < 200) continue;
       const body = counting(readBody(outward.reader, response.framing), (bytes) => {
         outward.count.received_bytes += bytes;
       });
-      await writeBody(this.#tool, response.framing, coveredPieces(body, injector.coveringStream()));
+      await writeBody(this.#tool, response.framing, this.#covered(body));
       return !response.isLast;
     }
   }
@@ -135,19 +171,24 @@ export class EndedConnection {
   }
 
   /** After the change to a WebSocket nothing is a request any more. */
-  async #carry({ socket, reader, count }: Outward): Promise<void> {
-    const sent = counting(this.#requests.rest(), (bytes) => {
-      count.sent_bytes += bytes;
-    });
+  async #carry({ socket, reader, count }: Outward, rule: UsedRule | undefined): Promise<void> {
+    const sent = this.#counted(this.#requests.rest(), count, rule);
     const received = counting(reader.rest(), (bytes) => {
       count.received_bytes += bytes;
     });
     const raw: Framing = { kind: 'until-close' };
-    const covering = this.#means.injector.coveringStream();
+    const sending = writeBody(socket, raw, sent).then(() => socket.end());
+    sending.catch((error) => this.#abandon({ socket, reader, count }, error));
     await Promise.all([
-      writeBody(socket, raw, sent).then(() => socket.end()),
-      writeBody(this.#tool, raw, coveredPieces(received, covering)).then(() => this.#tool.end()),
+      sending,
+      writeBody(this.#tool, raw, this.#covered(received)).then(() => this.#tool.end()),
     ]);
+  }
+
+  /** What a host answers, without the secrets that were put into the requests. */
+  #covered(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+    const { injector } = this.#means;
+    return injector === undefined ? pieces : coveredPieces(pieces, injector.coveringStream());
   }
 
   /** The connection to the host: the one of the request before while it is open. Undefined when the tool was refused. */
@@ -180,14 +221,15 @@ export class EndedConnection {
     return this.#outward;
   }
 
-  #refuse(status: number, why: string): void {
-    this.#report(why);
-    this.#say(status, why);
+  #refuse(refused: RefusedRequest): void {
+    this.#report(refused);
+    const { status, why, allow } = refused;
+    this.#say(status, allow === undefined ? why : `${why}. ${remedySentence(allow)}`);
   }
 
-  #report(why: string): void {
+  #report({ why, allow }: RefusedRequest): void {
     const { host, port } = this.#to;
-    this.#means.way.journal.denied({ host: nameOf(host), port, why: `a request was refused: ${why}` });
+    this.#means.way.journal.denied({ host: nameOf(host), port, why, request: why, ...(allow && { allow }) });
   }
 
   /** An answer of the gateway itself, which is the last one. */
@@ -216,6 +258,7 @@ const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   403: 'Forbidden',
   405: 'Method Not Allowed',
+  413: 'Content Too Large',
   421: 'Misdirected Request',
   502: 'Bad Gateway',
   505: 'HTTP Version Not Supported',
@@ -225,6 +268,21 @@ const UPGRADED: Field[] = [
   ['Upgrade', 'websocket'],
   ['Connection', 'Upgrade'],
 ];
+
+/** The tool sends more than its rule allows. */
+class UploadRefused extends Error {}
+
+function mayUpload(rule: UsedRule | undefined, bytes: number): boolean {
+  if (rule === undefined) return true;
+  const { maxUploadBytes = Number.POSITIVE_INFINITY } = rule.rule;
+  if (rule.sentBytes + bytes > maxUploadBytes) return false;
+  rule.sentBytes += bytes;
+  return true;
+}
+
+function overLimit(rule: UsedRule | undefined): string {
+  return `it sends more than max_upload allows, which is ${rule?.rule.maxUploadBytes} bytes in one attempt`;
+}
 
 /** Waits until TLS is set up. */
 export function secured(socket: TLSSocket, event: 'secure' | 'secureConnect'): Promise<void> {

@@ -1,3 +1,4 @@
+import { type Remedy, requestRemedy } from '../../../policy/explain-denial.ts';
 import { type Host, nameOf, withPort } from '../host.ts';
 import {
   type Field,
@@ -10,8 +11,11 @@ import {
 } from '../http-head.ts';
 import { MalformedMessage } from './byte-reader.ts';
 import { type Framing, framingField, framingOf } from './message-body.ts';
+import { chooseRule, type UsedRule } from './request-rules.ts';
 
 const HTTPS_PORT = 443;
+/** Of a path in a message. */
+const MAX_SHOWN = 200;
 
 /** A header that the gateway sets, whatever the tool has put there. */
 export interface InjectedHeader {
@@ -24,6 +28,8 @@ export interface EndedHost {
   host: Host;
   port: number;
   headers: readonly InjectedHeader[];
+  /** A request must be allowed by one of them; without rules every request is allowed. */
+  rules: readonly UsedRule[];
 }
 
 /** A request of the tool, and its head as the host gets it. */
@@ -33,6 +39,8 @@ export interface EndedRequest {
   framing: Framing;
   /** It asks for a WebSocket. */
   isUpgrade: boolean;
+  /** The rule that allows it, whose bytes count. */
+  rule: UsedRule | undefined;
   /** The tool sends no further request on this connection. */
   isLast: boolean;
 }
@@ -41,9 +49,11 @@ export interface EndedRequest {
 export interface RefusedRequest {
   status: number;
   why: string;
+  /** The rule that would allow it. */
+  allow?: Remedy;
 }
 
-/** Headers that concern one connection only, and those that the gateway writes anew. */
+/** Headers that concern one connection only, and those that the gateway writes itself. */
 const REPLACED = [
   ...['connection', 'keep-alive', 'te', 'trailer', 'upgrade', 'host', 'content-length', 'transfer-encoding'],
   ...['proxy-connection', 'proxy-authorization', 'proxy-authenticate'],
@@ -71,6 +81,13 @@ export function readEndedRequest(text: string, to: EndedHost): EndedRequest | Re
     if (!(error instanceof MalformedMessage)) throw error;
     return { status: 400, why: error.message };
   }
+  const chosen = chooseRule(to.rules, { method, target, fields });
+  if ('why' in chosen) {
+    const { why, path } = chosen;
+    const asked = `${method} ${target.split('?', 1)[0]!.slice(0, MAX_SHOWN)}`;
+    const allow = path === undefined ? {} : { allow: requestRemedy(hostField(to), method, path) };
+    return { status: 403, why: `${asked} is not allowed: ${why}`, ...allow };
+  }
   const connection = valuesOf(fields, 'connection').flatMap(listed);
   const isUpgrade = method === 'GET' && framing.kind === 'none' && asksForWebSocket(fields, connection);
   const sent: Field[] = [
@@ -82,7 +99,8 @@ export function readEndedRequest(text: string, to: EndedHost): EndedRequest | Re
     ...to.headers.map(({ name, value }) => [name, value] as const),
   ];
   const isLast = connection.includes('close');
-  return { method, head: headText(`${method} ${target} ${version}`, sent), framing, isUpgrade, isLast };
+  const { rule } = chosen;
+  return { method, head: headText(`${method} ${target} ${version}`, sent), framing, isUpgrade, isLast, rule };
 }
 
 function asksForWebSocket(fields: readonly Field[], connection: readonly string[]): boolean {

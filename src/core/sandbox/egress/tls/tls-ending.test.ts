@@ -56,6 +56,7 @@ describe('a connection whose TLS ends in the gateway', () => {
       opened: [],
       hosts: new Map(),
       injections: [{ host: HOST, port: PORT, secret: 'KEY', header: 'Authorization', format: 'Bearer {}' }],
+      requests: [],
       authorities: [],
     },
     new RunInjector([{ name: 'KEY', bytes: Buffer.from(VALUE) }]),

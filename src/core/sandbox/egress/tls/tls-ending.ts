@@ -3,33 +3,47 @@ import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import type { SecretInjector } from '../../sandbox.ts';
 import type { EgressPlan } from '../egress-plan.ts';
 import type { WayOut } from '../egress-route.ts';
-import { type Host, nameOf } from '../host.ts';
+import { covers, type Host, nameOf } from '../host.ts';
 import { TRUST_FILE } from '../trust-file.ts';
 import { RunAuthority } from './authority.ts';
 import { EndedConnection, secured } from './ended-connection.ts';
 import type { EndedHost } from './request.ts';
+import type { UsedRule } from './request-rules.ts';
 import type { TrustedRoots } from './roots.ts';
 
-/** Ends the TLS of the hosts that get a secret, for one attempt of a run. */
+/** Ends the TLS of the hosts whose requests ACOR reads, for one attempt of a run. */
 export class TlsEnding {
   /** The certificates that the tool trusts: those of the system, and the run's authority. */
   readonly trustFile: { path: string; text: string };
   readonly #authority = new RunAuthority();
   readonly #roots: string;
-  readonly #hosts: ReadonlyMap<string, EndedHost>;
-  readonly #injector: SecretInjector;
+  readonly #injections: EgressPlan['injections'];
+  readonly #rules: readonly UsedRule[];
+  readonly #injector: SecretInjector | undefined;
   #outward: SecureContext | undefined;
 
-  constructor({ injections }: EgressPlan, injector: SecretInjector, { system, further }: TrustedRoots) {
+  constructor(
+    { injections, requests }: EgressPlan,
+    injector: SecretInjector | undefined,
+    { system, further }: TrustedRoots,
+  ) {
     this.#roots = `${system}\n${further}`;
     this.trustFile = { path: TRUST_FILE, text: `${system}\n${this.#authority.certificate}` };
     this.#injector = injector;
-    this.#hosts = endedHosts(injections, injector);
+    this.#injections = injections;
+    this.#rules = requests.map((rule) => ({ rule, sentBytes: 0 }));
   }
 
   /** The host when its TLS ends here. */
   hostOf(host: Host, port: number): EndedHost | undefined {
-    return this.#hosts.get(keyOf(host, port));
+    const injections = this.#injections.filter((each) => each.port === port && isSameHost(each.host, host));
+    const rules = this.#rules.filter(({ rule }) => covers(rule, host, port));
+    if (injections.length + rules.length === 0) return undefined;
+    const headers = injections.map(({ header, secret, format }) => ({
+      name: header,
+      value: this.#injector!.headerOf(secret, format),
+    }));
+    return { host, port, headers, rules };
   }
 
   /** Serves a connection of the tool to one of these hosts until its end. */
@@ -61,19 +75,6 @@ export class TlsEnding {
   }
 }
 
-function endedHosts(
-  injections: EgressPlan['injections'],
-  injector: SecretInjector,
-): ReadonlyMap<string, EndedHost> {
-  const hosts = new Map<string, EndedHost>();
-  for (const { host, port, secret, header, format } of injections) {
-    const known = hosts.get(keyOf(host, port))?.headers ?? [];
-    const headers = [...known, { name: header, value: injector.headerOf(secret, format) }];
-    hosts.set(keyOf(host, port), { host, port, headers });
-  }
-  return hosts;
-}
-
-function keyOf(host: Host, port: number): string {
-  return `${nameOf(host)} ${port}`;
+function isSameHost(a: Host, b: Host): boolean {
+  return a.kind === b.kind && nameOf(a) === nameOf(b);
 }
