@@ -38,6 +38,7 @@ export const CONFIG_DEFAULTS = {
     isolation: 'preferred' as const,
     allow_private_egress: [] as string[],
     egress_hosts: {} as Record<string, string>,
+    egress_authorities: [] as string[],
     require_plan: 'never' as const,
     direct_calls: 'allow' as const,
   },

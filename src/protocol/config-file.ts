@@ -109,6 +109,12 @@ const security = z.strictObject({
     .record(z.string().min(1), z.string().min(1))
     .default({})
     .describe('Fixed addresses of host names, instead of those that the system resolves.'),
+  egress_authorities: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      'Files with certificates (PEM) that hosts may be verified against besides those of the system, where ACOR puts secrets into requests.',
+    ),
   require_plan: z
     .enum(['never', 'destroys', 'writes'])
     .default(DEFAULTS.security.require_plan)

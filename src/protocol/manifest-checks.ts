@@ -1,16 +1,17 @@
+import * as z from 'zod';
 import { flagOf, INPUT_NAME, INPUT_NAME_RULE } from './input-types.ts';
 import { type InputSpec, inputSpec } from './manifest-inputs.ts';
 import { mapMistakes } from './manifest-map.ts';
-import { leastLevel, PERMISSION_LEVELS, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
+import {
+  leastLevel,
+  PERMISSION_LEVELS,
+  type Permissions,
+  permissionsSpec,
+  settlePermissions,
+} from './manifest-permissions.ts';
+import { injectionHosts, secretMistakes, secretSpec } from './manifest-secrets.ts';
+import type { Mistake } from './mistake.ts';
 import { whyDenied } from './names.ts';
-
-/** A problem at a place of a file that concerns several keys. */
-export interface Mistake {
-  path: (string | number)[];
-  rule: string;
-  message: string;
-  fix: string;
-}
 
 /** The problems between a manifest's keys. Keys that are invalid themselves are skipped here. */
 export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): Generator<Mistake> {
@@ -41,10 +42,11 @@ export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): G
   yield* mapMistakes(file['map'], file['adapter']);
   yield* inputMistakes(file['inputs']);
   yield* schemaMistakes(file['input_schema']);
-  yield* levelMistakes(file['permissions'], file['cwd']);
+  yield* levelMistakes(file);
+  yield* hostMistakes(file);
   yield* exitCodeMistakes(file['exit_codes']);
   yield* environmentMistakes(file['env']);
-  yield* secretMistakes(file['secrets']);
+  yield* secretMistakes(file['secrets'], settled(file)?.level === 'privileged');
 }
 
 function* inputMistakes(value: unknown): Generator<Mistake> {
@@ -108,10 +110,10 @@ function* goodInputs(value: unknown): Generator<[number, InputSpec]> {
   }
 }
 
-function* levelMistakes(value: unknown, cwd: unknown): Generator<Mistake> {
-  const checked = permissionsSpec.safeParse(value);
-  if (!checked.success || checked.data.level === undefined) return;
-  const { level, ...asked } = settlePermissions(checked.data, cwd === 'project' ? cwd : 'workspace');
+function* levelMistakes(file: Readonly<Record<string, unknown>>): Generator<Mistake> {
+  const permissions = settled(file);
+  if (permissions === undefined) return;
+  const { level, ...asked } = permissions;
   const least = leastLevel(asked);
   if (PERMISSION_LEVELS.indexOf(level) >= PERMISSION_LEVELS.indexOf(least)) return;
   yield at(
@@ -120,6 +122,40 @@ function* levelMistakes(value: unknown, cwd: unknown): Generator<Mistake> {
     `the level ${level} is too low for the requested 'permissions'`,
     `Set level: ${least}, or request less.`,
   );
+}
+
+function* hostMistakes(file: Readonly<Record<string, unknown>>): Generator<Mistake> {
+  const permissions = settled(file);
+  const { http_rules: rules = [] } = permissions?.network ?? {};
+  if (permissions === undefined || rules.length === 0) return;
+  const path = ['permissions', 'network', 'egress_allow'];
+  if (permissions.level === 'privileged') {
+    yield at(
+      path,
+      'rules-need-gateway',
+      'a privileged tool uses the network of the machine, so ACOR cannot check its requests',
+      'Request less than the level privileged, or list the host as host:port.',
+    );
+  }
+  const listed = (file['permissions'] as { network: { egress_allow: unknown[] } }).network.egress_allow;
+  for (const [index, each] of listed.entries()) {
+    if (!rules.some(({ host }) => host === each)) continue;
+    yield at(
+      [...path, index],
+      'host-without-rules',
+      `'${each}' is listed with rules for its requests, and here without`,
+      'Remove this entry, or the one with rules.',
+    );
+  }
+}
+
+/** The permissions with their defaults; undefined when they are invalid. */
+function settled({ permissions, cwd, secrets }: Readonly<Record<string, unknown>>): Permissions | undefined {
+  const checked = permissionsSpec.prefault({}).safeParse(permissions);
+  if (!checked.success) return undefined;
+  const specs = z.array(secretSpec).safeParse(secrets);
+  const hosts = specs.success ? injectionHosts(specs.data) : [];
+  return settlePermissions(checked.data, { cwd: cwd === 'project' ? cwd : 'workspace', hosts });
 }
 
 function* exitCodeMistakes(value: unknown): Generator<Mistake> {
@@ -136,24 +172,6 @@ function* exitCodeMistakes(value: unknown): Generator<Mistake> {
       );
     }
     seen.set(code, name);
-  }
-}
-
-function* secretMistakes(value: unknown): Generator<Mistake> {
-  if (!Array.isArray(value)) return;
-  for (const [index, each] of value.entries()) {
-    if (typeof each !== 'object' || each === null) continue;
-    const variable = each['variable'] ?? each['name'];
-    if (typeof variable !== 'string') continue;
-    const isName = /^[A-Za-z_][A-Za-z0-9_]*$/.test(variable);
-    const why = isName ? whyDenied(variable) : 'it is no name of a variable';
-    if (why === undefined) continue;
-    yield at(
-      ['secrets', index],
-      'env-name',
-      `a tool must not get the variable '${variable}': ${why}`,
-      'Set variable: to the name that the program reads.',
-    );
   }
 }
 

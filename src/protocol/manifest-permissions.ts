@@ -17,6 +17,48 @@ const egressRule = z
     'must be host:port, such as api.example.com:443',
   );
 
+const HTTPS_PORT = 443;
+
+/** Requests of HTTPS to one host, or to the names below a domain. */
+const httpRule = z.strictObject({
+  host: z
+    .string()
+    .regex(
+      /^(\[[0-9A-Fa-f:.]+\]|(\*\.)?[\p{L}\p{M}\p{N}_-]+(\.[\p{L}\p{M}\p{N}_-]+)*)(:\d{1,5})?$/u,
+      'must be a host, such as api.example.com or api.example.com:8443',
+    )
+    .describe('The host, which is reached by HTTPS; the port is 443 unless it is written.'),
+  methods: z
+    .array(z.string().regex(/^[A-Z][A-Z-]*$/, 'must be a method in upper case, such as GET'))
+    .min(1)
+    .optional()
+    .describe('The methods that it may use; all if missing.'),
+  paths: z
+    .array(
+      z
+        .string()
+        .regex(/^\/[!-~]*$/, 'must begin with / and contain neither spaces nor characters that are not ASCII')
+        .refine((text) => !/[?#%\\;]/.test(text), 'must be a plain path without ?, #, %, ; and \\')
+        .refine(
+          (text) => /^(\/(\*|[^/*]*))*(\/\*\*)?$/.test(text),
+          'must have * as a whole segment, and ** as the last one',
+        ),
+    )
+    .min(1)
+    .optional()
+    .describe(
+      'The paths that it may request; * is one segment, ** at the end is everything below. All if missing.',
+    ),
+  max_upload: z
+    .int()
+    .nonnegative()
+    .optional()
+    .describe('How many bytes it may send to the host in one attempt, heads of requests included.'),
+});
+
+/** The limits of the requests to a host (host:port), which is one of `egress_allow`. */
+export type HttpRule = z.output<typeof httpRule>;
+
 /** The requested permissions. `*` alone matches any host. */
 export const permissionsSpec = z.strictObject({
   level: z.enum(PERMISSION_LEVELS).optional().describe('Defaults to the lowest level that covers the rest.'),
@@ -30,9 +72,9 @@ export const permissionsSpec = z.strictObject({
   network: z
     .strictObject({
       egress_allow: z
-        .union([z.array(egressRule), z.literal('*')], 'must be a list of host:port')
+        .union([z.array(z.union([egressRule, httpRule])), z.literal('*')], 'must be a list of host:port')
         .default([])
-        .describe('Hosts that it may access, as host:port.'),
+        .describe('Hosts that it may access, as host:port, or with the HTTPS requests that it may send.'),
     })
     .prefault({})
     .describe('Network access.'),
@@ -45,23 +87,36 @@ const PROJECT = '${PROJECT}/**';
 export interface Permissions {
   level: PermissionLevel;
   filesystem: { read: string[]; write: string[] };
-  network: { egress_allow: string[] };
+  network: { egress_allow: string[]; http_rules?: HttpRule[] };
   commands: string[];
 }
 
-/** Applies the defaults. A tool that starts in the project may read it. */
+/**
+ * Applies the defaults. A tool that starts in the project may read it; `hosts` get a secret of the tool, so that it may
+ * connect to them.
+ */
 export function settlePermissions(
   spec: z.output<typeof permissionsSpec>,
-  cwd: 'workspace' | 'project' = 'workspace',
+  { cwd = 'workspace', hosts = [] }: { cwd?: 'workspace' | 'project'; hosts?: readonly string[] } = {},
 ): Permissions {
-  const egress = spec.network.egress_allow;
+  const asList = spec.network.egress_allow;
+  const egress =
+    asList === '*' ? ['*'] : asList.map((each) => (typeof each === 'string' ? each : withPort(each.host)));
+  const rules = asList === '*' ? [] : asList.filter((each) => typeof each === 'object');
   const { read, write } = spec.filesystem;
   const asked = {
     ...spec,
     filesystem: { read: cwd === 'project' ? [...read, PROJECT] : read, write },
-    network: { egress_allow: egress === '*' ? ['*'] : egress },
+    network: {
+      egress_allow: egress.includes('*') ? egress : [...new Set([...egress, ...hosts])],
+      ...(rules.length > 0 && { http_rules: rules.map((each) => ({ ...each, host: withPort(each.host) })) }),
+    },
   };
   return { ...asked, level: spec.level ?? leastLevel(asked) };
+}
+
+function withPort(host: string): string {
+  return /:\d+$/.test(host) ? host : `${host}:${HTTPS_PORT}`;
 }
 
 /** The lowest level that covers the requested permissions (contract §5, §9). */

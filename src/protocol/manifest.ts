@@ -3,7 +3,14 @@ import { mistakesBetweenKeys } from './manifest-checks.ts';
 import { inputSpec } from './manifest-inputs.ts';
 import { mapRule } from './manifest-map.ts';
 import { type Permissions, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
-import { SECRET_NAME, SECRET_NAME_RULE, TOOL_NAME, TOOL_NAME_RULE } from './names.ts';
+import {
+  injectionHosts,
+  type SecretInjection,
+  type SecretVariable,
+  secretSpec,
+  settleSecrets,
+} from './manifest-secrets.ts';
+import { TOOL_NAME, TOOL_NAME_RULE } from './names.ts';
 import { resourceLimits } from './resource-limits.ts';
 import { SEMVER } from './semver.ts';
 
@@ -29,15 +36,6 @@ export const ADAPTERS = [
   'jsonl-map',
   'text-map',
 ] as const;
-
-const secretName = z.string().regex(SECRET_NAME, SECRET_NAME_RULE);
-
-/** For programs that do not know ACOR. A variable protects less than a file: every program that the tool starts gets it, too. */
-const secretInVariable = z.strictObject({
-  name: secretName,
-  as: z.enum(['env', 'file']).describe('The variable holds the value, or the path of a file with it.'),
-  variable: variable.optional().describe('Defaults to the name.'),
-});
 
 /** The schema of `tool.yaml` (contract §5). Unknown keys are errors. */
 export const manifestFile = z
@@ -103,9 +101,9 @@ export const manifestFile = z
       .prefault({})
       .describe('Environment variables beyond the base list.'),
     secrets: z
-      .array(z.union([secretName, secretInVariable]))
+      .array(secretSpec)
       .default([])
-      .describe('Secrets that the tool gets as files, or in a variable.'),
+      .describe('Secrets that the tool gets as files or in a variable, or that are put into its requests.'),
     timeout_s: seconds.optional().describe('Seconds until a run is stopped.'),
     heartbeat_grace_s: seconds.optional().describe('Seconds of silence until a run is stopped.'),
     stall_s: seconds.optional().describe('Seconds without progress until a warning.'),
@@ -198,21 +196,19 @@ export type Manifest = Omit<ManifestFile, 'name' | 'permissions' | 'secrets'> & 
   /** The names of all secrets. */
   secrets: string[];
   /** The secrets that the tool gets in a variable. */
-  secret_variables?: { name: string; as: 'env' | 'file'; variable: string }[];
+  secret_variables?: SecretVariable[];
+  /** The secrets that the tool does not get. */
+  secret_injections?: SecretInjection[];
   permissions: Permissions;
 };
 
 /** Sets what depends on the surroundings: the name and the level. */
 export function completeManifest(file: ManifestFile, name: string): Manifest {
-  const secrets = file.secrets.map((each) => (typeof each === 'string' ? each : each.name));
-  const variables = file.secrets.flatMap((each) =>
-    typeof each === 'string' ? [] : [{ ...each, variable: each.variable ?? each.name }],
-  );
+  const hosts = injectionHosts(file.secrets);
   return {
     ...file,
     name: file.name ?? name,
-    permissions: settlePermissions(file.permissions, file.cwd),
-    secrets,
-    ...(variables.length > 0 && { secret_variables: variables }),
+    permissions: settlePermissions(file.permissions, { cwd: file.cwd, hosts }),
+    ...settleSecrets(file.secrets),
   };
 }

@@ -40,7 +40,7 @@ describe('the documents on manifests and configuration', () => {
       'policy.yaml',
       'policy.yaml',
       'policy.yaml',
-      ...['tool.yaml', 'config.yaml'],
+      ...['tool.yaml', 'tool.yaml', 'config.yaml'],
     ]);
   });
 

@@ -77,6 +77,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'security.container.image': 'text',
   'security.container.command': 'list',
   'security.allow_private_egress': 'list',
+  'security.egress_authorities': 'list',
   'security.require_plan': 'text',
   'security.direct_calls': 'text',
   'budget.max_runs': 'number',

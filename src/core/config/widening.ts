@@ -58,6 +58,11 @@ const RULES: readonly Rule[] = [
     means: 'tools reach another address under this name',
   },
   {
+    key: /^security\.egress_authorities$/,
+    widens: adds,
+    means: 'ACOR trusts these authorities when it sends secrets to hosts',
+  },
+  {
     key: /^security\.grant_roots$/,
     widens: leavesProject,
     means: 'path arguments may name files outside the project',

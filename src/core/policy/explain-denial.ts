@@ -37,6 +37,12 @@ export function explainDenial(denial: Denial, project?: string): Remedy {
   }
 }
 
+/** The rule that would have allowed a request. */
+export function requestRemedy(host: string, method: string, path: string): Remedy {
+  const rule = `host: ${JSON.stringify(host)}, methods: [${JSON.stringify(method)}], paths: [${JSON.stringify(path)}]`;
+  return { file: 'tool.yaml', path: 'permissions.network.egress_allow', line: `- { ${rule} }` };
+}
+
 /** The line that makes an input an output, or that declares such an input when the manifest has none for the path. */
 export function outputRemedy(input?: string): Remedy {
   return input === undefined

@@ -1,4 +1,5 @@
 import type { Manifest } from '../../protocol/manifest.ts';
+import type { HttpRule } from '../../protocol/manifest-permissions.ts';
 
 /** The time and output limits of a tool whose manifest sets none. */
 export interface DefaultLimits {
@@ -18,6 +19,8 @@ export function permissionWords(
   const everything = permissions.level === 'privileged';
   const { read, write } = permissions.filesystem;
   const named = [...env.require, ...env.allow];
+  const injections = manifest.secret_injections ?? [];
+  const given = secrets.filter((each) => !injections.some(({ name }) => name === each));
   return [
     LEVELS[permissions.level],
     everything
@@ -31,6 +34,7 @@ export function permissionWords(
       : permissions.network.egress_allow.length === 0
         ? 'It may not use the network.'
         : `It may connect to: ${list(permissions.network.egress_allow)}.`,
+    ...(permissions.network.http_rules ?? []).map(ruleWords),
     everything
       ? 'It may start every program.'
       : permissions.commands.length === 0
@@ -39,14 +43,27 @@ export function permissionWords(
     ...(permissions.commands.includes('acor')
       ? ['It may run every tool of the project that needs no approval, with any path in the project.']
       : []),
-    secrets.length === 0 ? 'It gets no secrets.' : `It gets these secrets: ${list(secrets)}.`,
+    given.length === 0 ? 'It gets no secrets.' : `It gets these secrets: ${list(given)}.`,
     ...inEnvironment(manifest),
+    ...injections.map(
+      ({ name, hosts, header }) =>
+        `It never gets the value of ${name}: ACOR reads its requests to ${list(hosts)} and puts the value into the header ${header}.`,
+    ),
     named.length === 0
       ? 'Of your environment it sees nothing but the basics, such as PATH and HOME.'
       : `Of your environment it sees the basics, such as PATH and HOME, and: ${list(named)}.`,
     limitWords(manifest, defaults),
     ...(manifest.effects === undefined ? [] : [EFFECTS[manifest.effects]]),
   ];
+}
+
+function ruleWords({ host, methods, paths, max_upload }: HttpRule): string {
+  const limits = [
+    methods === undefined ? 'every method' : list(methods),
+    paths === undefined ? 'every path' : list(paths),
+    ...(max_upload === undefined ? [] : [`at most ${max_upload} bytes sent`]),
+  ];
+  return `Its requests to ${host} are limited, and ACOR reads them: ${limits.join('; ')}.`;
 }
 
 /** All of them are in the documentation of the sandbox. */
@@ -58,8 +75,11 @@ function andUtilities(utilities: readonly string[]): string {
   return ` and ${utilities.length} base utilities, such as ${(named.length > 0 ? named : utilities.slice(0, 3)).join(', ')}`;
 }
 
-function inEnvironment({ secret_variables }: Manifest): string[] {
-  const names = (secret_variables ?? []).filter(({ as }) => as === 'env').map(({ variable }) => variable);
+function inEnvironment({ secret_variables, secret_injections }: Manifest): string[] {
+  const isGiven = (name: string) => !secret_injections?.some((each) => each.name === name);
+  const names = (secret_variables ?? [])
+    .filter(({ name, as }) => as === 'env' && isGiven(name))
+    .map(({ variable }) => variable);
   if (names.length === 0) return [];
   return [
     `It gets some of them as variables, which protects less than files, because every program that it starts gets them, too: ${list(names)}.`,

@@ -50,7 +50,7 @@ export async function adHocTool(
       read: [...permissions.filesystem.read, ...paths.read],
       write: [...permissions.filesystem.write, ...paths.write],
     },
-    network: { egress_allow: [...permissions.network.egress_allow, ...granted.net] },
+    network: { ...permissions.network, egress_allow: [...permissions.network.egress_allow, ...granted.net] },
     commands: [...permissions.commands, ...granted.cmd],
   };
   const isHere = [...paths.read, ...paths.write].some(

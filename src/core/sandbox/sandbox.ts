@@ -64,6 +64,26 @@ export interface SecretFiles {
   files: readonly { name: string; open(): number }[];
 }
 
+/** Knows the secrets that are put into a tool's requests, and finds them in what the hosts answer. */
+export interface SecretInjector {
+  /** The text of a header that holds a secret; `{}` in the format is the value. */
+  headerOf(secret: string, format: string): string;
+  /** Overwrites the secrets in complete bytes. */
+  cover(bytes: Buffer): Buffer;
+  /** Overwrites them in one stream of bytes. */
+  coveringStream(): CoveringStream;
+}
+
+/** Each call returns the bytes to pass on, which are valid until the next call. */
+export interface CoveringStream {
+  /** Whether bytes are held back that may be the beginning of a secret. */
+  readonly holdsBytes: boolean;
+  push(chunk: Uint8Array): Buffer;
+  /** Passes on what is held. */
+  flush(): Buffer;
+  end(): Buffer;
+}
+
 /** What is only known when the tool starts. */
 export interface LaunchOptions {
   env: Readonly<Record<string, string>>;
@@ -78,6 +98,8 @@ export interface LaunchOptions {
   groups?: readonly number[];
   /** Only for a confinement that accepts secrets. */
   secrets?: SecretFiles;
+  /** Secrets that are put into the tool's requests; the tool has placeholders. */
+  injector?: SecretInjector;
   /** Receives the tool's connections when the network is `listed`. */
   onEgress?(note: EgressNote): void;
 }
@@ -136,6 +158,8 @@ export interface SandboxBackend {
   readonly tier: number;
   /** Whether it can restrict the network to single hosts. Otherwise it is never asked to. */
   readonly opensHosts?: boolean;
+  /** Whether it can read the tool's requests, to put secrets into them and to check them against rules. */
+  readonly endsTls?: boolean;
   /** What its probe depends on besides the system. */
   readonly identity?: string;
   /** Tests the backend on this machine, which may take some milliseconds. `choose.ts` caches the result. */

@@ -4,7 +4,7 @@ import { needlesOf } from './needles.ts';
 import { RedactedStream, type StreamSink } from './redacted-stream.ts';
 import { Redactor } from './redactor.ts';
 import type { Secret } from './secret.ts';
-import { addSpan, type Span, spliced } from './spans.ts';
+import { addSpan, covered, type Span, spliced } from './spans.ts';
 
 /**
  * Removes the values of some secrets, in all the encodings of contract §9, from data that passes through it. It
@@ -26,6 +26,16 @@ export class Redaction {
   stream(options: { json: boolean }): Redactor {
     if (!options.json) return new Redactor(this.#automaton);
     return new Redactor(this.#automaton, (lines, spans) => redactJsonLines(this, lines, spans));
+  }
+
+  /** For one stream of bytes whose length must stay: secrets are overwritten. */
+  coveringStream(): Redactor {
+    return new Redactor(this.#automaton, undefined, covered);
+  }
+
+  /** Overwrites the secrets in complete bytes. */
+  cover(bytes: Buffer): Buffer {
+    return covered(bytes, this.spansIn(bytes));
   }
 
   /** The spans of secrets in complete bytes. */

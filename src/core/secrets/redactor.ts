@@ -15,6 +15,7 @@ const LF = 10;
 export class Redactor {
   readonly #automaton: NeedleAutomaton;
   readonly #redactLines: RedactLines | undefined;
+  readonly #replace: typeof spliced;
   #node = ROOT;
   /** The held bytes, at the start of a larger buffer. */
   #buffer = Buffer.alloc(0);
@@ -25,9 +26,16 @@ export class Redactor {
   /** The beginning of this line was already passed on, because the line is too long. */
   #isMidLine = false;
 
-  constructor(automaton: NeedleAutomaton, redactLines?: RedactLines) {
+  /** `replace` is what happens to the secrets of a stream without whole lines. */
+  constructor(automaton: NeedleAutomaton, redactLines?: RedactLines, replace = spliced) {
     this.#automaton = automaton;
     this.#redactLines = redactLines;
+    this.#replace = replace;
+  }
+
+  /** Whether bytes are held back. */
+  get holdsBytes(): boolean {
+    return this.#heldBytes > 0;
   }
 
   /** Whether a whole line is held back. */
@@ -55,12 +63,18 @@ export class Redactor {
     return this.#passOn(data, lineStartAt(data, data.length), false);
   }
 
-  /** The stream has ended: returns the held bytes. */
-  end(): Buffer {
+  /** Passes on all that is held, so that no reader waits for ever. The rest of a secret is still found if it follows. */
+  flush(): Buffer {
     const data = this.#held();
     this.#markBeginning(data);
-    this.#node = ROOT;
     return this.#passOn(data, data.length, false);
+  }
+
+  /** The stream has ended: returns the held bytes. */
+  end(): Buffer {
+    const data = this.flush();
+    this.#node = ROOT;
+    return data;
   }
 
   #held(): Buffer {
@@ -141,7 +155,7 @@ export class Redactor {
   }
 
   #redacted(data: Buffer, end: number): Buffer {
-    if (this.#redactLines === undefined) return spliced(data.subarray(0, end), this.#spans);
+    if (this.#redactLines === undefined) return this.#replace(data.subarray(0, end), this.#spans);
     const at = this.#isMidLine ? this.#endOfLongLine(data, end) : 0;
     const lines = this.#redactLines(data.subarray(at, end), spansWithin(this.#spans, at, end));
     return at === 0 ? lines : Buffer.concat([spliced(data.subarray(0, at), this.#spans), lines]);

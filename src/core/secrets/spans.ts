@@ -42,3 +42,12 @@ export function spliced(bytes: Buffer, spans: readonly Span[]): Buffer {
   }
   return pieces.length === 0 ? bytes : Buffer.concat([...pieces, bytes.subarray(at)]);
 }
+
+/** The bytes with each span overwritten, so that their length stays. */
+export function covered(bytes: Buffer, spans: readonly Span[]): Buffer {
+  const within = spansWithin(spans, 0, bytes.length);
+  if (within.length === 0) return bytes;
+  const copy = Buffer.from(bytes);
+  for (const { from, to } of within) copy.fill('*', from, to);
+  return copy;
+}

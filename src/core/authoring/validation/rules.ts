@@ -89,6 +89,16 @@ export const RULES: Readonly<Record<string, Rule>> = {
   pattern: error('manifest', 'A pattern is a regular expression.'),
   'default-type': error('manifest', 'A default has the type of its input.'),
   'level-too-low': error('manifest', '`permissions.level` is high enough for the requested permissions.'),
+  'rules-need-gateway': error('manifest', 'A tool with rules for requests is not privileged.'),
+  'host-without-rules': error(
+    'manifest',
+    'A host is listed with rules for its requests, or without, not both.',
+  ),
+  'variable-without-as': error('manifest', '`variable` of a secret goes with `as`.'),
+  'injected-or-given': error('manifest', 'A secret is injected, or given to the tool, not both.'),
+  'inject-needs-gateway': error('manifest', 'A tool with `inject` is not privileged.'),
+  'inject-header': error('manifest', 'A secret is not put into a header of the connection itself.'),
+  'inject-twice': error('manifest', 'A header of a host holds one secret.'),
   'duplicate-exit-code': error('manifest', 'Each exit code has one meaning.'),
   language: error(
     'manifest',

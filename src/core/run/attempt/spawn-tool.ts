@@ -100,6 +100,7 @@ function launchOf(
     scratch: workspace.dir,
     groups: resources.groupFds,
     ...(sandboxed.takesSecrets && secrets && { secrets: secrets.sandboxFiles(services.runtime, workspace) }),
+    ...(secrets?.injector && { injector: secrets.injector }),
     onEgress(note) {
       recordEgress(writer, note);
       void output.store();

@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { PermissionLevel } from '../../../protocol/manifest-permissions.ts';
 import { execProgram } from '../../../protocol/names.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -18,16 +19,35 @@ export function networkOf(
   backend: SandboxBackend,
 ): Pick<SandboxRequest, 'network' | 'egress'> {
   const { name, manifest } = tool;
-  const { level, network } = manifest.permissions;
+  const { permissions, secret_injections: injections = [] } = manifest;
+  const { level, network } = permissions;
   const [host] = network.egress_allow;
   const opensHosts = backend.opensHosts === true;
   // Tier 3 is no sandbox: it does not restrict the network.
   if (host !== undefined && !opensHosts && backend.tier < 3) throw cannotOpen(name, host, backend);
+  const requests = network.http_rules ?? [];
+  const isRead = injections.length + requests.length > 0;
+  if (isRead && (level === 'privileged' || backend.endsTls !== true)) throw cannotRead(name, level, backend);
   if (level === 'privileged') return { network: opensHosts ? 'host' : 'none' };
   if (host === undefined) return { network: 'none' };
-  const egress = planEgress(name, network.egress_allow, config.security);
+  const egress = planEgress(name, network.egress_allow, config.security, { injections, requests });
   const place = execProgram(name) === undefined ? manifestPlace(tool) : null;
   return { network: 'listed', egress: { ...egress, manifest: place } };
+}
+
+function cannotRead(tool: string, level: PermissionLevel, { name: backend }: SandboxBackend): AcorError {
+  const isPrivileged = level === 'privileged';
+  const here = backend === 'none' ? 'without a sandbox' : `in the sandbox '${backend}'`;
+  const why = isPrivileged ? 'for a privileged tool' : here;
+  const fix = isPrivileged ? 'Request less' : `Install bubblewrap: ${installCommand('bubblewrap')}`;
+  return new AcorError(
+    'E_SANDBOX_UNAVAILABLE',
+    `the manifest of tool '${tool}' has secrets or rules for its requests, which ACOR cannot read ${why}`,
+    {
+      hint: `${fix}; or remove inject from its secrets, so that the tool gets their values, and list its hosts as host:port.`,
+      next: [SEE_HEALTH],
+    },
+  );
 }
 
 function cannotOpen(tool: string, host: string, { name }: SandboxBackend): AcorError {

@@ -1,8 +1,10 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { SecretInjection } from '../../../protocol/manifest-secrets.ts';
 import { storeSecret } from '../../../protocol/next-steps.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { ResolvedArguments } from '../../registry/arguments.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
+import { headerValue } from '../../secrets/header-value.ts';
 import { Redaction } from '../../secrets/redaction.ts';
 import { coreOf, MIN_SECRET_BYTES, type Secret } from '../../secrets/secret.ts';
 import { SecretStore } from '../../secrets/secret-store.ts';
@@ -25,7 +27,19 @@ export function planSecrets(
     .filter(({ text }) => text !== '')
     .map(({ name, text }) => ({ name, bytes: Buffer.from(text) }));
   for (const input of inputs) checkInput(tool, input);
-  return new RunSecrets(read as Secret[], inputs);
+  const injections = tool.manifest.secret_injections ?? [];
+  for (const each of injections) checkInjection(each, read as Secret[]);
+  return new RunSecrets(read as Secret[], inputs, injections);
+}
+
+function checkInjection({ name, header, format }: SecretInjection, secrets: readonly Secret[]): void {
+  const { bytes } = secrets.find((each) => each.name === name)!;
+  if (headerValue(format, bytes) !== undefined) return;
+  throw new AcorError(
+    'E_ENV_MISSING',
+    `the stored secret '${name}' cannot be put into the header ${header}: it has several lines, or characters that are not ASCII`,
+    { hint: 'Store the value as the service expects it in the header.', next: [storeSecret(name)] },
+  );
 }
 
 function missingSecrets({ name: tool }: ToolEntry, missing: readonly string[]): AcorError {

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { SecretInjection } from '../../../protocol/manifest-secrets.ts';
 import type { RunLog, RunWriter } from '../../ports/run-store.ts';
 import type { Runtime } from '../../process/runtime.ts';
 import type { SecretFiles } from '../../sandbox/sandbox.ts';
@@ -18,18 +19,31 @@ import { Redaction } from '../../secrets/redaction.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { filesUnder, type MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { RunWorkspace } from '../workspace.ts';
+import { RunInjector } from './run-injector.ts';
 import { clearSecrets, fillSecrets } from './secrets-folder.ts';
 
 /** The secrets of a run: delivers them to the tool, and redacts them everywhere else. A run without secrets does not load this module. */
 export class RunSecrets {
-  /** The stored secrets that the manifest names. The tool gets them as files. */
+  /** The stored secrets that the manifest names. The tool gets them as files; of an injected one it gets a placeholder. */
   readonly delivered: readonly Secret[];
+  /** Puts the others into the tool's requests; undefined when there are none. */
+  readonly injector: RunInjector | undefined;
   /** Redacts them, and the values of secret inputs, in everything that ACOR stores or shows. */
   readonly redaction: Redaction;
 
-  constructor(delivered: readonly Secret[], inputs: readonly Secret[]) {
-    this.delivered = delivered;
-    this.redaction = new Redaction([...delivered, ...inputs]);
+  constructor(
+    stored: readonly Secret[],
+    inputs: readonly Secret[],
+    injections: readonly Pick<SecretInjection, 'name' | 'placeholder'>[] = [],
+  ) {
+    const placeholders = new Map(injections.map(({ name, placeholder }) => [name, placeholder]));
+    const injected = stored.filter(({ name }) => placeholders.has(name));
+    this.injector = injected.length > 0 ? new RunInjector(injected) : undefined;
+    this.delivered = stored.map(({ name, bytes }) => {
+      const placeholder = placeholders.get(name);
+      return { name, bytes: placeholder === undefined ? bytes : Buffer.from(placeholder) };
+    });
+    this.redaction = new Redaction([...stored, ...inputs]);
   }
 
   /** Makes the writer redact every line that it writes from now on. */

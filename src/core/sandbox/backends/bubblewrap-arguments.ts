@@ -40,6 +40,8 @@ export interface BubblewrapOrder {
   network: SandboxRequest['network'];
   /** Name resolution for a `listed` network, in which bubblewrap is started. */
   names: EgressLayout | null;
+  /** The certificates that the tool trusts, when they are not the system's alone. */
+  trust: { path: string; text: string } | undefined;
   /** Root creates no user namespace: the tool gets a separate uid instead. */
   asRoot: boolean;
   ids: { uid: number; gid: number };
@@ -140,7 +142,7 @@ function temporaryFolders(mounts: readonly Mount[], tmpMb = DEFAULT_TMP_MB): str
 
 /** Synthetic user names and host name: nothing of the machine's own. */
 function accounts(
-  { ids: { uid, gid }, scratch, names }: BubblewrapOrder,
+  { ids: { uid, gid }, scratch, names, trust }: BubblewrapOrder,
   give: (fd: number) => string,
 ): string[] {
   const user = uid === 0 ? '' : `tool:x:${uid}:${gid}::/tmp:/bin/sh\n`;
@@ -150,6 +152,7 @@ function accounts(
     '/etc/group': `root:x:0:\n${group}nogroup:x:65534:\n`,
     '/etc/hosts': names?.hostsFile ?? '127.0.0.1 localhost sandbox\n::1 localhost\n',
     ...(names && { '/etc/resolv.conf': names.resolverFile }),
+    ...(trust && { [trust.path]: trust.text }),
   };
   return Object.entries(files).flatMap(([path, text]) => [
     ...['--perms', '0444', '--ro-bind-data', give(scratchFile(scratch, text)), path],

@@ -27,6 +27,7 @@ export const bubblewrap: SandboxBackend = {
   name: 'bubblewrap',
   tier: 1,
   opensHosts: true,
+  endsTls: true,
 
   async probe() {
     const { probeBubblewrap } = await import('./bubblewrap-probe.ts');
@@ -54,13 +55,12 @@ export const bubblewrap: SandboxBackend = {
     const entry =
       request.egress === undefined
         ? null
-        : new (await import('../egress/entry.ts')).EgressEntry(request.egress);
-    const egress = request.egress && { egress: request.egress.rules.map(({ text }) => text) };
+        : await (await import('../egress/entry.ts')).EgressEntry.prepare(request.egress);
     return {
-      isolation: { backend: 'bubblewrap', tier: 1, level: request.level, ...held, ...egress },
+      isolation: { backend: 'bubblewrap', tier: 1, level: request.level, ...held, ...entry?.shown },
       changesUser: isRoot && request.level !== 'privileged',
       takesSecrets: true,
-      ...(entry && { env: entry.layout.env }),
+      ...(entry && { env: entry.env }),
       launch: (options) => launchInBubblewrap(request, { profile, filter, features: found }, options, entry),
     };
   },
@@ -99,6 +99,7 @@ function launchInBubblewrap(
   const opened: number[] = [];
   let entrance: Entrance | undefined;
   try {
+    const tls = entry?.endTls(options);
     const { stdin, stdout, stderr, fds } = launcher.streams;
     const argsFd = 3 + fds.length;
     const { network, limits } = request;
@@ -106,7 +107,8 @@ function launchInBubblewrap(
     const { scratch } = options;
     const names = entry?.layout ?? null;
     const secrets = options.secrets && { ...options.secrets, areGivenAway: options.user !== null };
-    const order = { profile, features, network, names, asRoot, ids, scratch, tmpMb, secrets };
+    const trust = tls?.trustFile;
+    const order = { profile, features, network, names, trust, asRoot, ids, scratch, tmpMb, secrets };
     const built = bubblewrapArguments(order, argsFd + 1);
     opened.push(...built.fds);
     const args = scratchFile(scratch, built.args.map((word) => `${word}\0`).join(''));
@@ -115,7 +117,7 @@ function launchInBubblewrap(
       ...[trustedPath('bwrap'), '--args', String(argsFd), '--', trustedPath('perl'), ...PERL_COMMAND],
     ] as [string, ...string[]];
     const { architecture } = profile.seccomp;
-    entrance = entry?.enter(argv, argsFd + opened.length, { asRoot, architecture }, options);
+    entrance = entry?.enter(argv, argsFd + opened.length, { asRoot, architecture, tls }, options);
     if (entrance !== undefined) opened.push(entrance.fd);
     const spawn: SpawnRequest = {
       argv: entrance?.argv ?? argv,

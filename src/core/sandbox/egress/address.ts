@@ -96,11 +96,16 @@ function carriedIpv4(bits: string): string | undefined {
   const isCarrier = CARRIERS.some((carrier) => bits.startsWith(bitsOf(carrier).slice(0, 96)));
   // `::` and `::1` contain no IPv4 address.
   if (!isCarrier || /^0+[01]$/.test(bits)) return undefined;
-  return bits
-    .slice(96)
-    .match(/.{8}/g)!
-    .map((byte) => Number.parseInt(byte, 2))
-    .join('.');
+  return bytesOf(bits.slice(96)).join('.');
+}
+
+/** The 4 or 16 bytes of an address. */
+export function addressBytes(address: string): number[] {
+  return bytesOf(bitsOf(address));
+}
+
+function bytesOf(bits: string): number[] {
+  return bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2));
 }
 
 /** The 32 or 128 bits of an address. */

@@ -4,17 +4,19 @@ import { type Host, nameOf, withPort } from './host.ts';
 
 /** Events about connections: one per kind, and sums at the end. */
 export type EgressNote =
-  | { kind: 'allowed'; msg: string; host: string; port: number; address: string }
+  | { kind: 'allowed'; msg: string; host: string; port: number; address: string; ends_tls?: true }
   | { kind: 'failed'; msg: string; host: string; port: number }
   | { kind: 'denied'; msg: string; host: string; port: number | null; address?: string; allow?: Remedy }
   | { kind: 'total'; msg: string; allowed: number; denied: number; failed: number; egress: EgressCount[] };
 
-/** The connections of one kind. Bytes are counted from the tool's side: sent and received. */
+/** The connections, or the refused requests, of one kind. Bytes are counted from the tool's side: sent and received. */
 export interface EgressCount {
   verdict: 'allowed' | 'failed' | 'denied';
   host: string;
   port: number | null;
   address?: string;
+  /** Why a request was refused, where ACOR reads them. */
+  request?: string;
   count: number;
   sent_bytes: number;
   received_bytes: number;
@@ -29,6 +31,8 @@ export interface Refusal {
   port: number | null;
   why: string;
   address?: string;
+  /** Why a request was refused, where ACOR reads them: each reason is a kind of its own. */
+  request?: string;
   allow?: Remedy;
 }
 
@@ -43,10 +47,11 @@ export class EgressJournal {
   }
 
   /** Returns the object that counts the bytes of the connection. */
-  allowed(host: string, port: number, address: string): EgressCount {
+  allowed(host: string, port: number, address: string, endsTls = false): EgressCount {
     const { count, isNew } = this.#count({ verdict: 'allowed', host, port, address });
-    const msg = `network: connected to ${withPort(host, port)} (${address})`;
-    if (isNew) this.#emit({ kind: 'allowed', msg, host, port, address });
+    const how = endsTls ? '; ACOR reads the requests' : '';
+    const msg = `network: connected to ${withPort(host, port)} (${address})${how}`;
+    if (isNew) this.#emit({ kind: 'allowed', msg, host, port, address, ...(endsTls && { ends_tls: true }) });
     return count;
   }
 
@@ -56,14 +61,15 @@ export class EgressJournal {
     if (isNew) this.#emit({ kind: 'failed', msg, host, port });
   }
 
-  denied({ why, allow, ...where }: Refusal): void {
-    const { isNew } = this.#count({ verdict: 'denied', ...where });
+  denied({ why, allow, request, ...where }: Refusal): void {
+    const { isNew } = this.#count({ verdict: 'denied', ...where, ...(request && { request }) });
     const fix = allow === undefined ? '' : `. ${remedySentence(allow)}`;
     const at = where.port === null ? where.host : withPort(where.host, where.port);
+    const what = request === undefined ? at : `a request to ${at}`;
     if (!isNew) return;
     this.#emit({
       kind: 'denied',
-      msg: `network: ${at} was refused: ${why}${fix}`,
+      msg: `network: ${what} was refused: ${why}${fix}`,
       ...where,
       ...(allow && { allow }),
     });
@@ -87,7 +93,7 @@ export class EgressJournal {
     isNew: boolean;
   } {
     this.#sums[kind.verdict]++;
-    const key = JSON.stringify([kind.verdict, kind.host, kind.port, kind.address]);
+    const key = JSON.stringify([kind.verdict, kind.host, kind.port, kind.address, kind.request]);
     const known = this.#kinds.get(key);
     const count = known ?? { ...kind, count: 0, sent_bytes: 0, received_bytes: 0 };
     count.count++;

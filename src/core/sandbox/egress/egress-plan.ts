@@ -1,6 +1,8 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { HttpRule } from '../../../protocol/manifest-permissions.ts';
+import type { SecretInjection } from '../../../protocol/manifest-secrets.ts';
 import { canonicalAddress, reachOf } from './address.ts';
-import { covers, type EgressRule, isNamed, readHost, readRule, withPort } from './host.ts';
+import { covers, type EgressRule, type Host, isNamed, readHost, readRule, withPort } from './host.ts';
 
 /** More listeners would take too long to create. */
 const MAX_RULES = 200;
@@ -12,8 +14,40 @@ export interface EgressPlan {
   opened: readonly EgressRule[];
   /** Fixed addresses of names (`security.egress_hosts`), by canonical name. */
   hosts: ReadonlyMap<string, string>;
+  /** The secrets that are put into requests. */
+  injections: readonly HostInjection[];
+  /** The limits of requests. */
+  requests: readonly RequestRule[];
+  /** Files with further authorities for hosts whose TLS ends here (`security.egress_authorities`). */
+  authorities: readonly string[];
   /** Where the manifest is that lists the rules; null for a call that lists them in flags. */
   manifest?: string | null;
+}
+
+/** A secret that is put into a header of the requests to one host. */
+export interface HostInjection {
+  host: Host;
+  port: number;
+  secret: string;
+  header: string;
+  /** With `{}` for the value. */
+  format: string;
+}
+
+/** Which requests may be sent to the hosts of a rule. */
+export interface RequestRule extends EgressRule {
+  port: number;
+  /** All if undefined. */
+  methods?: readonly string[] | undefined;
+  paths?: readonly string[] | undefined;
+  maxUploadBytes?: number | undefined;
+}
+
+/** The part of the configuration that concerns connections. */
+export interface EgressSettings {
+  allow_private_egress: readonly string[];
+  egress_hosts: Readonly<Record<string, string>>;
+  egress_authorities?: readonly string[];
 }
 
 /**
@@ -23,12 +57,23 @@ export interface EgressPlan {
 export function planEgress(
   tool: string,
   asked: readonly string[],
-  settings: { allow_private_egress: readonly string[]; egress_hosts: Readonly<Record<string, string>> },
+  settings: EgressSettings,
+  {
+    injections = [],
+    requests = [],
+  }: { injections?: readonly SecretInjection[]; requests?: readonly HttpRule[] } = {},
 ): EgressPlan {
   const rules = readAll(asked, (bad) => unreadable(tool, bad));
   if (rules.length > MAX_RULES) throw tooMany(tool, rules.length);
   const opened = readAll(settings.allow_private_egress, unreadableOpening);
-  const plan = { rules, opened, hosts: readHosts(settings.egress_hosts) };
+  const plan = {
+    rules,
+    opened,
+    hosts: readHosts(settings.egress_hosts),
+    injections: injections.flatMap((each) => injectionsOf(tool, each)),
+    requests: requests.flatMap((each) => requestRules(tool, each)),
+    authorities: settings.egress_authorities ?? [],
+  };
   const closed = rules.filter((rule) => isClosed(rule, plan));
   if (closed.length > 0) throw closedAddresses(tool, closed);
   return plan;
@@ -39,6 +84,26 @@ function readAll(texts: readonly string[], refuse: (bad: string[]) => AcorError)
   const bad = read.filter(({ rule }) => rule === undefined).map(({ text }) => text);
   if (bad.length > 0) throw refuse(bad);
   return read.map(({ rule }) => rule!);
+}
+
+function injectionsOf(
+  tool: string,
+  { name: secret, hosts, header, format }: SecretInjection,
+): HostInjection[] {
+  return readAll(hosts, (bad) => unreadable(tool, bad))
+    .filter(isNamed)
+    .map(({ host, port }) => ({ host, port, secret, header, format }));
+}
+
+function requestRules(tool: string, { host, methods, paths, max_upload }: HttpRule): RequestRule[] {
+  return readAll([host], (bad) => unreadable(tool, bad)).map((rule) => ({
+    ...rule,
+    // The schema of the manifest requires one.
+    port: rule.port!,
+    methods,
+    paths,
+    maxUploadBytes: max_upload,
+  }));
 }
 
 function readHosts(hosts: Readonly<Record<string, string>>): ReadonlyMap<string, string> {

@@ -17,6 +17,10 @@ export interface WayOut {
   journal: EgressJournal;
   /** Connects to an allowed host. */
   reach(host: Host, port: number): Promise<Reached>;
+  /** Whether the TLS of connections to this host ends in the gateway. */
+  endsTls(host: Host, port: number): boolean;
+  /** Serves a connection to such a host until its end. */
+  serveTls(inner: Socket, host: Host, port: number): void;
   /** Transfers the bytes of a connection until its end. */
   carry(inner: Socket, reached: Reached & { kind: 'connected' }): void;
 }

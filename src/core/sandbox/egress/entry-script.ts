@@ -1,4 +1,5 @@
 import { type Architecture, numberOf } from '../seccomp/system-calls.ts';
+import { addressBytes } from './address.ts';
 import type { EgressLayout } from './layout.ts';
 
 /** The parameters of the entry: its network, and the command that it executes. */
@@ -30,13 +31,7 @@ export function entryScript({ layout, makesNetwork, argv }: EntrySteps, architec
 }
 
 function hexOf(address: string): string {
-  if (!address.includes(':')) return Buffer.from(address.split('.').map(Number)).toString('hex');
-  // A canonical address has no IPv4 part.
-  const [head = '', tail] = address.split('::');
-  const groups = (text: string) => (text === '' ? [] : text.split(':'));
-  const [first, last] = [groups(head), groups(tail ?? '')];
-  const gap = new Array(8 - first.length - last.length).fill('0');
-  return [...first, ...gap, ...last].map((group) => group.padStart(4, '0')).join('');
+  return Buffer.from(addressBytes(address)).toString('hex');
 }
 
 const SCRIPT = `

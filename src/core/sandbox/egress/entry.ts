@@ -1,13 +1,17 @@
 import type { Server } from 'node:net';
+import type { Isolation } from '../../../protocol/v1/runner-events.ts';
 import type { HearChild } from '../../process/runtime.ts';
-import type { LaunchOptions } from '../sandbox.ts';
+import type { LaunchOptions, SecretInjector } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
 import { trustedPath } from '../trusted-program.ts';
 import type { EgressPlan } from './egress-plan.ts';
 import { entryScript } from './entry-script.ts';
 import { EgressGateway } from './gateway.ts';
+import { nameOf, withPort } from './host.ts';
 import { type EgressLayout, layOut } from './layout.ts';
+import type { TlsEnding } from './tls/tls-ending.ts';
+import { TRUST_ENVIRONMENT } from './trust-file.ts';
 
 /** A network namespace with a root user. The tool runs in a further user namespace without that root. */
 const OUTER = [
@@ -41,21 +45,68 @@ export interface Entrance {
 /** Prepares the tool's network so that bubblewrap can be started in it. */
 export class EgressEntry {
   readonly layout: EgressLayout;
+  /** The variables that lead the tool's programs to the proxy, and to the run's authority. */
+  readonly env: Readonly<Record<string, string>>;
   readonly #plan: EgressPlan;
+  readonly #endTls: ((injector: SecretInjector | undefined) => TlsEnding) | undefined;
 
-  constructor(plan: EgressPlan) {
+  private constructor(
+    plan: EgressPlan,
+    endTls: ((injector: SecretInjector | undefined) => TlsEnding) | undefined,
+  ) {
     this.#plan = plan;
+    this.#endTls = endTls;
     this.layout = layOut(plan);
+    this.env = { ...this.layout.env, ...(endTls && TRUST_ENVIRONMENT) };
+  }
+
+  /** Throws E_CONFIG_INVALID for an authority that cannot be read. */
+  static async prepare(plan: EgressPlan): Promise<EgressEntry> {
+    if (plan.injections.length + plan.requests.length === 0) return new EgressEntry(plan, undefined);
+    const { TlsEnding } = await import('./tls/tls-ending.ts');
+    const { trustedRoots } = await import('./tls/roots.ts');
+    const roots = trustedRoots(plan.authorities);
+    return new EgressEntry(plan, (injector) => new TlsEnding(plan, injector, roots));
+  }
+
+  /** Makes the authority of one attempt. Undefined for a tool whose TLS stays its own. */
+  endTls({ injector }: LaunchOptions): TlsEnding | undefined {
+    return this.#endTls?.(injector);
+  }
+
+  /** The hosts that the tool may access, and the secrets that are put into its requests. */
+  get shown(): Partial<Isolation> {
+    const { rules, injections, requests } = this.#plan;
+    const injected = injections.map(({ host, port, secret, header }) => ({
+      secret,
+      host: withPort(nameOf(host), port),
+      header,
+    }));
+    const limited = requests.map(({ text: host, methods, paths, maxUploadBytes }) => ({
+      host,
+      ...(methods && { methods }),
+      ...(paths && { paths }),
+      ...(maxUploadBytes !== undefined && { max_upload: maxUploadBytes }),
+    }));
+    return {
+      egress: rules.map(({ text }) => text),
+      ...(injected.length > 0 && { injected }),
+      ...(limited.length > 0 && { requests: limited }),
+    };
   }
 
   /** `fd` is the number of the descriptor in the started process. */
   enter(
     argv: readonly string[],
     fd: number,
-    { asRoot, architecture }: { asRoot: boolean; architecture: Architecture },
+    {
+      asRoot,
+      architecture,
+      tls,
+    }: { asRoot: boolean; architecture: Architecture; tls: TlsEnding | undefined },
     { scratch, onEgress = () => {} }: LaunchOptions,
   ): Entrance {
-    const gateway = new EgressGateway(this.#plan, this.layout, onEgress);
+    const gateway = new EgressGateway({ plan: this.#plan, layout: this.layout, tls }, onEgress);
     const script = entryScript({ layout: this.layout, makesNetwork: asRoot, argv }, architecture);
     const perl = [trustedPath('perl'), `/proc/self/fd/${fd}`] as const;
     return {

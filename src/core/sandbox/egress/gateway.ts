@@ -7,6 +7,7 @@ import { type Host, type NamedRule, nameOf } from './host.ts';
 import type { EgressLayout, Listener } from './layout.ts';
 import { answerNames } from './names.ts';
 import { answerProxy } from './proxy.ts';
+import type { TlsEnding } from './tls/tls-ending.ts';
 
 /** Concurrent connections of one run. The buffers of each connection are bounded, so this bounds the memory. */
 const MAX_CONNECTIONS = 256;
@@ -23,10 +24,15 @@ export class EgressGateway implements WayOut {
   readonly #inner = new Set<Socket>();
   readonly #outer = new Set<Socket>();
   readonly #end = new AbortController();
+  readonly #tls: TlsEnding | undefined;
 
-  constructor(plan: EgressPlan, layout: EgressLayout, emit: (note: EgressNote) => void) {
+  constructor(
+    { plan, layout, tls }: { plan: EgressPlan; layout: EgressLayout; tls: TlsEnding | undefined },
+    emit: (note: EgressNote) => void,
+  ) {
     this.plan = plan;
     this.layout = layout;
+    this.#tls = tls;
     this.journal = new EgressJournal(emit);
   }
 
@@ -58,11 +64,25 @@ export class EgressGateway implements WayOut {
       return { kind: 'failed', why: 'the run has ended' };
     }
     keep(this.#outer, outer);
-    return { kind: 'connected', outer, count: this.journal.allowed(name, port, address) };
+    return {
+      kind: 'connected',
+      outer,
+      count: this.journal.allowed(name, port, address, this.endsTls(host, port)),
+    };
   }
 
   carry(inner: Socket, { outer, count }: Reached & { kind: 'connected' }): void {
     relay(inner, outer, count);
+  }
+
+  endsTls(host: Host, port: number): boolean {
+    return this.#tls?.hostOf(host, port) !== undefined;
+  }
+
+  serveTls(inner: Socket, host: Host, port: number): void {
+    const ended = this.#tls?.hostOf(host, port);
+    if (ended === undefined) inner.resetAndDestroy();
+    else void this.#tls!.serve(inner, ended, this);
   }
 
   /** Closes all connections and reports their sums. */
@@ -96,6 +116,10 @@ export class EgressGateway implements WayOut {
   }
 
   async #connect(inner: Socket, { host, port }: NamedRule): Promise<void> {
+    if (this.endsTls(host, port)) {
+      this.serveTls(inner, host, port);
+      return;
+    }
     const reached = await this.reach(host, port);
     if (reached.kind === 'connected') this.carry(inner, reached);
     // In an unknown protocol, a reset is the only possible answer.

@@ -98,7 +98,7 @@ function renewals(file: 'config' | 'manifest', yaml: YamlFile): Fix[] {
 /** A privileged tool that names nothing may need more than it names. */
 function narrowing({ permissions, cwd }: Pick<ManifestFile, 'permissions' | 'cwd'>): Fix[] {
   if (permissions.level === undefined) return [];
-  const { level, ...asked } = settlePermissions(permissions, cwd);
+  const { level, ...asked } = settlePermissions(permissions, { cwd });
   const least = leastLevel(asked);
   if (PERMISSION_LEVELS.indexOf(level) <= PERMISSION_LEVELS.indexOf(least)) return [];
   if (level === 'privileged' && least === 'minimal') return [];

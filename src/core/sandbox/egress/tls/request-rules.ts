@@ -1,0 +1,70 @@
+import type { RequestRule } from '../egress-plan.ts';
+import { type Field, valuesOf } from '../http-head.ts';
+
+/** A rule, and how much the tool has sent by it in this attempt. */
+export interface UsedRule {
+  readonly rule: RequestRule;
+  sentBytes: number;
+}
+
+/** Servers take the method or the path of a request from these headers. */
+const OVERRIDES = [
+  ...['x-http-method-override', 'x-http-method', 'x-method-override'],
+  ...['x-original-url', 'x-rewrite-url', 'x-original-uri'],
+];
+
+/** Why a request is not allowed; undefined when a rule allows it. Without rules every request is allowed. */
+export function chooseRule(
+  rules: readonly UsedRule[],
+  request: { method: string; target: string; fields: readonly Field[] },
+): { rule: UsedRule | undefined } | { why: string; path?: string } {
+  if (rules.length === 0) return { rule: undefined };
+  const override = OVERRIDES.find((name) => valuesOf(request.fields, name).length > 0);
+  if (override !== undefined) return { why: `the header ${override} could change what is requested` };
+  const path = plainPath(request.target);
+  if (path === undefined) return { why: 'its path can be read in two ways' };
+  const rule = rules.find((each) => allows(each.rule, request.method, path));
+  if (rule !== undefined) return { rule };
+  const allowed = rules.map(({ rule: each }) => wordsOf(each)).join('; ');
+  return { why: `permissions.network.egress_allow of tool.yaml allows ${allowed}`, path };
+}
+
+/** A rule in words. */
+function wordsOf({ methods, paths }: RequestRule): string {
+  return `${methods?.join(', ') ?? 'every method'} on ${paths?.join(', ') ?? 'every path'}`;
+}
+
+function allows({ methods, paths }: RequestRule, method: string, path: string): boolean {
+  const isMethod = methods?.includes(method) ?? true;
+  return isMethod && (paths?.some((pattern) => matches(pattern.split('/'), path.split('/'))) ?? true);
+}
+
+/** Segment by segment: `*` is one that is not empty, `**` at the end is everything below. */
+function matches(pattern: readonly string[], segments: readonly string[]): boolean {
+  const isOpen = pattern.at(-1) === '**';
+  const fixed = isOpen ? pattern.slice(0, -1) : pattern;
+  if (isOpen ? segments.length < fixed.length : segments.length !== fixed.length) return false;
+  return fixed.every((each, at) => (each === '*' ? segments[at] !== '' : each === segments[at]));
+}
+
+/**
+ * The path as every server reads it; undefined when servers differ: dots as segments, also with parameters, empty
+ * segments, separators and dots that are encoded, encoded twice, or written as a backslash.
+ */
+function plainPath(target: string): string | undefined {
+  const [written = ''] = target.split('?', 1);
+  if (written === '*') return written;
+  if (/[#\\]|%(?![0-9a-f]{2})/i.test(written)) return undefined;
+  const path = written.replace(/%([0-9a-f]{2})/gi, (code, digits: string) => {
+    const character = String.fromCharCode(Number.parseInt(digits, 16));
+    return /[!-~]/.test(character) ? character : code;
+  });
+  // Decoding must not bring in a separator, a dot or a further code.
+  const isSame = (sign: RegExp) => path.match(sign)?.length === written.match(sign)?.length;
+  if (![/\//g, /\./g, /\\/g, /;/g, /\?/g, /#/g].every(isSame) || /%25/i.test(written)) return undefined;
+  const segments = path.split('/').slice(1);
+  const isPlain = segments.every(
+    (each, at) => !/^\.{1,2}(?:;|$)/.test(each) && (each !== '' || at === segments.length - 1),
+  );
+  return isPlain ? path : undefined;
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
+import { type RunOfTool, TestProject } from '../support/project.ts';
+import { TlsService } from '../support/tls-service.ts';
+
+const probe = await bubblewrap.probe();
+
+describe('rules for the requests of a tool', {
+  skip: !probe.available && `bubblewrap is not available here (${probe.detail})`,
+}, () => {
+  let project: TestProject;
+  let service: TlsService;
+  let url: string;
+  before(async () => {
+    project = new TestProject();
+    service = await TlsService.start('api.test');
+    url = `https://api.test:${service.port}`;
+    const authority = service.writeAuthority(project.path('authority.pem'));
+    project.write(
+      '.acor/config.yaml',
+      `version: 1
+environment: { cancel_grace_s: 0.3 }
+security:
+  allow_private_egress: ['*.test:${service.port}']
+  allow_network_egress: true
+  egress_hosts: { api.test: 127.0.0.1 }
+  egress_authorities: ['${authority}']
+`,
+    );
+    const host = `api.test:${service.port}`;
+    tool(
+      'reads',
+      `{ host: '${host}', methods: [GET], paths: [/, /v1/**] }, { host: '${host}', methods: [POST], paths: [/v1/notes], max_upload: 5000 }`,
+    );
+    tool('plain', `'${host}'`);
+    tool('wide', `{ host: '*.test:${service.port}', methods: [GET] }`);
+  });
+  after(() => {
+    service.close();
+    project[Symbol.dispose]();
+  });
+
+  /** A tool that runs the bash script of its argument. */
+  function tool(name: string, hosts: string): void {
+    project.write(
+      `tools/${name}/tool.yaml`,
+      `name: ${name}
+version: 1.0.0
+adapter: plain
+permissions:
+  commands: [curl, head, python3]
+  network: { egress_allow: [${hosts}] }
+inputs:
+  - { name: script, type: string, required: true, positional: true }
+`,
+    );
+    project.write(`tools/${name}/cli.sh`, '#!/bin/bash\n[ "$1" != -- ] || shift\neval "$1"\n');
+  }
+
+  /** What the script prints. */
+  async function calls(script: string, name = 'reads'): Promise<RunOfTool & { lines: unknown[] }> {
+    const run = await project.run([name, script]);
+    return { ...run, lines: run.of('log').map(({ msg }) => msg) };
+  }
+
+  const STATUS = `curl -sS -o /dev/null -w '%{http_code}\\n'`;
+
+  it('let through what they name, and answer the rest with the rule that would allow it', async () => {
+    const before = service.requests.length;
+    const run = await calls(
+      `${STATUS} ${url}/; ${STATUS} -d x ${url}/v1/notes; ${STATUS} ${url}/admin; ${STATUS} -X DELETE ${url}/v1/x; curl -sS -d x ${url}/v1/other`,
+    );
+    const why = 'permissions.network.egress_allow of tool.yaml allows GET on /, /v1/**; POST on /v1/notes';
+    const rule = `- { host: "api.test:${service.port}", methods: ["POST"], paths: ["/v1/other"] }`;
+    const body = `POST /v1/other is not allowed: ${why}. In tool.yaml, under permissions.network.egress_allow, write: ${rule}`;
+    assert.deepEqual(run.lines, ['200', '404', '403', '403', body]);
+    assert.deepEqual(
+      service.requests.slice(before).map(({ method, url: path }) => `${method} ${path}`),
+      ['GET /', 'POST /v1/notes'],
+    );
+    const denied = run.of('runner_warning');
+    assert.deepEqual(
+      denied.map(({ code, host, msg }) => [code, host, String(msg).split(': ')[2]!.split(' is ')[0]]),
+      ['GET /admin', 'DELETE /v1/x', 'POST /v1/other'].map((request) => [
+        'E_POLICY_DENIED',
+        'api.test',
+        request,
+      ]),
+    );
+    assert.equal((denied.at(-1)!.allow as { line: string }).line, rule);
+    // The control.
+    const { lines } = await calls(`${STATUS} -k -X DELETE ${url}/v1/x`, 'plain');
+    assert.deepEqual([lines, service.last.method], [['404'], 'DELETE']);
+  });
+
+  it('hold for every name below a domain', async () => {
+    const { lines } = await calls(`${STATUS} ${url}/; ${STATUS} -d x ${url}/`, 'wide');
+    assert.deepEqual(lines, ['200', '403']);
+  });
+
+  it('limit what is sent, however it is announced, over all requests of an attempt', async () => {
+    const before = service.requests.length;
+    const post = (bytes: number, more = '') =>
+      `head -c ${bytes} /dev/zero > body; ${STATUS} ${more} -H Expect: -H 'Content-Type: x' --data-binary @body ${url}/v1/notes`;
+    const chunked = `-H 'Transfer-Encoding: chunked'`;
+    const run = await calls(`${post(2000)}; ${post(9000)}; ${post(9000, chunked)}; ${post(10)}`);
+    assert.deepEqual(run.lines.slice(0, 3), ['404', '413', '413'], run.stderr);
+    const served = service.requests.slice(before).map(({ body }) => body.length);
+    assert.equal(served[0], 2000);
+    // What was cut off was never a whole request.
+    assert.ok(
+      served.every((bytes) => bytes < 5000),
+      String(served),
+    );
+    const spent = await calls(`${post(4000)}; ${post(1)}; ${post(1, chunked)}; ${post(900)}`);
+    assert.deepEqual([spent.lines[0], spent.lines.at(-1)], ['404', '413']);
+    const [warning] = run.of('runner_warning');
+    assert.match(
+      String(warning!.msg),
+      /it sends more than max_upload allows, which is 5000 bytes in one attempt/,
+    );
+  });
+
+  it('are shown before a run, described, and validated', async () => {
+    const host = `api.test:${service.port}`;
+    const { data } = await project.envelope(['run', 'reads', 'true', '--dry-run']);
+    assert.deepEqual(data.isolation.requests, [
+      { host, methods: ['GET'], paths: ['/', '/v1/**'] },
+      { host, methods: ['POST'], paths: ['/v1/notes'], max_upload: 5000 },
+    ]);
+    assert.deepEqual(data.isolation.egress, [host]);
+    const { words } = (await project.envelope(['describe', 'reads', '--permissions'])).data;
+    assert.ok(
+      words.includes(
+        `Its requests to ${host} are limited, and ACOR reads them: POST; /v1/notes; at most 5000 bytes sent.`,
+      ),
+      words.join('\n'),
+    );
+    using own = new TestProject();
+    own.write(
+      'tools/t/tool.yaml',
+      `name: t
+version: 1.0.0
+permissions:
+  level: privileged
+  network:
+    egress_allow:
+      - { host: a.test, methods: [GET] }
+      - a.test:443
+`,
+    );
+    own.write('tools/t/cli.sh', '#!/bin/bash\n');
+    const found = JSON.stringify(await own.envelope(['validate', 't']));
+    for (const rule of ['rules-need-gateway', 'host-without-rules'])
+      assert.ok(found.includes(rule), `${rule}: ${found}`);
+    own.write(
+      'tools/u/tool.yaml',
+      `name: u\nversion: 1.0.0\npermissions: { network: { egress_allow: [{ host: a.test, methods: [get] }, { host: a.test, paths: ['/a*'] }] } }\n`,
+    );
+    own.write('tools/u/cli.sh', '#!/bin/bash\n');
+    const { error } = await own.envelope(['validate', 'u']);
+    assert.deepEqual([error.code, error.details.errors], ['E_MANIFEST_INVALID', 2]);
+  });
+});
