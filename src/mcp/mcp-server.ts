@@ -115,7 +115,11 @@ async function listTools(host: Host, open: OpenHost) {
   );
   const many = offered.length > MAX_SHOWN_TOOLS;
   const callable = offered.filter(({ needsApproval }) => !needsApproval);
-  const shown = OWN_TOOLS.filter(({ onlyForMany }) => many || onlyForMany !== true);
+  const { config } = await open.app.project();
+  const kept = config.config.security.writes !== 'in_place' || offered.some(({ keepsWrites }) => keepsWrites);
+  const shown = OWN_TOOLS.filter(
+    ({ onlyForMany, onlyWhereKept }) => (many || !onlyForMany) && (kept || !onlyWhereKept),
+  );
   return [
     ...(many ? [] : callable.map(toolDefinition)),
     ...(await Promise.all(shown.map((each) => ownDefinition(host, each)))),

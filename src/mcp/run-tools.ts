@@ -37,6 +37,8 @@ export const runInput = z.strictObject({
     .optional()
     .describe('Idempotency key: repeating the call with the same key follows the existing run.'),
   plan: z.string().optional().describe('The token of the reviewed dry run.'),
+  review: z.boolean().default(false).describe('Hold changes for acor_apply.'),
+  snapshot: z.boolean().default(false).describe('For acor_undo.'),
   dry_run: z.boolean().default(false).describe('Show what would run, and start nothing.'),
   detach: z.boolean().default(false).describe('Return the id at once; the run continues.'),
 });
@@ -85,7 +87,7 @@ export const RUN_TOOLS: readonly RunTool[] = [
     operation: 'run.start',
     without: ['args', 'stream', 'exit_code', 'answer', 'answers'],
     description:
-      'Run any tool of this project by its name, with options: dry run, deadline, retries, idempotency key, detached.',
+      'Run any tool of this project by its name, with options: dry run, deadline, retries, detached.',
     input: runInput,
     annotations: UNKNOWN_EFFECTS,
   },

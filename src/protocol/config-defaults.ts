@@ -42,6 +42,7 @@ export const CONFIG_DEFAULTS = {
     egress_hosts: {} as Record<string, string>,
     require_plan: 'never' as const,
     direct_calls: 'allow' as const,
+    writes: 'in_place' as const,
   },
   budget: { resources: {} },
   storage: {},

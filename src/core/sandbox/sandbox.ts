@@ -10,6 +10,8 @@ import type { SeccompRules } from './seccomp/filter.ts';
 export interface PathGrant {
   path: string;
   access: 'read' | 'write';
+  /** What the tool finds at the path, if that is not what is there: a place that only ACOR can replace. */
+  from?: string;
 }
 
 /** The folders of a run, by the access of its tool. */
@@ -134,6 +136,8 @@ export interface SandboxBackend {
   readonly name: string;
   /** 1 is the strongest; 3 is no boundary. */
   readonly tier: number;
+  /** Whether it can put a layer over a path. Otherwise it is never asked to. */
+  readonly mountsLayers?: boolean;
   /** Whether it can restrict the network to single hosts. Otherwise it is never asked to. */
   readonly opensHosts?: boolean;
   /** What its probe depends on besides the system. */

@@ -27,6 +27,7 @@ export const bubblewrap: SandboxBackend = {
   name: 'bubblewrap',
   tier: 1,
   opensHosts: true,
+  mountsLayers: true,
 
   async probe() {
     const { probeBubblewrap } = await import('./bubblewrap-probe.ts');
