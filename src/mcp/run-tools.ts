@@ -30,7 +30,7 @@ export const runInput = z.strictObject({
     .record(z.string(), z.unknown())
     .default({})
     .describe('Its inputs, according to its inputSchema.'),
-  timeout: timeout.describe('Seconds until the deadline of the whole run.'),
+  timeout: timeout.describe('Seconds until the run must end.'),
   retries: z.int().min(0).optional().describe('How often a retryable failure is retried.'),
   idempotency_key: z
     .string()
@@ -86,8 +86,7 @@ export const RUN_TOOLS: readonly RunTool[] = [
     name: 'acor_run',
     operation: 'run.start',
     without: ['args', 'stream', 'exit_code', 'answer', 'answers'],
-    description:
-      'Run any tool of this project by its name, with options: dry run, deadline, retries, detached.',
+    description: 'Run any tool of this project by its name: dry run, deadline, retries, detached.',
     input: runInput,
     annotations: UNKNOWN_EFFECTS,
   },

@@ -63,7 +63,7 @@ export function unfitnessOf({ key, after }: Pick<TreeChange, 'key' | 'after'>): 
   return after?.kind === 'link' && leadsOut(key, after.link!) ? 'leads_out' : undefined;
 }
 
-/** A `..` behind a name counts as leading out: the name may be a link, so that nobody can say where it leads. */
+/** A `..` behind a name counts as leading out: the name may be a link, so that its end is unknown. */
 function leadsOut(key: string, link: string): boolean {
   if (key === '') return true;
   const parts = link.split('/').filter((part) => part !== '' && part !== '.');

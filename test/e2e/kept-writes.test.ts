@@ -308,7 +308,7 @@ open('a.txt', 'w').write('mine')
     assert.deepEqual(data(), BEFORE);
   });
 
-  it('keeps its run from being cleaned, removed and packed before somebody has decided', async () => {
+  it('keeps its run from being cleaned, removed and packed before the user has decided', async () => {
     addTool('works', CHANGES, 'review');
     const run = await ran(['works']);
     await project.supervisorsExited();

@@ -28,7 +28,7 @@ export function indexOf(dir: string): string {
   return join(dir, KEPT, 'index.json');
 }
 
-/** The places of a run whose changes nobody has decided on. An index that cannot be read counts as one. Loads nothing for other runs. */
+/** The places of a run whose changes are undecided. An index that cannot be read counts as one. Loads nothing for other runs. */
 export function undecidedPlaces(dir: string): UndecidedPlace[] {
   const path = indexOf(dir);
   if (!existsSync(path)) return [];
