@@ -49,7 +49,7 @@ const NEEDED = {
 
 /** Sandboxes and limits work differently for root, so if root runs the suite, this user runs their tests as well. */
 const TEST_USER = 'acor-test';
-const USER_FILES = /\/(sandbox|guards|attacks)\/|\/(injection|http-rules)\.test\.ts$/;
+const USER_FILES = /\/(sandbox|guards|attacks)\/|\/(injection|http-rules|kept-writes)\.test\.ts$/;
 
 /** What runs in Node as well: the library, the SDK for tools, and the code that starts processes and writes the store. */
 const NODE_FILES = /\/(library|tool|process|storage|store-files|index-sqlite|tls)\/[^/]+\.test\.ts$/;

@@ -419,6 +419,30 @@ export interface OperationTypes {
       dry_run: boolean;
     };
   };
+  /** Put the changes of a run that are in its layers in place: all, or some paths. */
+  'run.apply': {
+    input: {
+      /** The id of the run, or last for the newest one. */
+      run: string;
+      /** Only these files and folders, with everything in them; all when there are none. */
+      paths?: Array<string> | undefined;
+      /** Check for conflicts and show what would change, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      run_id: string;
+      /** The entries that were changed, or would be. */
+      paths: Array<string>;
+      /** Changes that are never put in place: pipes, devices and sockets, and links that lead out. */
+      refused: Array<{
+        path: string;
+        why: 'special' | 'leads_out';
+      }>;
+      /** How many changes of the run are not settled. */
+      left: number;
+      dry_run: boolean;
+    };
+  };
   /** Read an artifact of a run, or a part of it: text as it is, other bytes as base64. */
   'run.artifact': {
     input: {
@@ -555,7 +579,7 @@ export interface OperationTypes {
       removed: Array<string>;
       /** The runs that were moved from their folders into packs. */
       packed: Array<string>;
-      /** The runs that could not be packed, and why. */
+      /** The runs that were left as they are, and why. */
       skipped: Array<{
         run_id: string;
         reason: string;
@@ -592,6 +616,70 @@ export interface OperationTypes {
       }>;
     };
   };
+  /** Show what a run changed in its layers and in the folders with a snapshot. */
+  'run.diff': {
+    input: {
+      /** The id of the run, or last for the newest one. */
+      run?: string | undefined;
+      /** List the changes without their texts. */
+      stat?: boolean | undefined;
+    };
+    data: {
+      run_id: string;
+      places: Array<{
+        path: string;
+        mode: 'review' | 'snapshot';
+        state: 'open' | 'pending' | 'too_large' | 'unchanged' | 'applied' | 'discarded' | 'undone';
+      }>;
+      changes: Array<{
+        path: string;
+        change: 'added' | 'modified' | 'deleted' | 'mode';
+        /** False for a change that is only in a layer. */
+        in_place: boolean;
+        before: {
+          kind: 'file' | 'folder' | 'link' | 'special';
+          mode: string;
+          size?: number | undefined;
+          sha256?: string | undefined;
+          leads_to?: string | undefined;
+        } | null;
+        after: {
+          kind: 'file' | 'folder' | 'link' | 'special';
+          mode: string;
+          size?: number | undefined;
+          sha256?: string | undefined;
+          leads_to?: string | undefined;
+        } | null;
+        /** Why it is never put in place: a pipe, device or socket, or a link that leads out. */
+        refused?: 'special' | 'leads_out' | undefined;
+        /** The change of a text file as a unified diff. */
+        patch?: string | undefined;
+      }>;
+      /** What was done with the changes so far. */
+      effects: Array<{
+        ts: string;
+        effect: 'applied' | 'discarded' | 'undone';
+        by: string;
+        count: number;
+        paths: Array<string>;
+      }>;
+    };
+  };
+  /** Drop the changes in the layers of a run, and its snapshots. */
+  'run.discard': {
+    input: {
+      /** The id of the run, or last for the newest one. */
+      run: string;
+      /** Show what would be dropped, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      run_id: string;
+      /** The files and folders whose layer or snapshot is dropped. */
+      places: Array<string>;
+      dry_run: boolean;
+    };
+  };
   /** Run any program or script with the sandbox, limits and record of a tool. */
   'run.exec': {
     input: {
@@ -623,6 +711,10 @@ export interface OperationTypes {
       idempotency_key?: string | undefined;
       /** The token of a dry run; ACOR rejects it when the plan has changed since. */
       plan?: string | undefined;
+      /** Keep the changes of files and folders in a layer; `apply` puts them in place. */
+      review?: boolean | undefined;
+      /** Copy the files and folders that it may change first; `undo` restores them. */
+      snapshot?: boolean | undefined;
       /** Show what would run, and start nothing. */
       dry_run?: boolean | undefined;
       /** Which exit code to end with: ACOR's, or the tool's own (124 deadline, 130 cancelled). */
@@ -681,10 +773,14 @@ export interface OperationTypes {
         path: string;
         access: 'read' | 'write';
         input: string;
+        /** How it is written; in place when absent. */
+        mode?: 'in_place' | 'snapshot' | 'review' | undefined;
       }>;
       staged: Array<{
         input: string;
         target: string;
+        /** `review`: it is put in place when it is applied. */
+        mode?: 'in_place' | 'snapshot' | 'review' | undefined;
       }>;
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
@@ -838,10 +934,14 @@ export interface OperationTypes {
         path: string;
         access: 'read' | 'write';
         input: string;
+        /** How it is written; in place when absent. */
+        mode?: 'in_place' | 'snapshot' | 'review' | undefined;
       }>;
       staged: Array<{
         input: string;
         target: string;
+        /** `review`: it is put in place when it is applied. */
+        mode?: 'in_place' | 'snapshot' | 'review' | undefined;
       }>;
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
@@ -1084,6 +1184,7 @@ export interface OperationTypes {
       };
       acor_version: string;
       protocol_version: number;
+      writes: 'in_place' | 'snapshot' | 'review' | null;
       caller: string | null;
       reads: {
         run_id: string;
@@ -1135,6 +1236,12 @@ export interface OperationTypes {
         media_type: string;
         files?: number | undefined;
       }>;
+      /** The files and folders whose changes can be applied or discarded (review), or undone (snapshot). */
+      undecided?: Array<{
+        path: string;
+        mode: 'review' | 'snapshot';
+        state: 'open' | 'pending' | 'too_large';
+      }> | undefined;
       survivors: Array<{
         pid: number;
         command: string;
@@ -1164,6 +1271,10 @@ export interface OperationTypes {
       idempotency_key?: string | undefined;
       /** The token of a dry run; ACOR rejects it when the plan has changed since. */
       plan?: string | undefined;
+      /** Keep the changes of files and folders in a layer; `apply` puts them in place. */
+      review?: boolean | undefined;
+      /** Copy the files and folders that it may change first; `undo` restores them. */
+      snapshot?: boolean | undefined;
       /** Show what would run, and start nothing. */
       dry_run?: boolean | undefined;
       /** Which exit code to end with: ACOR's, or the tool's own (124 deadline, 130 cancelled). */
@@ -1222,10 +1333,14 @@ export interface OperationTypes {
         path: string;
         access: 'read' | 'write';
         input: string;
+        /** How it is written; in place when absent. */
+        mode?: 'in_place' | 'snapshot' | 'review' | undefined;
       }>;
       staged: Array<{
         input: string;
         target: string;
+        /** `review`: it is put in place when it is applied. */
+        mode?: 'in_place' | 'snapshot' | 'review' | undefined;
       }>;
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
@@ -1246,6 +1361,30 @@ export interface OperationTypes {
       run_id: string;
       state: string;
       dir: string;
+    };
+  };
+  /** Restore what a run changed in place from the snapshot that was made before it. */
+  'run.undo': {
+    input: {
+      /** The id of the run, or last for the newest one. */
+      run: string;
+      /** Only these files and folders, with everything in them; all when there are none. */
+      paths?: Array<string> | undefined;
+      /** Check for conflicts and show what would change, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      run_id: string;
+      /** The entries that were changed, or would be. */
+      paths: Array<string>;
+      /** Changes that are never put in place: pipes, devices and sockets, and links that lead out. */
+      refused: Array<{
+        path: string;
+        why: 'special' | 'leads_out';
+      }>;
+      /** How many changes of the run are not settled. */
+      left: number;
+      dry_run: boolean;
     };
   };
   /** Recompute the seals, the artifacts and the ledger, and report every change. */
@@ -1699,10 +1838,14 @@ export interface OperationTypes {
         path: string;
         access: 'read' | 'write';
         input: string;
+        /** How it is written; in place when absent. */
+        mode?: 'in_place' | 'snapshot' | 'review' | undefined;
       }>;
       staged: Array<{
         input: string;
         target: string;
+        /** `review`: it is put in place when it is applied. */
+        mode?: 'in_place' | 'snapshot' | 'review' | undefined;
       }>;
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;

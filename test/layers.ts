@@ -25,6 +25,7 @@ const RUN_CORE = [
   'core/store-memory',
   'core/index-sqlite',
   'core/audit',
+  'core/review',
   'core/run',
   'core/adapters',
   'core/supervision',
@@ -166,6 +167,13 @@ export const LAYERS: readonly Layer[] = [
     packages: [],
     node: true,
     note: 'verifies seals, ledger and artifacts',
+  },
+  {
+    folder: 'core/review',
+    folders: ['protocol', 'util', 'core/store-files'],
+    packages: ['zod'],
+    node: true,
+    note: 'layers and snapshots of what a run writes; loaded for the runs that have one',
   },
   {
     folder: 'core/run',

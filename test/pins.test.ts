@@ -53,6 +53,7 @@ describe('pinned for other programs', () => {
       'E_TOOL_FAILED unknown 1',
       'E_RUNNER_LOST retryable retryable 1',
       'E_OUTCOME_UNKNOWN unknown 1',
+      'E_CONFLICT user_error 1',
       'E_RUN_NOT_FOUND user_error 1',
       'E_STORAGE infra_error 2',
       'E_OUTPUT_CONFLICT user_error 1',

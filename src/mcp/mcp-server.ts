@@ -142,7 +142,11 @@ async function listTools(host: Host, open: OpenHost, maxTools: number) {
   );
   const many = offered.length > maxTools;
   const callable = offered.filter(({ needsApproval }) => !needsApproval);
-  const shown = OWN_TOOLS.filter(({ onlyForMany }) => many || onlyForMany !== true);
+  const { config } = await open.app.project();
+  const kept = config.config.security.writes !== 'in_place' || offered.some(({ keepsWrites }) => keepsWrites);
+  const shown = OWN_TOOLS.filter(
+    ({ onlyForMany, onlyWhereKept }) => (many || !onlyForMany) && (kept || !onlyWhereKept),
+  );
   return [
     ...(many ? [] : callable.map(toolDefinition)),
     ...(await Promise.all(shown.map((each) => ownDefinition(host, each)))),

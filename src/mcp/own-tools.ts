@@ -17,9 +17,12 @@ export interface OwnTool {
   pages?: true;
   /** Only offered when there are too many project tools to list. */
   onlyForMany?: true;
+  /** Only listed where runs may have a layer or a snapshot by themselves; a next step may always name it. */
+  onlyWhereKept?: true;
 }
 
 export const OWN_TOOLS: readonly OwnTool[] = [
+  { name: 'acor_apply', operation: 'run.apply', without: [], onlyWhereKept: true },
   { name: 'acor_artifact_read', operation: 'run.artifact', without: [] },
   {
     name: 'acor_cancel',
@@ -27,6 +30,8 @@ export const OWN_TOOLS: readonly OwnTool[] = [
     without: ['dry_run'],
   },
   { name: 'acor_describe', operation: 'tool.describe', without: [], onlyForMany: true },
+  { name: 'acor_diff', operation: 'run.diff', without: [], pages: true, onlyWhereKept: true },
+  { name: 'acor_discard', operation: 'run.discard', without: [], onlyWhereKept: true },
   { name: 'acor_explain', operation: 'system.explain', without: ['format', 'protocol_version'] },
   { name: 'acor_health', operation: 'system.health', without: ['format', 'dry_run'] },
   { name: 'acor_logs', operation: 'run.logs', without: ['follow', 'format'], pages: true },
@@ -39,6 +44,7 @@ export const OWN_TOOLS: readonly OwnTool[] = [
   },
   { name: 'acor_search', operation: 'tool.list', without: ['format'], onlyForMany: true, pages: true },
   { name: 'acor_show', operation: 'run.show', without: [] },
+  { name: 'acor_undo', operation: 'run.undo', without: [], onlyWhereKept: true },
 ];
 
 const LIST_LIMIT = 50;

@@ -30,13 +30,15 @@ export const runInput = z.strictObject({
     .record(z.string(), z.unknown())
     .default({})
     .describe('Its inputs, according to its inputSchema.'),
-  timeout: timeout.describe('Seconds until the deadline of the whole run.'),
+  timeout: timeout.describe('Seconds until the run must end.'),
   retries: z.int().min(0).optional().describe('How often a retryable failure is retried.'),
   idempotency_key: z
     .string()
     .optional()
     .describe('Idempotency key: repeating the call with the same key follows the existing run.'),
   plan: z.string().optional().describe('The token of the reviewed dry run.'),
+  review: z.boolean().default(false).describe('Hold changes for acor_apply.'),
+  snapshot: z.boolean().default(false).describe('For acor_undo.'),
   dry_run: z.boolean().default(false).describe('Show what would run, and start nothing.'),
   detach: z.boolean().default(false).describe('Return the id at once; the run continues.'),
 });
@@ -84,8 +86,7 @@ export const RUN_TOOLS: readonly RunTool[] = [
     name: 'acor_run',
     operation: 'run.start',
     without: ['args', 'stream', 'exit_code', 'answer', 'answers'],
-    description:
-      'Run any tool of this project by its name, with options: dry run, deadline, retries, idempotency key, detached.',
+    description: 'Run any tool of this project by its name: dry run, deadline, retries, detached.',
     input: runInput,
     annotations: UNKNOWN_EFFECTS,
   },

@@ -41,6 +41,7 @@ export const CONFIG_DEFAULTS = {
     egress_authorities: [] as string[],
     require_plan: 'never' as const,
     direct_calls: 'allow' as const,
+    writes: 'in_place' as const,
   },
   budget: { resources: {} },
   storage: {},

@@ -4,6 +4,7 @@ import { PLUGIN_FILE, pluginName, whyDenied } from './names.ts';
 import { publishedResource } from './published-resource.ts';
 import { resourceLimits } from './resource-limits.ts';
 import { SEMVER } from './semver.ts';
+import { WRITE_MODES } from './write-modes.ts';
 
 const folder = z
   .string()
@@ -125,6 +126,12 @@ const security = z.strictObject({
     .enum(['allow', 'deny'])
     .default(DEFAULTS.security.direct_calls)
     .describe('Whether an agent that runs the hooks of ACOR may start the entry of a tool without ACOR.'),
+  writes: z
+    .enum(WRITE_MODES)
+    .default(DEFAULTS.security.writes)
+    .describe(
+      'How tools write files and folders at least: `in_place`; `snapshot`, which `undo` restores; `review`, in a layer that `apply` puts in place. A manifest and a caller may ask for more.',
+    ),
 });
 
 const budget = z.strictObject({

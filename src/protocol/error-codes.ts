@@ -299,6 +299,13 @@ export const ERROR_CODES = {
     'Find out what was done before you run it again.',
     'Look at what the tool changed; then run it again, or set idempotent: true in its manifest if that is harmless.',
   ),
+  E_CONFLICT: row(
+    'user_error',
+    false,
+    1,
+    'Compare both states, and decide by hand; do not retry.',
+    'Something else changed the same entries since the run: look at what the run changed.',
+  ),
   E_RUN_NOT_FOUND: row('user_error', false, 1, 'Choose a run that exists.', 'List the runs.', [LIST_RUNS]),
   E_STORAGE: row(
     'infra_error',

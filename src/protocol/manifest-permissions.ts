@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { WRITE_MODES, type WriteMode } from './write-modes.ts';
 
 /** The levels, weakest first (contract §9). */
 export const PERMISSION_LEVELS = ['minimal', 'standard', 'privileged'] as const;
@@ -65,7 +66,22 @@ export const permissionsSpec = z.strictObject({
   filesystem: z
     .strictObject({
       read: z.array(path).default([]).describe('Readable paths.'),
-      write: z.array(path).default([]).describe('Writable paths.'),
+      write: z
+        .array(
+          z.union([
+            path,
+            z.strictObject({
+              path,
+              mode: z
+                .enum(WRITE_MODES)
+                .describe(
+                  '`in_place`; `snapshot`: in place, after a copy was made, from which `undo` restores; `review`: in a layer, which `apply` puts in place.',
+                ),
+            }),
+          ]),
+        )
+        .default([])
+        .describe('Writable paths, each as a text, or with the mode of writing.'),
     })
     .prefault({})
     .describe('Paths beyond its workspace.'),
@@ -86,7 +102,12 @@ const PROJECT = '${PROJECT}/**';
 /** The validated permissions: the level is set, and the hosts are a list. */
 export interface Permissions {
   level: PermissionLevel;
-  filesystem: { read: string[]; write: string[] };
+  filesystem: {
+    read: string[];
+    write: string[];
+    /** Of the writable paths that name a mode. */
+    modes?: Record<string, WriteMode>;
+  };
   network: { egress_allow: string[]; http_rules?: HttpRule[] };
   commands: string[];
 }
@@ -103,10 +124,18 @@ export function settlePermissions(
   const egress =
     asList === '*' ? ['*'] : asList.map((each) => (typeof each === 'string' ? each : withPort(each.host)));
   const rules = asList === '*' ? [] : asList.filter((each) => typeof each === 'object');
-  const { read, write } = spec.filesystem;
+  const { read } = spec.filesystem;
+  const write = spec.filesystem.write.map((each) => (typeof each === 'string' ? each : each.path));
+  const modes = spec.filesystem.write.flatMap((each) =>
+    typeof each === 'string' ? [] : [[each.path, each.mode] as const],
+  );
   const asked = {
     ...spec,
-    filesystem: { read: cwd === 'project' ? [...read, PROJECT] : read, write },
+    filesystem: {
+      read: cwd === 'project' ? [...read, PROJECT] : read,
+      write,
+      ...(modes.length > 0 && { modes: Object.fromEntries(modes) }),
+    },
     network: {
       egress_allow: egress.includes('*') ? egress : [...new Set([...egress, ...hosts])],
       ...(rules.length > 0 && { http_rules: rules.map((each) => ({ ...each, host: withPort(each.host) })) }),

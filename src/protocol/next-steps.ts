@@ -156,6 +156,22 @@ export function previewReplay(run: string): OperationStep {
   return step('run.replay', { run, execute: true, dry_run: true }, 'See what executing it again would do.');
 }
 
+export function diffRun(run: string): OperationStep {
+  return step('run.diff', { run }, 'See what the run changed.');
+}
+
+export function applyRun(run: string): OperationStep {
+  return step('run.apply', { run }, 'Put the changes of the run in place.');
+}
+
+export function discardRun(run: string): OperationStep {
+  return step('run.discard', { run }, 'Drop the changes that the run keeps.');
+}
+
+export function undoRun(run: string): OperationStep {
+  return step('run.undo', { run }, 'Restore what the run changed in place.');
+}
+
 export function listArtifacts(run: string): OperationStep {
   return step('run.artifacts', { run }, 'List the artifacts of the run.');
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { RUN_KINDS, RUN_RECORD_VERSION, RUN_STATES, type RunState } from './run.ts';
 import { isolation } from './v1/runner-events.ts';
+import { WRITE_MODES } from './write-modes.ts';
 
 const processIdentity = z.object({
   pid: z.int(),
@@ -57,6 +58,8 @@ export const runRecord = z.object({
   isolation,
   acor_version: z.string(),
   protocol_version: z.int(),
+  /** How the caller wanted the run to write at least; null when the caller did not say. */
+  writes: z.enum(WRITE_MODES).nullable().default(null),
   /** The calling agent, when its environment identifies it. */
   caller: z.string().nullable(),
   /** In a pipe: the run whose records this one reads, and how that run's log contains them. */

@@ -19,6 +19,12 @@ export type EntryName = string | Buffer;
 const O_PATH = 0o10000000;
 const HAS_DESCRIPTOR_PATHS = process.platform === 'linux';
 
+/** An open file, and a path that leads to it and nothing else. */
+export interface OpenFile {
+  fd: number;
+  path: string;
+}
+
 /**
  * A folder that is held by a descriptor. Another process may rename it or put a link in its place: every path of an entry that it returns
  * still leads into the folder that was opened. This is the only way to reach what a tool may write.
@@ -134,6 +140,13 @@ export class OpenFolder implements Disposable {
     });
     if (fd === undefined) throw failure('ENOENT', `${childPath(this.path, name)} does not exist`);
     return fd;
+  }
+
+  /** Creates a regular file, open for reading and writing; only its owner may use it. Throws EEXIST. */
+  createFile(name: EntryName): OpenFile {
+    const path = this.at(name);
+    const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+    return { fd, path: HAS_DESCRIPTOR_PATHS ? descriptorPath(fd) : String(path) };
   }
 
   [Symbol.dispose](): void {

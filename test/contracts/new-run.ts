@@ -38,6 +38,7 @@ export function newRun(nowMs = Date.now()): NewRun {
     acor_version: '0.1.0',
     protocol_version: 1,
     caller: null,
+    writes: null,
     parent: null,
     reads: null,
   };

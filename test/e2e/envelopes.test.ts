@@ -72,8 +72,9 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   'workflow run': () => ['flow', '--no-stream'],
 };
 
-/** Commands whose success needs a tool that waits for it, a client or an agent: `questions.test.ts`, `mcp.test.ts` and `task.test.ts` have them. */
-const ELSEWHERE = ['answer', 'mcp', 'task'];
+/** Commands whose success needs a tool that waits for it, a client, an agent or a layer: `questions.test.ts`, `mcp.test.ts`,
+ * `task.test.ts` and `kept-writes.test.ts` have them. */
+const ELSEWHERE = ['answer', 'apply', 'discard', 'mcp', 'task', 'undo'];
 
 /** Commands that answer in a project with an invalid configuration. Every other command fails there. */
 const WITHOUT_CONFIG: readonly string[] = [

@@ -431,4 +431,27 @@ describe('acor mcp', () => {
     assert.deepEqual([first.state, second.run_id], ['completed', first.run_id]);
     await client.close();
   });
+
+  it('lists the tools of layers where a run may have one, and puts its changes in place', async () => {
+    using layered = new TestProject();
+    layered.write('site/a.txt', 'one\n');
+    layered.write(
+      'tools/w/tool.yaml',
+      'name: w\nversion: 1.0.0\npermissions: { filesystem: { write: [{ path: site, mode: snapshot }] } }\n',
+    );
+    const script = `#!/bin/bash\necho two > ${layered.path('site/a.txt')}\necho '{"type":"result","status":"ok"}'\n`;
+    layered.write('tools/w/cli.sh', script, 0o755);
+    const client = await connect('legacy', {}, layered);
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    for (const name of ['acor_diff', 'acor_apply', 'acor_discard', 'acor_undo'])
+      assert.ok(names.includes(name));
+    const text = () => readFileSync(layered.path('site/a.txt'), 'utf8');
+    const { run_id } = await call(client, 'w');
+    assert.equal(text(), 'two\n');
+    const diff = await call(client, 'acor_diff', { run: run_id });
+    assert.match(diff.data.changes[0].patch, /-one\n\+two/);
+    await call(client, 'acor_undo', { run: run_id });
+    assert.equal(text(), 'one\n');
+    await client.close();
+  });
 });

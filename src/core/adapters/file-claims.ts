@@ -4,7 +4,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { FileChange } from '../../protocol/markers/marker.ts';
 import { isInside } from '../../util/real-path.ts';
 import type { AdapterContext } from '../run/attempt/adapter.ts';
-import { stagedPath } from '../run/attempt/outputs.ts';
+import { stagedPath, writtenAt } from '../run/attempt/outputs.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 
 /** A program's claim about a file; `holds` is whether the disk agrees. */
@@ -98,7 +98,9 @@ export class FileClaims {
     const { worksIn } = plan.tool;
     const bases = [...(worksIn === undefined ? [] : [worksIn]), layout.work, ...granted];
     const places = new Set(bases.map((base) => stagedPath(resolve(base, path), plan.staged)));
-    return [...places].filter((place) => [...bases, layout.artifacts].some((base) => isInside(place, base)));
+    return [...places]
+      .filter((place) => [...bases, layout.artifacts].some((base) => isInside(place, base)))
+      .map((place) => writtenAt(place, plan.grants));
   }
 }
 

@@ -80,6 +80,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'security.egress_authorities': 'list',
   'security.require_plan': 'text',
   'security.direct_calls': 'text',
+  'security.writes': 'text',
   'budget.max_runs': 'number',
   'budget.max_timeout_s': 'number',
   'budget.max_output_size': 'number',

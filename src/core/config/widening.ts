@@ -78,6 +78,11 @@ const RULES: readonly Rule[] = [
     means: 'tools run without the plan that you require',
   },
   {
+    key: /^security\.writes$/,
+    widens: weaker(['review', 'snapshot', 'in_place']),
+    means: 'tools write in place what you want to review or undo',
+  },
+  {
     key: /^security\.direct_calls$/,
     widens: weaker(['deny', 'allow']),
     means: 'agents may start tools without ACOR',

@@ -1,4 +1,5 @@
 import type { RunKind } from '../../protocol/run.ts';
+import type { WriteMode } from '../../protocol/write-modes.ts';
 
 /** `resume` continues from the checkpoints of earlier attempts; `retry` starts over. */
 export type RerunMode = 'resume' | 'retry';
@@ -59,6 +60,8 @@ export interface LaunchRequest {
   timeoutS?: number;
   /** How often a retryable failure is retried. */
   retries?: number;
+  /** How the run writes at least; its manifest and the configuration may ask for more. */
+  writes?: WriteMode;
   /** Answers to questions that the tool is expected to ask. */
   answers?: readonly PreparedAnswer[];
   /** Makes this the next attempt of an ended run instead of a new run. */

@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { InputSpec } from '../../protocol/manifest.ts';
+import type { WriteMode } from '../../protocol/write-modes.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { isInside, type RealPath, realPathOf } from '../../util/real-path.ts';
 import { type LoadedConfig, projectPath } from '../config/load.ts';
@@ -13,6 +14,10 @@ export interface Grant {
   path: string;
   access: 'read' | 'write';
   input: string;
+  /** Of a path that is written: how. In place when absent. */
+  mode?: WriteMode;
+  /** The layer that the tool gets in place of the path. */
+  from?: string;
 }
 
 /** An output that the tool writes in the workspace, and ACOR moves to its target when the run completes. */
@@ -26,6 +31,8 @@ export interface StagedOutput {
   replaces?: ReplacedFile;
   /** The output stays in the workspace and is not moved. */
   stays?: true;
+  /** It stays until it is applied. */
+  isReviewed?: true;
 }
 
 /** Identifies the content of a file, so that a change by anybody else is noticed. */

@@ -23,10 +23,15 @@ interface DeclaredPathRules {
  * in the workspace need no grant. Throws an error that names the invalid entry.
  */
 export function declaredGrants(tool: ToolEntry, rules: DeclaredPathRules): Grant[] {
-  const { read, write } = tool.manifest.permissions.filesystem;
+  const { read, write, modes } = tool.manifest.permissions.filesystem;
   return [
     ...read.flatMap((text) => grantsOf(tool, text, 'read', rules)),
-    ...write.flatMap((text) => grantsOf(tool, text, 'write', rules)),
+    ...write.flatMap((text) =>
+      grantsOf(tool, text, 'write', rules).map((grant) => ({
+        ...grant,
+        ...(modes?.[text] && { mode: modes[text] }),
+      })),
+    ),
   ];
 }
 

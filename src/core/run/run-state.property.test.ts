@@ -332,6 +332,7 @@ function newRun(runId: string): NewRun {
     acor_version: '0.1.0',
     protocol_version: 1,
     caller: null,
+    writes: null,
     parent: null,
     reads: null,
   };

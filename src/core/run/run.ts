@@ -10,7 +10,7 @@ import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executo
 import { RunSlot } from './run-slot.ts';
 import type { RunSummary } from './run-summary.ts';
 import type { RunnerServices, RunWatch } from './services.ts';
-import { summarise } from './summarise-run.ts';
+import { stepsForKept, summarise } from './summarise-run.ts';
 import { prepareWorkspace, removeCancelFile, tidyWorkspace } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
@@ -106,6 +106,7 @@ export class Run {
         attempt: this.#attempt,
         durationS,
         warnings: this.#writer.log.warnings,
+        keptSteps: await stepsForKept(this.runId, this.#plan.workspace.dir),
         repeatable: outcome.state !== 'completed' && (await isRepeatable(this.#writer.record, this.#store)),
       });
       const summary = this.#plan.secrets?.conclude(this.#plan.workspace, summarised) ?? summarised;

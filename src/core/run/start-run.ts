@@ -113,6 +113,7 @@ function newRunRecord(plan: RunPlan): NewRun {
     isolation: plan.isolation,
     acor_version: ACOR_VERSION,
     protocol_version: PROTOCOL_VERSION,
+    writes: plan.writes,
     caller: plan.caller,
     parent: plan.parent,
     reads: plan.reads ?? null,

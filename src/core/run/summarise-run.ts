@@ -1,8 +1,11 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { errorInfo } from '../../protocol/error-codes.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import type { FinalState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
+import { KEPT } from '../store-files/layout.ts';
 import type { Denied } from './hint-of-denied.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { summariseLog } from './read-log.ts';
@@ -16,7 +19,13 @@ export function summarise(
   { runId, name, kind, idempotent }: RunPlan,
   layout: RunWorkspace,
   { outcome, exit, survivors, result, artifacts }: AttemptOutcome,
-  facts: { attempt: number; durationS: number; warnings: readonly string[]; repeatable: boolean },
+  facts: {
+    attempt: number;
+    durationS: number;
+    warnings: readonly string[];
+    repeatable: boolean;
+    keptSteps: NextStep[];
+  },
 ): RunSummary {
   const failed = outcome.state !== 'completed';
   return {
@@ -36,16 +45,19 @@ export function summarise(
     survivors,
     result,
     warnings: [...facts.warnings],
-    next: stepsAfter({
-      run_id: runId,
-      kind,
-      ...outcome,
-      signal: exit?.signal ?? null,
-      rc: exit?.rc ?? null,
-      idempotent,
-      repeatable: facts.repeatable,
-      hasCheckpoints: hasFiles(layout.checkpoints),
-    }),
+    next: [
+      ...facts.keptSteps,
+      ...stepsAfter({
+        run_id: runId,
+        kind,
+        ...outcome,
+        signal: exit?.signal ?? null,
+        rc: exit?.rc ?? null,
+        idempotent,
+        repeatable: facts.repeatable,
+        hasCheckpoints: hasFiles(layout.checkpoints),
+      }),
+    ],
     dir: layout.dir,
   };
 }
@@ -56,6 +68,7 @@ export async function summaryOf(
   runId: string,
   record: RunRecord & { lost?: true },
 ): Promise<RunSummary> {
+  const { dir } = workspaces.of(runId);
   const { end, ending, failure, denial } = await summariseLog(store, runId);
   // The log of a lost run has no end yet.
   const lost = record.lost && end === undefined ? await outcomeOfLost(record) : undefined;
@@ -86,9 +99,16 @@ export async function summaryOf(
     survivors: (end?.survivors ?? []) as RunSummary['survivors'],
     result: ending?.type === 'result' ? { ...ending } : null,
     warnings: (end?.warnings ?? []) as string[],
-    next: await recordedSteps(store, record, end),
-    dir: workspaces.of(runId).dir,
+    next: [...(await stepsForKept(runId, dir)), ...(await recordedSteps(store, record, end))],
+    dir,
   };
+}
+
+/** What can be done with the changes that a run keeps. Loads nothing for other runs. */
+export async function stepsForKept(runId: string, dir: string): Promise<NextStep[]> {
+  if (!existsSync(join(dir, KEPT))) return [];
+  const { keptSteps } = await import('../review/undecided.ts');
+  return keptSteps(runId, dir);
 }
 
 async function outcomeOfLost(record: RunRecord) {

@@ -10,6 +10,8 @@ import type { SeccompRules } from './seccomp/filter.ts';
 export interface PathGrant {
   path: string;
   access: 'read' | 'write';
+  /** What the tool finds at the path, if that is not what is there: a place that only ACOR can replace. */
+  from?: string;
 }
 
 /** The folders of a run, by the access of its tool. */
@@ -156,6 +158,8 @@ export interface SandboxBackend {
   readonly name: string;
   /** 1 is the strongest; 3 is no boundary. */
   readonly tier: number;
+  /** Whether it can put a layer over a path. Otherwise it is never asked to. */
+  readonly mountsLayers?: boolean;
   /** Whether it can restrict the network to single hosts. Otherwise it is never asked to. */
   readonly opensHosts?: boolean;
   /** Whether it can read the tool's requests, to put secrets into them and to check them against rules. */

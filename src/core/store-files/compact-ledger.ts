@@ -132,6 +132,9 @@ function isKept(entry: Entry | undefined, gone: ReadonlySet<string>, left: Reado
   switch (entry?.type) {
     case 'run':
     case 'cleaned':
+    case 'applied':
+    case 'discarded':
+    case 'undone':
       return !gone.has(String(entry.run_id));
     case 'compacted':
       return summariesNamedBy(entry).some(({ file }) => left.has(file));

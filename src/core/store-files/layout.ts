@@ -7,6 +7,8 @@ import { RUN_ID_PATTERN } from '../../protocol/run.ts';
 export const EVENTS = 'events.jsonl';
 export const METADATA = 'metadata.json';
 export const QUESTIONS = 'questions.jsonl';
+/** The folder for what ACOR keeps of the places that a run writes. No tool sees it. */
+export const KEPT = 'kept';
 
 /** The store's own files of one run, in its folder (contract §6). All paths are absolute. */
 export interface RunLayout {

@@ -6,11 +6,12 @@ export const GENESIS = '0'.repeat(64);
 
 /**
  * What a line of the ledger says. `run`: a run ended. `cleaned`: a run was removed by `acor clean`. `segment`: the first line of a new
- * segment. `summary`: the first line of a compacted file. `compacted`: names the summaries, so that the chain covers them. `packed`: names
+ * segment. `applied`, `discarded`, `undone`: what was done
+ * with the changes of a run after its end. `summary`: the first line of a compacted file. `compacted`: names the summaries, so that the chain covers them. `packed`: names
  * a pack and the hash of its table, for each time that the pack is written.
  */
 export type LedgerEntry =
-  | { type: 'run' | 'cleaned'; run_id: string; [field: string]: unknown }
+  | { type: 'run' | 'cleaned' | 'applied' | 'discarded' | 'undone'; run_id: string; [field: string]: unknown }
   | { type: 'segment'; segment: number }
   | { type: 'packed'; pack: string; table_sha256: string }
   | { type: 'compacted'; files: { file: string; summary_sha256: string }[] };

@@ -49,6 +49,7 @@ export async function recordedRequest(
     cwd: record.cwd,
     env,
     timeoutS: record.timeout_s,
+    ...(record.writes && { writes: record.writes }),
     replays: { runId: record.run_id, outputs: record.staged },
     answers: await recordedAnswers(store, record.run_id),
     ...(record.reads && { reads: record.reads }),

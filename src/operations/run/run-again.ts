@@ -117,6 +117,7 @@ export async function continueRun(
       force: given.force,
       ...(given.from !== undefined && { from: given.from }),
     },
+    ...(record.writes && { writes: record.writes }),
     ...(given.timeout !== undefined && { timeoutS: given.timeout }),
     ...(answers.length > 0 && { answers }),
     ...(caller !== undefined && { caller }),

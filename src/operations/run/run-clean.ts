@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { shortenLedger } from '../../core/audit/shorten-ledger.ts';
+import { whyKept } from '../../core/review/undecided.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { packRuns, selectPackable, whyNotPacked } from '../../core/store-files/pack-runs.ts';
 import { type RetentionRule, removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
-import { PREVIEW_CLEAN, PREVIEW_PACK } from '../../protocol/next-steps.ts';
+import { diffRun, discardRun, PREVIEW_CLEAN, PREVIEW_PACK } from '../../protocol/next-steps.ts';
 import { countOf } from '../../util/count-of.ts';
 import { acorOperation } from '../define.ts';
 
@@ -41,7 +42,7 @@ export const runClean = acorOperation({
     packed: z.array(z.string()).describe('The runs that were moved from their folders into packs.'),
     skipped: z
       .array(z.object({ run_id: z.string(), reason: z.string() }))
-      .describe('The runs that could not be packed, and why.'),
+      .describe('The runs that were left as they are, and why.'),
     dry_run: z.boolean(),
     kept: z.int().describe('How many runs are still in the store, packed or not.'),
   }),
@@ -60,12 +61,16 @@ export const runClean = acorOperation({
     const total = store.listNow().length;
     const changed = input.pack
       ? { removed: [], ...(await pack(store, rule, input.dry_run)) }
-      : { removed: await remove(store, rule, input.dry_run), packed: [], skipped: [] };
+      : { packed: [], ...(await remove(store, rule, input.dry_run)) };
     for (const { path, damage } of store.files.packed.tables())
       if (damage !== undefined)
         ctx.note(`acor: the runs in ${path} were left as they are: ${damage.message}. ${damage.hint ?? ''}`);
     const kept = total - changed.removed.length;
-    return { kind: 'data', data: { ...changed, dry_run: input.dry_run, kept } };
+    const undecided = changed.skipped.find(
+      ({ run_id, reason }) => whyKept(store.layout(run_id).dir) === reason,
+    );
+    const next = undecided === undefined ? [] : [diffRun(undecided.run_id), discardRun(undecided.run_id)];
+    return { kind: 'data', data: { ...changed, dry_run: input.dry_run, kept }, next };
   },
 });
 
@@ -86,21 +91,28 @@ function needsRule(store: FileRunStore, packs: boolean): AppError {
 
 async function pack(store: FileRunStore, rule: RetentionRule, dryRun: boolean) {
   const selected = selectPackable(store, rule);
-  const packed = new Set(dryRun ? [] : await packRuns(store, selected));
+  const kept = new Map(selected.map((runId) => [runId, whyKept(store.layout(runId).dir)]));
+  const packable = selected.filter((runId) => kept.get(runId) === undefined);
+  const packed = new Set(dryRun ? [] : await packRuns(store, packable));
   const skipped: { run_id: string; reason: string }[] = [];
   for (const runId of selected) {
     if (packed.has(runId)) continue;
-    const problem = whyNotPacked(store, runId);
+    const problem = kept.get(runId) ?? whyNotPacked(store, runId);
     if (dryRun && problem === undefined) packed.add(runId);
     else skipped.push({ run_id: runId, reason: problem ?? 'another process uses it' });
   }
   return { packed: [...packed], skipped };
 }
 
-async function remove(store: FileRunStore, rule: RetentionRule, dryRun: boolean): Promise<string[]> {
-  const removable = selectRemovable(store, rule);
-  if (dryRun) return removable;
+async function remove(store: FileRunStore, rule: RetentionRule, dryRun: boolean) {
+  const skipped: { run_id: string; reason: string }[] = [];
+  const removable = selectRemovable(store, rule).filter((runId) => {
+    const reason = whyKept(store.layout(runId).dir);
+    if (reason !== undefined) skipped.push({ run_id: runId, reason });
+    return reason === undefined;
+  });
+  if (dryRun) return { removed: removable, skipped };
   const removed = await removeRuns(store, removable);
   if (removed.length > 0) await shortenLedger(store);
-  return removed;
+  return { removed, skipped };
 }

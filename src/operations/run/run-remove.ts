@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { shortenLedger } from '../../core/audit/shorten-ledger.ts';
+import { whyKept } from '../../core/review/undecided.ts';
 import { removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
-import { attachTo } from '../../protocol/next-steps.ts';
+import { attachTo, diffRun, discardRun } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 import { runId } from '../shapes.ts';
 
@@ -23,6 +24,12 @@ export const runRemove = acorOperation({
   async run({ run, dry_run }, ctx) {
     const { store } = await ctx.app.project();
     await store.read(run);
+    const undecided = whyKept(store.layout(run).dir);
+    if (undecided !== undefined)
+      throw new AppError('E_USAGE', `run ${run} cannot be removed: ${undecided}`, {
+        hint: 'Apply or discard them first.',
+        next: [diffRun(run), discardRun(run)],
+      });
     const removable = selectRemovable(store, {}, { mayTake: (id) => id === run });
     const removed = dry_run || removable.length === 0 ? removable : await removeRuns(store, removable);
     if (removed.length === 0)

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { keptSteps, undecidedPlaces } from '../../core/review/undecided.ts';
 import { stderrTail, summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
@@ -24,6 +25,18 @@ const shownRun = runRecord.extend({
   error: z.record(z.string(), z.unknown()).nullable(),
   stderr: z.array(z.string()).optional().describe('The last lines of stderr of a failed run.'),
   artifacts: z.array(artifactShape),
+  undecided: z
+    .array(
+      z.object({
+        path: z.string(),
+        mode: z.enum(['review', 'snapshot']),
+        state: z.enum(['open', 'pending', 'too_large']),
+      }),
+    )
+    .optional()
+    .describe(
+      'The files and folders whose changes can be applied or discarded (review), or undone (snapshot).',
+    ),
   survivors: z.array(survivorShape),
   usage: z.record(z.string(), z.unknown()).nullable(),
 });
@@ -45,9 +58,11 @@ export const runShow = acorOperation({
     const log = await summariseLog(store, input.run);
     const { end, ending, progress, lastEvent } = log;
     const stderr = record.state === 'failed' ? await stderrTail(store, input.run) : [];
+    const { dir } = workspaces.of(input.run);
+    const undecided = undecidedPlaces(dir);
     const data = {
       ...record,
-      dir: workspaces.of(input.run).dir,
+      dir,
       last_event_at: (lastEvent?.ts as string | undefined) ?? null,
       ...(await clocksOf(store, record, log)),
       progress: progress === undefined ? null : pickProgress(progress),
@@ -56,11 +71,14 @@ export const runShow = acorOperation({
       error: ending?.type === 'error' ? ending : null,
       ...(stderr.length > 0 && { stderr }),
       artifacts: (end?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [],
+      ...(undecided.length > 0 && {
+        undecided: undecided.map(({ path, mode, state }) => ({ path, mode, state })),
+      }),
       survivors: (end?.survivors as z.output<typeof survivorShape>[] | undefined) ?? [],
       usage: (end?.usage as Record<string, unknown> | undefined) ?? null,
     };
     const next = isFinal(record.state)
-      ? await recordedSteps(store, record, end)
+      ? [...keptSteps(input.run, dir), ...(await recordedSteps(store, record, end))]
       : [...(await stepsForOpenQuestions(store, input.run)), followLogs(input.run), cancelRun(input.run)];
     return { kind: 'data', data, next, warnings: (end?.warnings ?? []) as string[] };
   },

@@ -36,6 +36,14 @@ export const runFlags = {
     .string()
     .optional()
     .describe('The token of a dry run; ACOR rejects it when the plan has changed since.'),
+  review: z
+    .boolean()
+    .default(false)
+    .describe('Keep the changes of files and folders in a layer; `apply` puts them in place.'),
+  snapshot: z
+    .boolean()
+    .default(false)
+    .describe('Copy the files and folders that it may change first; `undo` restores them.'),
   dry_run: z.boolean().default(false).describe('Show what would run, and start nothing.'),
   exit_code: z
     .enum(['acor', 'tool'])
@@ -198,6 +206,8 @@ async function requestOf(
     ...(options.timeout !== undefined && { timeoutS: options.timeout }),
     ...(options.retries !== undefined && { retries: options.retries }),
     ...(stdin !== undefined && { readStdin: () => stdin }),
+    ...(options.snapshot && { writes: 'snapshot' as const }),
+    ...(options.review && { writes: 'review' as const }),
     ...(options.idempotency_key !== undefined && { idempotencyKey: options.idempotency_key }),
     ...(options.plan !== undefined && { planToken: options.plan }),
     ...(caller !== undefined && { caller }),

@@ -4,6 +4,7 @@ import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
+import { WRITE_MODES } from '../../protocol/write-modes.ts';
 
 /** The answer of `acor run --dry-run`: what would run. */
 export const shownPlan = z.lazy(() =>
@@ -13,8 +14,21 @@ export const shownPlan = z.lazy(() =>
     argv: z.array(z.string()),
     cwd: z.string(),
     env: z.array(z.string()),
-    grants: z.array(z.object({ path: z.string(), access: z.enum(['read', 'write']), input: z.string() })),
-    staged: z.array(z.object({ input: z.string(), target: z.string() })),
+    grants: z.array(
+      z.object({
+        path: z.string(),
+        access: z.enum(['read', 'write']),
+        input: z.string(),
+        mode: z.enum(WRITE_MODES).optional().describe('How it is written; in place when absent.'),
+      }),
+    ),
+    staged: z.array(
+      z.object({
+        input: z.string(),
+        target: z.string(),
+        mode: z.enum(WRITE_MODES).optional().describe('`review`: it is put in place when it is applied.'),
+      }),
+    ),
     limits: z.record(z.string(), z.unknown()),
     retry: z.record(z.string(), z.unknown()),
     isolation: z.record(z.string(), z.unknown()),
@@ -56,8 +70,12 @@ export async function showPlan(
     argv: [...programWords, ...plan.shownArgs].map(hideRunId),
     cwd: hideRunId(plan.sandboxed.cwd),
     env: Object.keys(env).sort(),
-    grants: plan.grants,
-    staged: plan.staged.map(({ input: name, target }) => ({ input: name, target })),
+    grants: plan.grants.map(({ from: _, ...grant }) => grant),
+    staged: plan.staged.map(({ input: name, target, isReviewed }) => ({
+      input: name,
+      target,
+      ...(isReviewed && { mode: 'review' as const }),
+    })),
     limits: {
       timeout_s: limits.timeoutS,
       heartbeat_grace_s: limits.heartbeatGraceS,
@@ -88,6 +106,8 @@ function stepFor(plan: ToolPlan, request: RunRequest, token: string | null): Nex
     plan: token,
     timeout: request.timeoutS,
     retries: request.retries,
+    review: request.writes === 'review' || undefined,
+    snapshot: request.writes === 'snapshot' || undefined,
     tool: plan.tool.name,
     args: plan.givenArgs,
   };

@@ -24,6 +24,8 @@ export interface OfferedTool {
   needsApproval: boolean;
   /** Seconds until the deadline of a run; undefined when the manifest does not say. */
   timeoutS: number | undefined;
+  /** Whether its manifest asks for a layer or a snapshot. */
+  keepsWrites: boolean;
 }
 
 /** A longer schema is left out, because it would fill the context of the model. */
@@ -98,6 +100,7 @@ async function offer(
     outputSchema: output !== undefined && (await isGood(output)) ? output : undefined,
     effects: effectsOf(manifest, { isConfined }),
     timeoutS: manifest.timeout_s,
+    keepsWrites: manifest.permissions.filesystem.modes !== undefined,
   };
 }
 

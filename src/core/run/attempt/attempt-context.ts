@@ -17,4 +17,6 @@ export interface AttemptContext {
   readonly race: EndingRace;
   readonly intake: Intake;
   readonly meter: ArtifactMeter;
+  /** The size of what the runner has copied into the folders that the tool writes. */
+  readonly copiedBytes: number;
 }

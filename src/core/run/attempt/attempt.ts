@@ -1,7 +1,6 @@
 import type { NewEvent, RunWriter } from '../../ports/run-store.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
 import { Watchdog } from '../../process/watchdog.ts';
-import type { ArtifactMeter } from '../../store-files/artifacts.ts';
 import { answeredIds } from '../answers/answer-files.ts';
 import type { ObservedAttempt } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
@@ -31,7 +30,7 @@ export async function runAttempt(
   plan: ToolPlan,
   writer: RunWriter,
   options: AttemptOptions,
-  meter: ArtifactMeter,
+  more: Pick<AttemptContext, 'meter' | 'copiedBytes'>,
 ): Promise<ObservedAttempt> {
   const asked: NewEvent[] = [];
   const attempt: AttemptContext = {
@@ -39,7 +38,7 @@ export async function runAttempt(
     plan,
     writer,
     options,
-    meter,
+    ...more,
     adapter: await services.loadAdapter(plan.tool.adapter),
     race: new EndingRace(),
     intake: new Intake(writer.log, {
@@ -95,7 +94,7 @@ async function assignRunUser({ services, plan }: AttemptContext): Promise<RunOwn
   if (!sandboxed.changesUser) return undefined;
   const { takeOwnership } = await import('./run-user-ownership.ts');
   return takeOwnership(services, plan.workspace, runId, {
-    grants,
+    grants: grants.map(({ from, ...grant }) => (from === undefined ? grant : { ...grant, path: from })),
     toolFiles: tool.entry === null ? [tool.dir] : [tool.dir, tool.entry],
     needsRunFolder: sandboxed.isolation.tier > 1,
   });

@@ -1,12 +1,12 @@
 import { realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import type { StagedOutput } from '../../registry/arguments.ts';
+import type { Grant, StagedOutput } from '../../registry/arguments.ts';
 import { type ArtifactMeter, filesUnder, type MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import type { LastMessage } from './intake.ts';
-import { finalPath, stagedPath } from './outputs.ts';
+import { finalPath, stagedPath, writtenAt } from './outputs.ts';
 
 /**
  * Measures all artifacts of a run: the files that the result names, those that the adapter found (`measured`), those in ARTIFACTS_DIR,
@@ -17,7 +17,7 @@ export async function collectArtifacts(
   meter: ArtifactMeter,
   layout: RunWorkspace,
   result: LastMessage | undefined,
-  outputs: readonly StagedOutput[],
+  { outputs, grants }: { outputs: readonly StagedOutput[]; grants: readonly Grant[] },
   measured: readonly MeasuredArtifact[] = [],
 ): Promise<MeasuredArtifact[]> {
   const found = new Map(measured.map((artifact) => [artifact.path, artifact]));
@@ -27,7 +27,7 @@ export async function collectArtifacts(
     found.set(path, known);
   };
   for (const { path, sha256 } of declaredBy(result))
-    await add(stagedPath(resolve(layout.work, path), outputs), sha256);
+    await add(writtenAt(stagedPath(resolve(layout.work, path), outputs), grants), sha256);
   for (const name of filesUnder(layout.artifacts)) await add(join(layout.artifacts, name));
   for (const output of outputs) await add(output.staged);
   return [...found.values()].map((artifact) => ({ ...artifact, path: finalPath(artifact.path, outputs) }));
@@ -38,7 +38,9 @@ export function artifactRoots(plan: ToolPlan, layout: RunWorkspace): string[] {
   // Only the store's folder is resolved: the tool may have replaced anything below it by a symbolic link.
   const run = join(realpathSync(dirname(layout.dir)), plan.runId);
   const own = [layout.work, layout.artifacts].map((path) => join(run, relative(layout.dir, path)));
-  const granted = plan.grants.filter(({ access }) => access === 'write').map(({ path }) => path);
+  const granted = plan.grants
+    .filter(({ access }) => access === 'write')
+    .map(({ path, from }) => from ?? path);
   return [...own, ...granted];
 }
 

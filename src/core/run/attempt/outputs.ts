@@ -3,8 +3,9 @@ import { dirname, isAbsolute, join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../../util/error-code.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
-import type { StagedOutput } from '../../registry/arguments.ts';
+import type { Grant, StagedOutput } from '../../registry/arguments.ts';
 import { type ReplacedFile, replacedFile } from '../../registry/path-grants.ts';
+import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { copyOutput, makeStagingFolders, OutputPlace } from './output-place.ts';
 
@@ -25,6 +26,24 @@ export function prepareStaging(staged: readonly StagedOutput[], workspace: RunWo
 /** The size of the copies, which the tool has not written. */
 export function copiedBytes(staged: readonly StagedOutput[]): number {
   return staged.reduce((sum, { replaces }) => sum + (replaces?.size ?? 0), 0);
+}
+
+/** The places that a run writes and of which ACOR keeps what they were: folders and files, and outputs that stay until they are applied. */
+export function placesToKeep({
+  grants,
+  staged,
+  workspace,
+}: Pick<ToolPlan, 'grants' | 'staged' | 'workspace'>) {
+  return [
+    ...grants.flatMap(({ path, mode }) =>
+      mode === undefined || mode === 'in_place' ? [] : [{ path, mode }],
+    ),
+    ...staged.flatMap((output) =>
+      output.isReviewed
+        ? [{ path: output.target, mode: 'review' as const, tree: relative(workspace.dir, output.staged) }]
+        : [],
+    ),
+  ];
 }
 
 /** The staged outputs that the tool wrote. A copy that the tool did not change is left out. */
@@ -92,6 +111,15 @@ export function stagedPath(path: string, outputs: readonly StagedOutput[]): stri
   for (const { staged, target, stays } of outputs) {
     const inside = stays ? undefined : pathInside(path, target);
     if (inside !== undefined) return join(staged, inside);
+  }
+  return path;
+}
+
+/** Where a run writes what its tool writes to a path: in the layer, if the path is in one. */
+export function writtenAt(path: string, grants: readonly Grant[]): string {
+  for (const grant of grants) {
+    const inside = grant.from === undefined ? undefined : pathInside(path, grant.path);
+    if (inside !== undefined) return join(grant.from!, inside);
   }
   return path;
 }

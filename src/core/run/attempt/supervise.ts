@@ -12,7 +12,6 @@ import {
   stopMs,
 } from './guards/clocks.ts';
 import type { StopGuard } from './guards/guard.ts';
-import { copiedBytes } from './outputs.ts';
 import type { PreparedAttempt, SpawnedTool } from './spawn-tool.ts';
 
 /** The guards and the question handling of a running tool. */
@@ -42,8 +41,8 @@ export function supervise(
     rootPid: child.pid,
     sandboxProcessDepth: launch.sandboxProcessDepth,
     strays: () => tree.orphans(),
-    folders: [work, artifacts, toolLogs],
-    copiedBytes: copiedBytes(plan.staged),
+    folders: [work, artifacts, toolLogs, ...plan.grants.flatMap(({ from }) => from ?? [])],
+    copiedBytes: attempt.copiedBytes,
   });
   const deadline = deadlineOf(attempt, prepared);
   const guards = [deadline.stop, ...silenceGuards(attempt, prepared)];

@@ -20,7 +20,7 @@ import { runAttempt } from './attempt.ts';
 import { artifactRoots, collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
 import { leftoversIn } from './leftovers.ts';
-import { placeOutputs, prepareStaging, writtenOutputs } from './outputs.ts';
+import { copiedBytes, placeOutputs, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
 
 /** Returns a function that creates the executor of a plan once the run has a writer. */
@@ -62,8 +62,12 @@ class ToolExecutor implements RunExecutor {
       await this.#reportFallbackSandbox();
       this.#reportProtected ??= await this.#watchProtected();
       this.#staged = prepareStaging(this.#plan.staged, workspace);
+      const keptBytes = (await this.#keepWrites(options)) ?? 0;
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(workspace);
-      const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, meter);
+      const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, {
+        meter,
+        copiedBytes: copiedBytes(this.#staged) + keptBytes,
+      });
       if (attempt.ending.kind !== 'cancelled' && attempt.message?.type !== 'cancelled')
         this.#warnOfExitCode(attempt.exit);
       const outcome = judge(attempt, {
@@ -88,6 +92,7 @@ class ToolExecutor implements RunExecutor {
   }
 
   async conclude({ outcome, exit, wasStopped }: AttemptOutcome): Promise<void> {
+    await this.#compareKept(outcome);
     this.#reportProtected?.((msg, extra) => this.#warn(undefined, msg, extra));
     if (outcome.state !== 'completed') await this.#keepCheckpoints();
     if (outcome.state !== 'failed' || exit === null || wasStopped) return;
@@ -107,9 +112,47 @@ class ToolExecutor implements RunExecutor {
 
   /** Loads the watch only for tools with write grants: the run's own folders have nothing to protect. */
   async #watchProtected(): Promise<ReportProtected | undefined> {
-    if (!this.#plan.grants.some(({ access }) => access === 'write')) return undefined;
+    if (!this.#plan.grants.some(({ access, from }) => access === 'write' && from === undefined))
+      return undefined;
     const { watchProtected } = await import('./protected/watch-protected.ts');
     return watchProtected(this.#plan);
+  }
+
+  /** Copies what the run is to keep, and returns the size of the layers. The code for it is loaded for few runs. */
+  async #keepWrites({ cancelled }: AttemptOptions): Promise<number | undefined> {
+    const wanted = placesToKeep(this.#plan);
+    if (wanted.length === 0) return undefined;
+    let reason: string | undefined;
+    void cancelled.then((given) => {
+      reason = given;
+    });
+    const { keepWrites } = await import('../../review/keep-writes.ts');
+    return keepWrites(this.#plan.workspace.dir, wanted, () => {
+      if (reason !== undefined) throw new Cancelled(reason);
+    });
+  }
+
+  /** Reports what the run has changed in the places that it keeps. */
+  async #compareKept({ state }: Outcome): Promise<void> {
+    if (placesToKeep(this.#plan).length === 0) return;
+    const { workspace } = this.#plan;
+    const written = state === 'completed' ? writtenOutputs(this.#staged, workspace) : [];
+    const outputs = written.filter(({ isReviewed }) => isReviewed).map(({ target }) => target);
+    try {
+      const { compareKept, keptWords } = await import('../../review/keep-writes.ts');
+      const { summaries, tooLarge } = await compareKept(workspace.dir, outputs);
+      for (const summary of summaries)
+        this.#writer.log.append({
+          type: 'runner_log',
+          level: 'info',
+          msg: keptWords(summary),
+          kept: summary,
+        });
+      for (const problem of tooLarge)
+        this.#warn('E_OUTPUT_LIMIT', `the changes of the run are too large to be compared: ${problem}`);
+    } catch (error) {
+      this.#warn('E_STORAGE', `the changes of the run could not be compared: ${errorMessage(error)}`);
+    }
   }
 
   async #reportFallbackSandbox(): Promise<void> {
@@ -144,7 +187,14 @@ class ToolExecutor implements RunExecutor {
           this.#warn(undefined, `the tool did not write its output '${input}': ${target}`);
         }
       }
-      const artifacts = await collectArtifacts(meter, workspace, attempt.message, outputs, attempt.files);
+      const { grants } = this.#plan;
+      const artifacts = await collectArtifacts(
+        meter,
+        workspace,
+        attempt.message,
+        { outputs, grants },
+        attempt.files,
+      );
       placeOutputs(outputs, workspace);
       const { store } = this.#services;
       for (const artifact of artifacts)

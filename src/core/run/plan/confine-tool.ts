@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import { sharedLibraryOf } from '../../registry/command.ts';
 import { type SdkPaths, sdkPaths } from '../../registry/own-files.ts';
@@ -7,6 +9,7 @@ import type { ToolEntry } from '../../registry/registry.ts';
 import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../../sandbox/choose.ts';
 import { type GroupPlace, usefulGroups } from '../../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
+import { installCommand } from '../../sandbox/trusted-program.ts';
 import type { RunRequest } from '../run-request.ts';
 import { mayCallTools, type RunWorkspace } from '../workspace.ts';
 import type { PlanServices } from './check-tool.ts';
@@ -70,6 +73,7 @@ async function confine(
   const cacheFolder = join(workspaces.root, 'cache');
   const chosen = await chooseBackend(config.security, cacheFolder);
   const { backend, probe } = chosen;
+  if (!backend.mountsLayers && request.grants.some(({ from }) => from !== undefined)) throw noLayers(backend);
   const network = await networkFor(config, tool, backend);
   const confined = await backend.confine({ ...request, ...network }, probe);
   const confinement = forgettingWhenBroken(confined, chosen.forget);
@@ -94,6 +98,17 @@ async function networkFor(
   if (level !== 'privileged' && network.egress_allow.length === 0) return { network: 'none' };
   const { networkOf } = await import('./plan-network.ts');
   return networkOf({ config }, tool, backend);
+}
+
+function noLayers({ name }: SandboxBackend): AcorError {
+  return new AcorError(
+    'E_SANDBOX_UNAVAILABLE',
+    `with the sandbox '${name}' a tool cannot write into a layer`,
+    {
+      hint: `Install bubblewrap: ${installCommand('bubblewrap')}. Or let the run keep a snapshot, which works everywhere.`,
+      next: [SEE_HEALTH],
+    },
+  );
 }
 
 function foldersOf(layout: RunWorkspace): RunFolders {

@@ -21,6 +21,7 @@ export type RequestedRun = Pick<
   | 'cwd'
   | 'idempotencyKey'
   | 'caller'
+  | 'writes'
   | 'parent'
   | 'group'
 >;
@@ -45,6 +46,7 @@ export function fromRequest(
     cwd: request.cwd,
     idempotencyKey: request.idempotencyKey ?? null,
     caller: request.caller ?? null,
+    writes: request.writes ?? null,
     parent: request.parent ?? null,
     group: request.group ?? null,
   };

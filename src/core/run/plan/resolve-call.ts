@@ -62,17 +62,33 @@ export async function resolveCall(
   const secrets = await readSecrets(services, tool, resolved, request);
   const command = await commandOf(tool, config, request.env, await registry.languages());
   const declared = declaredGrants(tool, { projectRoot: config.root, hidden });
+  const granted = [...resolved.grants, ...declared];
   return {
     command,
     args: resolved.args,
     inputs: resolved.inputs,
     shownArgs: shownArguments(resolved, secrets),
     givenArgs: hasSecretAmong(given, resolved, secrets) ? null : request.args,
-    grants: [...resolved.grants, ...declared],
+    ...(await keptAs(services, request, { tool, runId, granted, staged: resolved.staged })),
     argumentGrants: resolved.grants,
-    staged: resolved.staged,
     secrets,
   };
+}
+
+/** The grants and outputs with the copies that ACOR keeps of them; for most runs there are none. */
+async function keptAs(
+  { config, workspaces }: PlanServices,
+  request: RunRequest,
+  of: { tool: ToolEntry; runId: string; granted: Grant[]; staged: StagedOutput[] },
+): Promise<Pick<ResolvedCall, 'grants' | 'staged'>> {
+  const { tool, runId, granted, staged } = of;
+  const least = [config.config.security.writes, request.writes ?? 'in_place'];
+  if (least.every((mode) => mode === 'in_place') && granted.every(({ mode }) => mode === undefined))
+    return { grants: granted, staged };
+  const { keepGrants, keepOutputs } = await import('./keep-grants.ts');
+  const { level } = tool.manifest.permissions;
+  const { dir } = workspaces.of(runId);
+  return { grants: keepGrants(granted, { least, level, dir }), staged: keepOutputs(staged, least) };
 }
 
 /** ACOR's own folders. No tool gets a grant for them. */

@@ -1,6 +1,7 @@
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import type { RunKind } from '../../../protocol/run.ts';
 import type { Isolation } from '../../../protocol/v1/runner-events.ts';
+import type { WriteMode } from '../../../protocol/write-modes.ts';
 import type { Approval } from '../../guard/approval-state.ts';
 import type {
   PreparedAnswer,
@@ -96,6 +97,8 @@ export interface RunPlan {
   /** The run that this one repeats, for comparison. */
   replays: string | null;
   caller: string | null;
+  /** How the caller wants the run to write at least. */
+  writes: WriteMode | null;
   /** The run whose records it reads. */
   reads?: RecordSource;
   /** The run that this one is part of. */

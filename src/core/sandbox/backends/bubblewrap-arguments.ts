@@ -193,7 +193,7 @@ function isThere(folder: string, mounts: readonly Mount[]): boolean {
 }
 
 function bind(mount: Mount, { features, profile }: BubblewrapOrder, give: (fd: number) => string): string[] {
-  const { path, access } = mount;
+  const { path, access, from } = mount;
   if (access === 'empty') {
     const inner = profile.mounts.filter((other) => enclosing(other.path, profile.mounts) === mount);
     const folders = new Set(
@@ -205,10 +205,11 @@ function bind(mount: Mount, { features, profile }: BubblewrapOrder, give: (fd: n
     ];
   }
   const kind = access === 'write' ? '--bind' : '--ro-bind';
-  if (!mount.isGrant || !features.canBindDescriptors) return [kind, path, path];
+  if (!mount.isGrant || !features.canBindDescriptors) return [kind, from ?? path, path];
   const grants = profile.mounts.filter(({ isGrant }) => isGrant).length;
   if (grants > MAX_GRANTS) throw tooMany(grants);
-  return [`${kind}-fd`, give(openExactly(path)), path];
+  const fd = from === undefined ? openExactly(path) : openSync(from, O_PATH | constants.O_NOFOLLOW);
+  return [`${kind}-fd`, give(fd), path];
 }
 
 /** Opens the object at a path and checks that no component of the path became a link. */

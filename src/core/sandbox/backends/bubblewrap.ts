@@ -28,6 +28,7 @@ export const bubblewrap: SandboxBackend = {
   tier: 1,
   opensHosts: true,
   endsTls: true,
+  mountsLayers: true,
 
   async probe() {
     const { probeBubblewrap } = await import('./bubblewrap-probe.ts');

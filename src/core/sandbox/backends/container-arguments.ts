@@ -69,7 +69,7 @@ export function containerArguments(order: ContainerOrder): string[] {
     ...temporaryFolders(profile.mounts, limits.tmp_mb),
     ...bind({ path: order.orders, access: 'write' }, ORDERS_FOLDER),
     ...profile.mounts.flatMap((mount, index) =>
-      mount.access === 'empty' ? emptied(mount, index, order) : bind(checked(mount)),
+      mount.access === 'empty' ? emptied(mount, index, order) : bind(checked(mount), mount.path),
     ),
     '--entrypoint=/usr/bin/perl',
     image,
@@ -127,6 +127,7 @@ function bind({ path, access }: Mount, destination = path): string[] {
 
 /** Mounted by path: a user who can change the path between the check and the start can redirect it. */
 function checked(mount: Mount): Mount {
+  if (mount.from !== undefined) return { ...mount, path: mount.from };
   if (!mount.isGrant) return mount;
   let real: string;
   try {

@@ -51,6 +51,7 @@ export function containerBackend(settings: ContainerSettings): SandboxBackend {
   return {
     name: 'container',
     tier: 1,
+    mountsLayers: true,
     get identity() {
       return JSON.stringify([settings, engine.program?.identity]);
     },

@@ -8,6 +8,8 @@ export interface Mount {
   access: 'read' | 'write' | 'empty';
   /** Opened first and mounted by its descriptor, because other processes may change the path. */
   isGrant?: boolean;
+  /** Mounted at the path in place of what is there. */
+  from?: string;
 }
 
 /**

@@ -12,7 +12,7 @@ export type ReportProtected = (warn: (msg: string, extra: Record<string, unknown
  */
 export function watchProtected({ grants, staged, tool }: ToolPlan): ReportProtected {
   const written = grants
-    .filter(({ access, path }) => access === 'write' && path !== tool.home)
+    .filter(({ access, path, from }) => access === 'write' && from === undefined && path !== tool.home)
     .map(({ path }) => path);
   const roots = written.filter((path) => !liesInProtected(path));
   const allowed = [...written.filter(liesInProtected), ...staged.map(({ target }) => target)];

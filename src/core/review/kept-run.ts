@@ -1,0 +1,161 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
+import * as z from 'zod';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { VERIFY } from '../../protocol/next-steps.ts';
+import { writeAtomic } from '../../util/atomic-write.ts';
+import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { withFileLock } from '../../util/file-lock.ts';
+import { OpenFolder } from '../../util/open-folder.ts';
+import { readRegular } from '../../util/regular-file.ts';
+import { openAbove, type TreeEntry, type TreeListing, type TreePlace } from '../../util/tree-listing.ts';
+import { removePath } from '../../util/walk-tree.ts';
+import { KEPT } from '../store-files/layout.ts';
+import { keptId, treeOf } from './kept-paths.ts';
+import { indexOf, type KeptMode, type KeptState } from './undecided.ts';
+
+/** A file or folder that a run writes, with the copy that ACOR keeps of it. */
+export interface KeptPlace {
+  id: string;
+  /** Real and absolute. */
+  path: string;
+  mode: KeptMode;
+  /** The copy, as a path in the run's folder. */
+  tree: string;
+  state: KeptState;
+}
+
+/** What was done with the changes of a run after its end. */
+export interface KeptEffect {
+  ts: string;
+  effect: 'applied' | 'discarded' | 'undone';
+  by: string;
+  /** Absolute paths; at most `MAX_PATHS`. */
+  paths: string[];
+  count: number;
+}
+
+const effect = z.object({
+  ts: z.string(),
+  effect: z.enum(['applied', 'discarded', 'undone']),
+  by: z.string(),
+  paths: z.array(z.string()),
+  count: z.int(),
+});
+
+const index = z.object({
+  version: z.literal(1),
+  places: z.array(
+    z.object({
+      id: z.string().regex(/^[0-9a-f]{16}$/),
+      path: z.string(),
+      mode: z.enum(['review', 'snapshot']),
+      tree: z.string(),
+      state: z.enum(['open', 'pending', 'too_large', 'unchanged', 'applied', 'discarded', 'undone']),
+    }),
+  ),
+  effects: z.array(effect),
+});
+
+/** The kept places of one run, as they are stored. */
+export class KeptRun {
+  readonly dir: string;
+  readonly places: KeptPlace[];
+  readonly effects: KeptEffect[];
+
+  private constructor(dir: string, places: KeptPlace[], effects: KeptEffect[]) {
+    this.dir = dir;
+    this.places = places;
+    this.effects = effects;
+  }
+
+  /** Reads what is kept of a run. A run that keeps nothing has no places. */
+  static read(dir: string): KeptRun {
+    const path = indexOf(dir);
+    if (!existsSync(path)) return new KeptRun(dir, [], []);
+    try {
+      const { places, effects } = index.parse(JSON.parse(readRegular(path).toString('utf8')));
+      return new KeptRun(dir, places, effects);
+    } catch (error) {
+      throw new AcorError('E_STORAGE', `${path} cannot be read: ${errorMessage(error)}`, {
+        hint: 'Something else has changed or damaged it: the changes of this run can only be removed with the run.',
+        next: [VERIFY],
+      });
+    }
+  }
+
+  store(): void {
+    mkdirSync(join(this.dir, KEPT), { recursive: true, mode: 0o700 });
+    const { places, effects } = this;
+    writeAtomic(indexOf(this.dir), `${JSON.stringify({ version: 1, places, effects })}\n`, {
+      durable: true,
+      mode: 0o600,
+    });
+  }
+
+  /** The place of a path, which is added if it is not there. */
+  placeOf(path: string, mode: KeptMode, tree = treeOf(path)): KeptPlace {
+    const known = this.places.find((each) => each.path === path && each.mode === mode);
+    if (known !== undefined) return known;
+    const place: KeptPlace = { id: keptId(path), path, mode, tree, state: 'open' };
+    this.places.push(place);
+    return place;
+  }
+
+  listing({ id }: KeptPlace, which: 'before' | 'after'): TreeListing | undefined {
+    const path = this.#listingPath(id, which);
+    if (!existsSync(path)) return undefined;
+    return new Map(JSON.parse(readRegular(path).toString('utf8')) as [string, TreeEntry][]);
+  }
+
+  keepListing({ id }: KeptPlace, which: 'before' | 'after', listing: TreeListing): void {
+    const path = this.#listingPath(id, which);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeAtomic(path, JSON.stringify([...listing]), { mode: 0o600 });
+  }
+
+  dropListing({ id }: KeptPlace, which: 'before' | 'after'): void {
+    removePath(this.#listingPath(id, which));
+  }
+
+  #listingPath(id: string, which: 'before' | 'after'): string {
+    return join(this.dir, KEPT, id, `${which}.json`);
+  }
+
+  /** The copy of a place. Its folder must be closed. */
+  openTree({ tree }: KeptPlace): TreePlace {
+    using folder = OpenFolder.trusted(dirname(this.dir));
+    return openAbove({ folder, name: basename(this.dir) }, tree);
+  }
+
+  /** Removes the copy and the listings of a place that is settled. */
+  drop(place: KeptPlace): void {
+    removePath(join(this.dir, KEPT, place.id));
+  }
+}
+
+/** Opens the folder of a place, without following links; undefined when it does not exist. It must be closed. */
+export function openPlace({ path }: Pick<KeptPlace, 'path'>): TreePlace | undefined {
+  try {
+    return { folder: OpenFolder.real(dirname(path)), name: basename(path) };
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The same, and makes the folders that are missing. */
+export function makePlace({ path }: Pick<KeptPlace, 'path'>): TreePlace {
+  let folder = OpenFolder.trusted(sep);
+  for (const name of dirname(path).split(sep)) {
+    if (name === '') continue;
+    using above = folder;
+    folder = above.makeChild(name);
+  }
+  return { folder, name: basename(path) };
+}
+
+/** Does `work` while no other process changes what is kept of a run. */
+export function withKept<T>(dir: string, work: (kept: KeptRun) => Promise<T>): Promise<T> {
+  return withFileLock(join(dir, `${KEPT}.lock`), () => work(KeptRun.read(dir)));
+}

@@ -1,0 +1,339 @@
+import { join } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { diffRun, discardRun } from '../../protocol/next-steps.ts';
+import {
+  changesBetween,
+  comparedWith,
+  makeChanges,
+  selectChanges,
+  type TreeChange,
+  type TreeConflict,
+  type Unfit,
+  unfitnessOf,
+} from '../../util/change-tree.ts';
+import { countOf } from '../../util/count-of.ts';
+import { errorCode } from '../../util/error-code.ts';
+import { isInside } from '../../util/real-path.ts';
+import {
+  inSlices,
+  listTree,
+  type TreeEntry,
+  type TreeListing,
+  TreeTooLarge,
+} from '../../util/tree-listing.ts';
+import { Ledger } from '../store-files/ledger.ts';
+import { sha256 } from '../store-files/ledger-line.ts';
+import { storageError } from '../store-files/storage-error.ts';
+import { LEFT_BOUND, leftIn } from './keep-writes.ts';
+import { type KeptEffect, type KeptPlace, type KeptRun, makePlace, openPlace, withKept } from './kept-run.ts';
+import { isUndecided, type KeptMode } from './undecided.ts';
+
+const MAX_PATHS = 1000;
+const MAX_SHOWN_CONFLICTS = 100;
+
+/** A change of a run in a place that ACOR keeps, with the place's own path before it. */
+export interface PlacedChange extends TreeChange {
+  place: KeptPlace;
+  path: string;
+  /** Set when it is never applied. */
+  unfit: Unfit | undefined;
+}
+
+/** The run whose changes are settled, and who settles them. */
+export interface SettledRun {
+  runId: string;
+  dir: string;
+  /** The folder of all runs. */
+  root: string;
+  by: string;
+  check(): void;
+}
+
+/** What was done, or would be. */
+export interface Settled {
+  paths: string[];
+  /** The changes that were left out, because they would put something unfit in place. */
+  refused: { path: string; why: Unfit }[];
+  /** How many changes are still undecided. */
+  left: number;
+}
+
+/** What a run changed in the places that ACOR keeps, as the tool left them, and was not decided on yet. */
+export async function undecidedChanges(
+  kept: KeptRun,
+  check: () => void,
+  isWanted: (place: KeptPlace) => boolean = () => true,
+): Promise<PlacedChange[]> {
+  const changes: PlacedChange[] = [];
+  for (const place of kept.places) {
+    if (!isUndecided(place.state) || !isWanted(place)) continue;
+    const [before, after] = await statesOf(kept, place, check);
+    for (const change of changesBetween(before, after))
+      changes.push({ ...change, place, path: pathOf(place, change.key), unfit: unfitnessOf(change) });
+  }
+  return changes;
+}
+
+/** The place before the run, and as its tool left it. Without the latter its supervisor has died: then the present state counts. */
+async function statesOf(
+  kept: KeptRun,
+  place: KeptPlace,
+  check: () => void,
+): Promise<[before: TreeListing, after: TreeListing]> {
+  const before = kept.listing(place, 'before') ?? new Map<string, TreeEntry>();
+  try {
+    return [before, kept.listing(place, 'after') ?? (await inSlices(leftIn(kept, place), check))];
+  } catch (error) {
+    if (error instanceof TreeTooLarge)
+      throw new AcorError(
+        'E_STORAGE',
+        `the tool has left too much in ${place.path} to be compared: ${error.message}`,
+        {
+          hint: 'Discard the changes of the run, and let the tool write less.',
+        },
+      );
+    throw storageError(error, `read the changes of ${place.path}`, kept.dir);
+  }
+}
+
+/** Puts changes of a layer in place: all, or those at and below the given paths. */
+export function applyKept(run: SettledRun, paths: readonly string[], dryRun: boolean): Promise<Settled> {
+  return settle(run, 'applied', paths, dryRun);
+}
+
+/** Restores what a run changed in place from its snapshot. */
+export function undoKept(run: SettledRun, paths: readonly string[], dryRun: boolean): Promise<Settled> {
+  return settle(run, 'undone', paths, dryRun);
+}
+
+/** Drops the changes of a layer, or a snapshot: all, or those at and below the given paths. */
+export function discardKept(run: SettledRun, dryRun: boolean): Promise<{ places: string[] }> {
+  return withKept(run.dir, async (kept) => {
+    const places = kept.places.filter(({ state }) => isUndecided(state));
+    if (places.length === 0) throw nothingLeft(run.runId, 'discard');
+    const paths = places.map(({ path }) => path);
+    if (dryRun) return { places: paths };
+    await record(run, kept, 'discarded', paths);
+    for (const place of places) {
+      place.state = 'discarded';
+      kept.drop(place);
+    }
+    kept.store();
+    return { places: paths };
+  });
+}
+
+const MODE_OF: Record<'applied' | 'undone', KeptMode> = { applied: 'review', undone: 'snapshot' };
+
+function settle(
+  run: SettledRun,
+  effect: 'applied' | 'undone',
+  paths: readonly string[],
+  dryRun: boolean,
+): Promise<Settled> {
+  return withKept(run.dir, async (kept) => {
+    const places = kept.places.filter(({ mode, state }) => mode === MODE_OF[effect] && isUndecided(state));
+    if (places.length === 0) throw nothingLeft(run.runId, effect === 'applied' ? 'apply' : 'undo');
+    const order = new Settlement(run, kept, effect);
+    for (const path of paths)
+      if (!places.some((place) => isInside(path, place.path) || isInside(place.path, path)))
+        throw notAmong(run.runId, path);
+    for (const place of places) await order.prepare(place, paths);
+    order.refuseConflicts();
+    if (!dryRun) await order.make();
+    return order.result();
+  });
+}
+
+interface PreparedPlace {
+  place: KeptPlace;
+  before: Map<string, TreeEntry>;
+  after: Map<string, TreeEntry>;
+  now: TreeListing;
+  /** In the direction in which they are made. */
+  open: TreeChange[];
+  selected: TreeChange[];
+}
+
+/** One settlement of all places of a run: compared as a whole before the first change is made. */
+class Settlement {
+  readonly #run: SettledRun;
+  readonly #kept: KeptRun;
+  readonly #effect: 'applied' | 'undone';
+  readonly #prepared: PreparedPlace[] = [];
+  readonly #conflicts: { path: string; problem: TreeConflict['problem'] }[] = [];
+  readonly #refused: Settled['refused'] = [];
+  readonly #made: string[] = [];
+
+  constructor(run: SettledRun, kept: KeptRun, effect: 'applied' | 'undone') {
+    this.#run = run;
+    this.#kept = kept;
+    this.#effect = effect;
+  }
+
+  async prepare(place: KeptPlace, paths: readonly string[]): Promise<void> {
+    const keys = paths.length === 0 ? [''] : paths.flatMap((path) => keyOf(place, path));
+    if (keys.length === 0) return;
+    const [before, after] = await statesOf(this.#kept, place, this.#run.check);
+    const changes =
+      this.#effect === 'applied' ? changesBetween(before, after) : changesBetween(after, before);
+    const selected = selectChanges(changes, keys).filter((change) => {
+      const why = this.#effect === 'applied' ? unfitnessOf(change) : undefined;
+      if (why !== undefined) this.#refused.push({ path: pathOf(place, change.key), why });
+      return why === undefined;
+    });
+    const now = await this.#presentState(place, this.#effect === 'applied' ? before : after);
+    const { open, conflicts } = comparedWith(selected, now);
+    for (const { key, problem } of conflicts) this.#conflicts.push({ path: pathOf(place, key), problem });
+    this.#prepared.push({ place, before: new Map(before), after: new Map(after), now, open, selected });
+  }
+
+  async #presentState(place: KeptPlace, known: TreeListing): Promise<TreeListing> {
+    try {
+      const at = openPlace(place);
+      if (at === undefined) return new Map();
+      using _ = at.folder;
+      return await inSlices(listTree(at, LEFT_BOUND, { known }), this.#run.check);
+    } catch (error) {
+      if (errorCode(error) === 'ENOTDIR') return new Map();
+      throw storageError(error, `read ${place.path}`, place.path);
+    }
+  }
+
+  refuseConflicts(): void {
+    if (this.#conflicts.length === 0) return;
+    const shown = this.#conflicts.slice(0, MAX_SHOWN_CONFLICTS);
+    const [first] = shown;
+    const verb = this.#effect === 'applied' ? 'applied' : 'undone';
+    throw new AcorError(
+      'E_CONFLICT',
+      `nothing was ${verb}: ${countOf(this.#conflicts.length, 'entry', 'entries')} changed since, the first is ${first!.path} (${first!.problem})`,
+      {
+        hint: 'Decide by hand about these entries, or name the paths of the others.',
+        details: { conflicts: shown, count: this.#conflicts.length },
+        next: [diffRun(this.#run.runId), discardRun(this.#run.runId)],
+      },
+    );
+  }
+
+  async make(): Promise<void> {
+    // The intention is entered first: no effect is without a line in the ledger.
+    const paths = this.#prepared.flatMap(({ place, open }) => open.map(({ key }) => pathOf(place, key)));
+    await record(this.#run, this.#kept, this.#effect, paths);
+    for (const prepared of this.#prepared) {
+      try {
+        await this.#makeIn(prepared);
+      } catch (error) {
+        throw this.#interrupted(prepared.place, error);
+      } finally {
+        this.#keepState(prepared);
+      }
+    }
+  }
+
+  async #makeIn({ place, open, now }: PreparedPlace): Promise<void> {
+    const from = this.#kept.openTree(place);
+    using _from = from.folder;
+    const to = makePlace(place);
+    using _to = to.folder;
+    const made = this.#made;
+    await inSlices(
+      (function* () {
+        for (const key of makeChanges(open, { from, to, now })) {
+          if (key !== undefined) made.push(pathOf(place, key));
+          yield undefined;
+        }
+      })(),
+      this.#run.check,
+    );
+  }
+
+  /** From now on the changes that were made are no changes any more. */
+  #keepState({ place, before, after, selected, open }: PreparedPlace): void {
+    const made = new Set(this.#made);
+    const [target, source] = this.#effect === 'applied' ? [before, after] : [after, before];
+    const pending = new Set(open.map(({ key }) => key));
+    for (const { key } of selected) {
+      if (pending.has(key) && !made.has(pathOf(place, key))) continue;
+      const entry = source.get(key);
+      if (entry === undefined) target.delete(key);
+      else target.set(key, entry);
+    }
+    if (changesBetween(before, after).length === 0) {
+      place.state = this.#effect;
+      this.#kept.drop(place);
+    } else {
+      place.state = 'pending';
+      this.#kept.keepListing(place, 'before', before);
+      this.#kept.keepListing(place, 'after', after);
+    }
+    this.#kept.store();
+  }
+
+  #interrupted(place: KeptPlace, error: unknown): AcorError {
+    const failed = storageError(error, `change ${place.path}`, place.path);
+    return new AcorError(
+      failed.code,
+      `${failed.message}; ${countOf(this.#made.length, 'change')} made before that`,
+      {
+        hint: `${failed.hint ?? ''} Then do it again: what is in place already is left as it is.`.trim(),
+        details: { made: this.#made.slice(0, MAX_PATHS) },
+        next: [diffRun(this.#run.runId)],
+        cause: error,
+      },
+    );
+  }
+
+  result(): Settled {
+    let left = 0;
+    for (const { before, after } of this.#prepared) left += changesBetween(before, after).length;
+    const planned = this.#prepared.flatMap(({ place, open }) => open.map(({ key }) => pathOf(place, key)));
+    return { paths: this.#made.length > 0 ? this.#made : planned, refused: this.#refused, left };
+  }
+}
+
+/** Enters an effect in the ledger, and in the list of the run. */
+async function record(
+  { runId, root, by }: SettledRun,
+  kept: KeptRun,
+  effect: KeptEffect['effect'],
+  paths: readonly string[],
+): Promise<void> {
+  const count = paths.length;
+  await new Ledger(root).append({
+    type: effect,
+    run_id: runId,
+    by,
+    changes: count,
+    paths_sha256: sha256(paths.join('\0')),
+  });
+  const ts = new Date().toISOString();
+  kept.effects.push({ ts, effect, by, paths: paths.slice(0, MAX_PATHS), count });
+  kept.store();
+}
+
+/** The path in a tree that an absolute path names; the whole tree when that is inside the path. */
+function keyOf(place: KeptPlace, path: string): string[] {
+  if (isInside(place.path, path)) return [''];
+  if (!isInside(path, place.path)) return [];
+  return [Buffer.from(path.slice(place.path.length + 1)).toString('latin1')];
+}
+
+/** For people: a name that is no UTF-8 is shown as well as it can be. */
+function pathOf({ path }: KeptPlace, key: string): string {
+  return key === '' ? path : join(path, Buffer.from(key, 'latin1').toString('utf8'));
+}
+
+function nothingLeft(runId: string, what: string): AcorError {
+  return new AcorError('E_USAGE', `run ${runId} has nothing to ${what}`, {
+    hint: 'Only a run with a layer or a snapshot has, until its changes are applied, discarded or undone.',
+    next: [diffRun(runId)],
+  });
+}
+
+function notAmong(runId: string, path: string): AcorError {
+  return new AcorError('E_INPUT_NOT_FOUND', `${path} is in no place that run ${runId} keeps`, {
+    hint: 'Name paths of the changes.',
+    next: [diffRun(runId)],
+  });
+}

@@ -1,0 +1,70 @@
+import { resolve } from 'node:path';
+import * as z from 'zod';
+import type { OperationContext } from '../../compose/operation.ts';
+import type { Settled, SettledRun } from '../../core/review/settle.ts';
+import { recoverRun } from '../../core/run/recover-lost-run.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { attachTo } from '../../protocol/next-steps.ts';
+import { isFinal } from '../../protocol/run.ts';
+import { realPathOf } from '../../util/real-path.ts';
+import type { AcorApp } from '../acor-app.ts';
+import { runId } from '../shapes.ts';
+
+/** The input of the operations that settle the changes of a run. */
+export const settleInput = z.object({
+  run: runId,
+  paths: z
+    .array(z.string())
+    .default([])
+    .describe('Only these files and folders, with everything in them; all when there are none.'),
+  dry_run: z
+    .boolean()
+    .default(false)
+    .describe('Check for conflicts and show what would change, and change nothing.'),
+});
+
+export const settled = z.lazy(() =>
+  z.object({
+    run_id: z.string(),
+    paths: z.array(z.string()).describe('The entries that were changed, or would be.'),
+    refused: z
+      .array(z.object({ path: z.string(), why: z.enum(['special', 'leads_out']) }))
+      .describe('Changes that are never put in place: pipes, devices and sockets, and links that lead out.'),
+    left: z.int().describe('How many changes of the run are not settled.'),
+    dry_run: z.boolean(),
+  }),
+);
+
+/** The ended run whose changes are settled. A lost run is ended first. Throws E_USAGE for a live one. */
+export async function endedRun(run: string, ctx: OperationContext<AcorApp>): Promise<SettledRun> {
+  const project = await ctx.app.project();
+  const { state } = await recoverRun(project, run);
+  if (!isFinal(state)) {
+    throw new AcorError('E_USAGE', `run ${run} has not ended (${state})`, {
+      hint: 'Wait until the run ends, or cancel it first.',
+      next: [attachTo(run)],
+    });
+  }
+  const { workspaces } = project;
+  return {
+    runId: run,
+    dir: workspaces.of(run).dir,
+    root: workspaces.root,
+    by: ctx.app.principal.name,
+    check: () => ctx.signal.throwIfAborted(),
+  };
+}
+
+/** The paths as changes name them: absolute, with the links above them resolved. */
+export function changedPaths(paths: readonly string[], cwd: string): string[] {
+  return paths.map((path) => {
+    const at = resolve(cwd, path);
+    const slash = at.lastIndexOf('/');
+    // The entry itself may be a link that the run has made.
+    return `${realPathOf(at.slice(0, slash) || '/', cwd).path.replace(/\/$/, '')}/${at.slice(slash + 1)}`;
+  });
+}
+
+export function settledData(run: string, { paths, refused, left }: Settled, dryRun: boolean) {
+  return { run_id: run, paths, refused, left, dry_run: dryRun };
+}

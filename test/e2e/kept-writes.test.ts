@@ -1,0 +1,406 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
+import { TestProject } from '../support/project.ts';
+
+const canMount = process.platform === 'linux' && (await bubblewrap.probe()).available;
+const skip = canMount ? false : 'no sandbox here can mount a layer';
+
+let project: TestProject;
+beforeEach(() => {
+  project = new TestProject();
+  project.write('site/a.txt', 'one\n');
+  project.write('site/b.txt', 'two\n');
+  project.write('site/sub/x.txt', 'x\n');
+  mkdirSync(project.path('victim'), { mode: 0o777 });
+});
+afterEach(() => project[Symbol.dispose]());
+
+/** A tool that works in the folder `site`, which its manifest grants. */
+function addTool(name: string, script: string, mode?: 'snapshot' | 'review', more = ''): void {
+  const write = mode === undefined ? 'site' : `{ path: site, mode: ${mode} }`;
+  project.write(
+    `tools/${name}/tool.yaml`,
+    `name: ${name}\nversion: 1.0.0\npermissions: { filesystem: { write: [${write}] } }\n${more}`,
+  );
+  const head = `import os, sys\nvictim = ${JSON.stringify(project.path('victim'))}\nos.chdir(${JSON.stringify(project.path('site'))})\n`;
+  project.write(`tools/${name}/cli.py`, `${head}${script}print('{"type":"result","status":"ok"}')\n`);
+}
+
+const CHANGES = `open('a.txt', 'w').write('changed\\n')
+os.remove('b.txt')
+os.mkdir('new')
+open('new/n.txt', 'w').write('n\\n')
+os.remove('sub/x.txt'); os.rmdir('sub')
+open('sub', 'w').write('now a file\\n')
+os.symlink('a.txt', 'link')
+`;
+
+/** All below a folder, as text. */
+function contentOf(path: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of readdirSync(path, { recursive: true, encoding: 'utf8' }).sort()) {
+    const at = join(path, name);
+    const stats = lstatSync(at);
+    if (stats.isSymbolicLink()) found[name] = `-> ${readlinkSync(at)}`;
+    else if (stats.isFile()) found[name] = readFileSync(at, 'utf8');
+    else found[name] = stats.isDirectory() ? '/' : 'special';
+  }
+  return found;
+}
+
+const data = () => contentOf(project.path('site'));
+const BEFORE = { 'a.txt': 'one\n', 'b.txt': 'two\n', sub: '/', 'sub/x.txt': 'x\n' };
+const AFTER = {
+  'a.txt': 'changed\n',
+  link: '-> a.txt',
+  new: '/',
+  'new/n.txt': 'n\n',
+  sub: 'now a file\n',
+};
+
+async function ran(args: readonly string[]): Promise<string> {
+  const run = await project.envelope(['run', '--no-stream', ...args]);
+  assert.equal(run.data?.state, 'completed', JSON.stringify(run));
+  return run.data.run_id;
+}
+
+const changesOf = (diff: { data?: { changes: { path: string; change: string }[] } }) =>
+  diff.data!.changes.map(({ path, change }) => `${change} ${path.slice(project.path('site').length + 1)}`);
+
+describe('a layer', { skip }, () => {
+  it('has the changes of a tool, which finds them itself, and the folder has them when they are applied', async () => {
+    addTool('works', `${CHANGES}assert open('a.txt').read() == 'changed\\n'\n`, 'review');
+    const run = await ran(['works']);
+    assert.deepEqual(data(), BEFORE);
+    const shown = await project.envelope(['show', run]);
+    assert.deepEqual(shown.data.undecided, [
+      { path: project.path('site'), mode: 'review', state: 'pending' },
+    ]);
+    assert.deepEqual(shown.meta.next, [`acor diff ${run}`, `acor apply ${run}`, `acor discard ${run}`]);
+
+    const diff = await project.envelope(['diff', run]);
+    assert.deepEqual(changesOf(diff), [
+      ...['modified a.txt', 'deleted b.txt', 'added link', 'added new', 'added new/n.txt', 'modified sub'],
+      'deleted sub/x.txt',
+    ]);
+    assert.match(diff.data.changes[0].patch, /^-one\n\+changed$/m);
+
+    const planned = await project.envelope(['apply', run, '--dry-run']);
+    assert.equal(planned.data.paths.length, 7);
+    assert.deepEqual(data(), BEFORE);
+    const applied = await project.envelope(['apply', run]);
+    assert.deepEqual([applied.data.left, applied.meta.next], [0, undefined]);
+    assert.deepEqual(data(), AFTER);
+
+    const after = await project.envelope(['diff', run]);
+    assert.deepEqual(after.data.changes, []);
+    assert.equal(after.data.effects[0].count, 7);
+    assert.match(readFileSync(join(project.runsDir, 'ledger.jsonl'), 'utf8'), /"type":"applied"/);
+    assert.equal((await project.envelope(['verify'])).ok, true);
+    const again = await project.envelope(['apply', run]);
+    assert.equal(again.error?.code, 'E_USAGE');
+  });
+
+  it('is applied in part, and the rest is discarded', async () => {
+    addTool('works', CHANGES, 'review');
+    const run = await ran(['works']);
+    const applied = await project.envelope(['apply', run, 'site/new/n.txt', 'site/a.txt']);
+    assert.deepEqual({ ...data() }, { ...BEFORE, 'a.txt': 'changed\n', new: '/', 'new/n.txt': 'n\n' });
+    assert.equal(applied.data.left, 4);
+    assert.deepEqual(changesOf(await project.envelope(['diff', run])), [
+      ...['deleted b.txt', 'added link', 'modified sub', 'deleted sub/x.txt'],
+    ]);
+    assert.equal((await project.envelope(['discard', run])).ok, true);
+    assert.deepEqual((await project.envelope(['diff', run])).data.changes, []);
+    assert.equal(existsSync(join(project.runsDir, run, 'kept', 'tree')), false);
+  });
+
+  it('is asked for by the caller, by the configuration and by a manifest, and the strictest of them counts', async () => {
+    addTool('works', CHANGES);
+    addTool('asks', CHANGES, 'review');
+    await ran(['works', '--review']);
+    assert.deepEqual(data(), BEFORE);
+    await ran(['asks', '--snapshot']);
+    assert.deepEqual(data(), BEFORE);
+    project.write('.acor/config.yaml', 'version: 1\nsecurity: { writes: review }\n');
+    await ran(['works']);
+    assert.deepEqual(data(), BEFORE);
+    project.write('.acor/config.yaml', 'version: 1\n');
+    await ran(['works']);
+    assert.deepEqual(data(), AFTER, 'the control: without a layer the tool writes in place');
+  });
+
+  it('holds the outputs that arguments name, too', async () => {
+    project.write(
+      'tools/out/tool.yaml',
+      'name: out\nversion: 1.0.0\ninputs: [{ name: new, type: path, access: write }, { name: old, type: path, access: write }]\n',
+    );
+    project.write(
+      'tools/out/cli.sh',
+      '#!/bin/bash\necho new > "$2"; echo more >> "$4"; echo \'{"type":"result","status":"ok"}\'\n',
+      0o755,
+    );
+    const args = ['out', '--new', 'made/new.txt', '--old', 'site/a.txt'];
+    const run = await ran(['--review', ...args]);
+    assert.equal(existsSync(project.path('made')), false);
+    assert.deepEqual(data(), BEFORE);
+    const diff = await project.envelope(['diff', run]);
+    assert.deepEqual(
+      diff.data.changes.map(({ path, change }: { path: string; change: string }) => [change, path]),
+      [
+        ['added', project.path('made/new.txt')],
+        ['modified', project.path('site/a.txt')],
+      ],
+    );
+    assert.equal((await project.envelope(['apply', run])).data.left, 0);
+    assert.equal(readFileSync(project.path('made/new.txt'), 'utf8'), 'new\n');
+    assert.equal(readFileSync(project.path('site/a.txt'), 'utf8'), 'one\nmore\n');
+  });
+
+  it('is found by the next attempt of the same run', async () => {
+    addTool(
+      'twice',
+      "if os.path.exists('mark'):\n    open('done', 'w').write('yes')\nelse:\n    open('mark', 'w').write('1'); sys.exit(20)\n",
+      'review',
+      'idempotent: true\nretry: { max_attempts: 2, backoff_s: 0 }\n',
+    );
+    const run = await ran(['twice']);
+    assert.deepEqual(changesOf(await project.envelope(['diff', run])), ['added done', 'added mark']);
+    assert.deepEqual(data(), BEFORE);
+  });
+
+  it('is not applied over changes that others have made meanwhile: nothing is written then', async () => {
+    addTool('works', CHANGES, 'review');
+    const run = await ran(['works']);
+    project.write('site/a.txt', 'mine\n');
+    project.write('site/new', 'mine too\n');
+    project.write('site/sub/mine.txt', 'and this\n');
+    const mine = data();
+    const refused = await project.envelope(['apply', run]);
+    assert.equal(refused.error?.code, 'E_CONFLICT');
+    assert.deepEqual(
+      (refused.error!.details!.conflicts as { path: string; problem: string }[])
+        .map(({ path, problem }) => `${problem} ${path.slice(project.path('site').length + 1)}`)
+        .sort(),
+      ['appeared new', 'appeared sub/mine.txt', 'changed a.txt'],
+    );
+    assert.deepEqual(data(), mine);
+    const part = await project.envelope(['apply', run, 'site/b.txt']);
+    assert.equal(part.ok, true);
+    assert.equal(existsSync(project.path('site/b.txt')), false);
+    // Someone who makes the same change is no conflict.
+    project.write('site/a.txt', 'changed\n');
+    assert.equal((await project.envelope(['apply', run, 'site/a.txt'])).ok, true);
+  });
+
+  it('never puts pipes, links that lead out, or set-id bits in place', async () => {
+    addTool(
+      'hostile',
+      `os.mkfifo('pipe')
+os.symlink('/etc/passwd', 'absolute')
+os.symlink('../victim', 'up')
+os.symlink('sub/../../victim', 'hidden')
+os.symlink('locked', 'here')
+open('locked', 'w').write('text'); os.chmod('locked', 0)
+os.mkdir('closed'); open('closed/in', 'w').write('in'); os.chmod('closed', 0)
+open('program', 'w').write('p')
+try: os.chmod('program', 0o6755)
+except PermissionError: os.chmod('program', 0o755)
+`,
+      'review',
+    );
+    const run = await ran(['hostile']);
+    const applied = await project.envelope(['apply', run]);
+    assert.deepEqual(
+      applied.data.refused.map(
+        ({ path, why }: { path: string; why: string }) => `${why} ${path.split('/').at(-1)}`,
+      ),
+      ['leads_out absolute', 'leads_out hidden', 'special pipe', 'leads_out up'],
+    );
+    chmodSync(project.path('site/closed'), 0o700);
+    chmodSync(project.path('site/locked'), 0o600);
+    assert.deepEqual(data(), {
+      ...BEFORE,
+      closed: '/',
+      'closed/in': 'in',
+      here: '-> locked',
+      locked: 'text',
+      program: 'p',
+    });
+    assert.equal(statSync(project.path('site/program')).mode & 0o7777, 0o755);
+    assert.equal(applied.data.left, 4);
+  });
+
+  it('leaves only the discard of what is nested too deep to be compared', async () => {
+    addTool('nests', "for i in range(900):\n    os.mkdir('deep'); os.chdir('deep')\n", 'review');
+    const run = await ran(['nests']);
+    const shown = await project.envelope(['show', run]);
+    assert.equal(shown.data.undecided[0].state, 'too_large');
+    assert.deepEqual(shown.meta.next, [`acor diff ${run}`, `acor discard ${run}`]);
+    assert.equal((await project.envelope(['diff', run])).ok, true);
+    assert.equal((await project.envelope(['apply', run])).error?.code, 'E_STORAGE');
+    assert.equal((await project.envelope(['discard', run])).ok, true);
+    assert.deepEqual(data(), BEFORE);
+  });
+
+  it('is not applied through a link that has taken the place of a folder', async () => {
+    addTool(
+      'works',
+      "open('sub/new.txt', 'w').write('new')\nopen('sub/x.txt', 'w').write('changed')\n",
+      'review',
+    );
+    const run = await ran(['works']);
+    writeFileSync(project.path('victim/x.txt'), 'x\n');
+    renameSync(project.path('site/sub'), project.path('site/was'));
+    symlinkSync(project.path('victim'), project.path('site/sub'));
+    const refused = await project.envelope(['apply', run]);
+    assert.equal(refused.error?.code, 'E_CONFLICT', JSON.stringify(refused));
+    assert.deepEqual(contentOf(project.path('victim')), { 'x.txt': 'x\n' });
+    rmSync(project.path('site/sub'));
+    renameSync(project.path('site/was'), project.path('site/sub'));
+    renameSync(project.path('site'), project.path('elsewhere'));
+    symlinkSync(project.path('elsewhere'), project.path('site'));
+    assert.equal((await project.envelope(['apply', run])).ok, false);
+    assert.deepEqual(contentOf(project.path('elsewhere/sub')), { 'x.txt': 'x\n' });
+    rmSync(project.path('site'));
+    renameSync(project.path('elsewhere'), project.path('site'));
+    assert.equal((await project.envelope(['apply', run])).ok, true, 'the control');
+    assert.deepEqual(contentOf(project.path('site/sub')), { 'new.txt': 'new', 'x.txt': 'changed' });
+  });
+
+  it('shows a tool neither the real folder nor the layers of other runs', async () => {
+    addTool('works', CHANGES, 'review');
+    const run = await ran(['works']);
+    const kept = join(project.runsDir, run, 'kept');
+    addTool(
+      'looks',
+      `found = [p for p in ${JSON.stringify([kept, join(kept, 'index.json')])} if os.path.exists(p)]
+assert found == [], found
+assert open('a.txt').read() == 'one\\n'
+try:
+    os.link(${JSON.stringify(project.path('tools/looks/cli.py'))}, 'hard')
+    raise SystemExit('a hard link to a file outside')
+except OSError: pass
+open('a.txt', 'w').write('mine')
+`,
+      'review',
+    );
+    await ran(['looks']);
+    assert.deepEqual(data(), BEFORE);
+  });
+
+  it('keeps its run from being cleaned, removed and packed before the user has decided', async () => {
+    addTool('works', CHANGES, 'review');
+    const run = await ran(['works']);
+    await project.supervisorsExited();
+    for (const args of [
+      ['clean', '--keep', '0'],
+      ['clean', '--pack', '--keep', '0'],
+    ]) {
+      const cleaned = await project.envelope(args);
+      assert.deepEqual([cleaned.data.removed, cleaned.data.packed], [[], []]);
+      assert.match(cleaned.data.skipped[0].reason, /neither applied nor discarded/);
+    }
+    assert.equal((await project.envelope(['runs', 'rm', run])).error?.code, 'E_USAGE');
+    await project.envelope(['discard', run]);
+    assert.deepEqual((await project.envelope(['clean', '--keep', '0'])).data.removed, [run]);
+  });
+
+  it('needs a sandbox that mounts it, and a tool that may not write everywhere', async () => {
+    addTool('works', CHANGES, 'review');
+    project.write('.acor/config.yaml', "version: 1\nsecurity: { isolation: 'off' }\n");
+    const refused = await project.envelope(['run', '--no-stream', 'works']);
+    assert.equal(refused.error?.code, 'E_SANDBOX_UNAVAILABLE');
+    assert.deepEqual(data(), BEFORE);
+  });
+
+  it('copies at most a bounded size, and says so before it copies', async () => {
+    addTool('works', CHANGES, 'review');
+    const file = openSync(project.path('site/holes'), 'w');
+    ftruncateSync(file, 1_000_000_001);
+    closeSync(file);
+    const refused = await project.envelope(['run', '--no-stream', 'works']);
+    assert.equal(refused.error?.code, 'E_PERMISSION');
+    assert.match(refused.error!.message, /too large for a layer: its files have more than 1000000000 bytes/);
+    assert.equal(readFileSync(project.path('site/a.txt'), 'utf8'), 'one\n');
+  });
+});
+
+describe('a snapshot', () => {
+  it('restores what a run changed in place, once', async () => {
+    addTool('works', CHANGES, 'snapshot');
+    const run = await ran(['works']);
+    assert.deepEqual(data(), AFTER);
+    const diff = await project.envelope(['diff', run, '--stat']);
+    assert.equal(diff.data.changes.length, 7);
+    assert.deepEqual(diff.meta.next, [`acor undo ${run}`]);
+    const undone = await project.envelope(['undo', run]);
+    assert.equal(undone.data.left, 0);
+    assert.deepEqual(data(), BEFORE);
+    assert.equal((await project.envelope(['undo', run])).error?.code, 'E_USAGE');
+    assert.equal((await project.envelope(['apply', run])).error?.code, 'E_USAGE');
+  });
+
+  it('is not restored over changes that others have made since', async () => {
+    addTool('works', CHANGES, 'snapshot');
+    const run = await ran(['works']);
+    project.write('site/a.txt', 'mine\n');
+    project.write('site/new/mine.txt', 'mine\n');
+    const mine = data();
+    const refused = await project.envelope(['undo', run]);
+    assert.equal(refused.error?.code, 'E_CONFLICT');
+    assert.deepEqual(data(), mine);
+    assert.equal((await project.envelope(['undo', run, 'site/b.txt'])).ok, true);
+    assert.deepEqual(data(), { ...mine, 'b.txt': 'two\n' });
+  });
+
+  it('undoes a change that kept the size and the time of the file', async () => {
+    addTool(
+      'sly',
+      "s = os.stat('a.txt'); open('a.txt', 'w').write('eno\\n'); os.utime('a.txt', ns=(s.st_atime_ns, s.st_mtime_ns))\n",
+      'snapshot',
+    );
+    const run = await ran(['sly']);
+    assert.equal(data()['a.txt'], 'eno\n');
+    assert.equal((await project.envelope(['undo', run])).ok, true);
+    assert.deepEqual(data(), BEFORE);
+  });
+
+  it('works without a sandbox, and of a failed run', async () => {
+    project.write('.acor/config.yaml', "version: 1\nsecurity: { isolation: 'off' }\n");
+    addTool('fails', `${CHANGES}sys.exit(1)\n`, 'snapshot');
+    const failed = await project.envelope(['run', '--no-stream', 'fails']);
+    assert.equal(failed.ok, false);
+    assert.deepEqual(data(), AFTER);
+    assert.equal((await project.envelope(['undo', 'last'])).ok, true);
+    assert.deepEqual(data(), BEFORE);
+  });
+
+  it('is not restored through a link that the tool has left', async () => {
+    addTool('plants', "os.remove('sub/x.txt'); os.rmdir('sub'); os.symlink(victim, 'sub')\n", 'snapshot');
+    const run = await ran(['plants']);
+    assert.equal(data().sub, `-> ${project.path('victim')}`, 'the control: in place the link is there');
+    assert.equal((await project.envelope(['undo', run])).ok, true);
+    assert.deepEqual(data(), BEFORE);
+    assert.deepEqual(readdirSync(project.path('victim')), []);
+  });
+});
