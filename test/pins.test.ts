@@ -56,7 +56,6 @@ describe('pinned for other programs', () => {
       'E_CONFLICT user_error 1',
       'E_RUN_NOT_FOUND user_error 1',
       'E_STORAGE infra_error 2',
-      'E_OUTPUT_CONFLICT user_error 1',
       'E_INTEGRITY infra_error 1',
     ]);
   });

@@ -304,7 +304,7 @@ export const ERROR_CODES = {
     false,
     1,
     'Compare both states, and decide by hand; do not retry.',
-    'Something else changed the same entries since the run: look at what the run changed.',
+    'Another program changed the same files or folders since the run began: look at what is there now.',
   ),
   E_RUN_NOT_FOUND: row('user_error', false, 1, 'Choose a run that exists.', 'List the runs.', [LIST_RUNS]),
   E_STORAGE: row(
@@ -314,13 +314,6 @@ export const ERROR_CODES = {
     'Free space or fix the permissions of the store.',
     'Check what this machine offers.',
     [SEE_HEALTH],
-  ),
-  E_OUTPUT_CONFLICT: row(
-    'user_error',
-    false,
-    1,
-    'Look at what is at the target now; then move the output there, or run it again.',
-    'The workspace of the run still has the output.',
   ),
   E_INTEGRITY: row(
     'infra_error',

@@ -122,10 +122,7 @@ describe('the outputs of a tool', () => {
     running.child.stdin!.end();
     const { stdout } = await running.finished;
     assert.equal(text('raced.txt'), 'theirs, and longer\n');
-    assert.match(
-      stdout,
-      /"code":"E_OUTPUT_CONFLICT","msg":"[^"]*another process changed it while the run worked/,
-    );
+    assert.match(stdout, /"code":"E_CONFLICT","msg":"[^"]*another process changed it while the run worked/);
   });
 
   it('have their final path in every event, and in the log of stderr', async () => {

@@ -38,7 +38,7 @@ describe('an output', { skip }, () => {
         `${make}os.rename(args['folder'] + '/sub', args['folder'] + '/was')\nos.symlink(${JSON.stringify(project.path('victim'))}, args['folder'] + '/sub')\n`,
       );
       const { end, of } = await project.run(['swaps', '--folder', 'out', '--out', 'out/sub/x']);
-      assert.deepEqual([end.state, end.code, end.artifacts], ['failed', 'E_OUTPUT_CONFLICT', []]);
+      assert.deepEqual([end.state, end.code, end.artifacts], ['failed', 'E_CONFLICT', []]);
       assert.match(
         String(of('runner_error')[0]?.['msg']),
         /is a link or a file now, and ACOR does not follow it/,

@@ -134,7 +134,7 @@ const swapped: RunnerAttack = async () => {
   mkdirSync(project.path('victim'), { mode: 0o777 });
   const words = ['swaps', '--folder', 'out', '--out', 'out/sub/x'];
   const { end, stdout } = await project.run([...words, '--swap']);
-  assert.deepEqual([end.state, end.code], ['failed', 'E_STORAGE'], stdout);
+  assert.deepEqual([end.state, end.code], ['failed', 'E_CONFLICT'], stdout);
   assert.deepEqual(readdirSync(project.path('victim')), []);
   rmSync(project.path('out'), { recursive: true });
   mkdirSync(project.path('out', 'sub'), { recursive: true });

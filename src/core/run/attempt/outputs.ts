@@ -85,7 +85,7 @@ export function placeOutputs(all: readonly StagedOutput[], workspace: RunWorkspa
       ];
       const moves = kept.map(({ staged, target }) => shellCommand(['mv', staged, target]));
       throw new AcorError(
-        CONFLICTS.includes(errorCode(error)) ? 'E_OUTPUT_CONFLICT' : 'E_STORAGE',
+        CONFLICTS.includes(errorCode(error)) ? 'E_CONFLICT' : 'E_STORAGE',
         `cannot put the output in place at ${output.target}: ${placeProblem(error)}`,
         {
           hint: `The workspace still has the outputs. Move them with: ${moves.join(' && ')}`,
@@ -164,13 +164,9 @@ function copyToReplace({ target, staged }: StagedOutput, workspace: RunWorkspace
   using to = OutputPlace.staged(workspace, staged);
   const stats = from.stats();
   if (!stats?.isFile()) {
-    throw new AcorError(
-      'E_OUTPUT_CONFLICT',
-      `${target} has been removed or replaced since the run was planned`,
-      {
-        hint: 'Run it again.',
-      },
-    );
+    throw new AcorError('E_CONFLICT', `${target} has been removed or replaced since the run was planned`, {
+      hint: 'Run it again.',
+    });
   }
   copyOutput(from, to);
   return replacedFile(stats);
