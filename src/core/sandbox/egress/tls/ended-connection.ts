@@ -207,7 +207,9 @@ export class EndedConnection {
     }
     const { outer: socket, count } = reached;
     const identity = host.kind === 'name' ? { servername: name } : { host: name };
-    const tls = connect({ ...identity, socket, secureContext, ALPNProtocols: [PROTOCOL] });
+    // Said explicitly: NODE_TLS_REJECT_UNAUTHORIZED in the environment turns the default off.
+    const rejectUnauthorized = true;
+    const tls = connect({ ...identity, socket, secureContext, rejectUnauthorized, ALPNProtocols: [PROTOCOL] });
     try {
       await secured(tls, 'secureConnect');
     } catch (error) {
