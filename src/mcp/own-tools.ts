@@ -32,9 +32,14 @@ export const OWN_TOOLS: readonly OwnTool[] = [
   { name: 'acor_describe', operation: 'tool.describe', without: [], onlyForMany: true },
   { name: 'acor_diff', operation: 'run.diff', without: [], pages: true, onlyWhereKept: true },
   { name: 'acor_discard', operation: 'run.discard', without: [], onlyWhereKept: true },
-  { name: 'acor_explain', operation: 'system.explain', without: ['format', 'protocol_version'] },
+  {
+    name: 'acor_explain',
+    operation: 'system.explain',
+    without: ['format', 'protocol_version'],
+    rare: ['include_examples'],
+  },
   { name: 'acor_health', operation: 'system.health', without: ['format', 'dry_run'] },
-  { name: 'acor_logs', operation: 'run.logs', without: ['follow', 'format'], pages: true },
+  { name: 'acor_logs', operation: 'run.logs', without: ['follow', 'format'], rare: ['offset'], pages: true },
   {
     name: 'acor_runs',
     operation: 'run.list',

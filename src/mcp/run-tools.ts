@@ -25,44 +25,35 @@ const UNKNOWN_EFFECTS = {
 };
 
 export const runInput = z.strictObject({
-  tool: z.string().describe('The tool to run.'),
-  arguments: z
-    .record(z.string(), z.unknown())
-    .default({})
-    .describe('Its inputs, according to its inputSchema.'),
+  tool: z.string(),
+  arguments: z.record(z.string(), z.unknown()).default({}).describe('As its inputSchema says.'),
   timeout: timeout.describe('Seconds until the run must end.'),
   retries: z.int().min(0).optional().describe('How often a retryable failure is retried.'),
-  idempotency_key: z
-    .string()
-    .optional()
-    .describe('Idempotency key: repeating the call with the same key follows the existing run.'),
+  idempotency_key: z.string().optional().describe('Repeating a call with the same key follows its run.'),
   plan: z.string().optional().describe('The token of the reviewed dry run.'),
-  review: z.boolean().default(false).describe('Hold changes for acor_apply.'),
+  review: z.boolean().default(false).describe('Hold its changes for acor_apply.'),
   snapshot: z.boolean().default(false).describe('For acor_undo.'),
-  dry_run: z.boolean().default(false).describe('Show what would run, and start nothing.'),
-  detach: z.boolean().default(false).describe('Return the id at once; the run continues.'),
+  dry_run: z.boolean().default(false).describe('Only show what would run.'),
+  detach: z.boolean().default(false).describe('Return at once; the run continues.'),
 });
 
 export const waitInput = z.strictObject({
   run: runId,
-  timeout: timeout.describe('Stop waiting after this many seconds (default 45); the run continues.'),
+  timeout: timeout.describe('Seconds to wait (45); the run continues after them.'),
 });
 
 export const resumeInput = z.strictObject({
   run: runId,
-  timeout: timeout.describe('Seconds until the deadline of this attempt.'),
-  force: z
-    .boolean()
-    .default(false)
-    .describe('Also rerun an interrupted tool that is not idempotent: its effects may happen twice.'),
+  timeout: timeout.describe('Seconds for this attempt.'),
+  force: z.boolean().default(false).describe('Also rerun an interrupted tool that is not idempotent.'),
 });
 
 export const answerInput = z.strictObject({
   run: runId,
   action_id: z.string().optional().describe('The question; optional when only one is open.'),
-  choice: z.string().optional().describe('The id of one of the options.'),
-  value: z.unknown().optional().describe('The answer, any JSON value, when there are no options.'),
-  reason: z.string().optional().describe('The reason; it is recorded with the answer.'),
+  choice: z.string().optional().describe('The id of an option.'),
+  value: z.unknown().optional().describe('Any JSON value, when there are no options.'),
+  reason: z.string().optional(),
 });
 
 export const RUN_TOOLS: readonly RunTool[] = [

@@ -96,6 +96,10 @@ describe('a policy that denies everything', () => {
     await Promise.all([server.connect(its), client.connect(mine)]);
     const run = 'r-0123456789abcdef';
     const inputs: Record<string, Record<string, unknown>> = {
+      acor_apply: { run },
+      acor_diff: { run },
+      acor_discard: { run },
+      acor_undo: { run },
       acor_artifact_read: { run, artifact: '1' },
       acor_cancel: { run },
       acor_describe: { tool: 'quick' },

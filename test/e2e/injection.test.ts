@@ -443,7 +443,7 @@ ls -l /proc/self/fd | grep -c socket`;
     const { code, error, meta } = await own.envelope(['run', 't', '--no-stream']);
     assert.deepEqual([code, error.code], [2, 'E_ENV_MISSING']);
     assert.match(error.message, /'LONG' cannot be put into the header Authorization/);
-    assert.deepEqual(meta.next, ['acor secret set LONG --file FILE']);
+    assert.deepEqual(meta.next, ['acor secret set LONG']);
   });
 
   it('is described, and validated', async () => {

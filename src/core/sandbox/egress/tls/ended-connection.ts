@@ -209,7 +209,13 @@ export class EndedConnection {
     const identity = host.kind === 'name' ? { servername: name } : { host: name };
     // Said explicitly: NODE_TLS_REJECT_UNAUTHORIZED in the environment turns the default off.
     const rejectUnauthorized = true;
-    const tls = connect({ ...identity, socket, secureContext, rejectUnauthorized, ALPNProtocols: [PROTOCOL] });
+    const tls = connect({
+      ...identity,
+      socket,
+      secureContext,
+      rejectUnauthorized,
+      ALPNProtocols: [PROTOCOL],
+    });
     try {
       await secured(tls, 'secureConnect');
     } catch (error) {
