@@ -42,6 +42,7 @@ const CORE = [
   'core/authoring/migrations',
   'core/authoring/validation',
   'core/authoring/adopt',
+  'core/authoring/learn',
 ];
 
 /** Which layer may import which (ARCHITECTURE.md), from the bottom to the top: a layer names only layers above it in this list. */
@@ -200,6 +201,13 @@ export const LAYERS: readonly Layer[] = [
     packages: ['yaml'],
     node: true,
     note: 'manifests from the help of programs; it asks them in a sandbox, and does not import runs',
+  },
+  {
+    folder: 'core/authoring/learn',
+    folders: ['protocol', 'util'],
+    packages: ['yaml'],
+    node: true,
+    note: 'permissions from what a run was observed to do; pure but for the question whether a path exists',
   },
   {
     folder: 'core/workflow',

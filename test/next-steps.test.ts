@@ -51,6 +51,7 @@ const MADE_STEPS: readonly NextStep[] = [
   steps.undoRun(r),
   steps.listArtifacts(r),
   steps.listQuestions(r),
+  steps.learnTool('my_tool'),
   steps.describeTool('my_tool'),
   steps.graphOf('nightly'),
   steps.approve('plugin:notify'),

@@ -56,6 +56,7 @@ const FORMS = {
   'tool.adopt': { command: 'adopt', positionals: ['program', 'subcommand'] },
   'tool.approve': { command: 'approve', positionals: ['tool'] },
   'tool.describe': { command: 'describe', positionals: ['tool'] },
+  'tool.learn': { command: 'learn', positionals: ['tool'], passthrough: 'args' },
   'tool.list': { command: 'list' },
   'workflow.graph': { command: 'workflow graph', positionals: ['workflow'] },
   'workflow.list': { command: 'workflow list' },

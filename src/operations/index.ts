@@ -36,6 +36,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     hidden: true,
   },
   { ...formOf('project.init'), load: async () => (await import('./project/project-init.ts')).projectInit },
+  { ...formOf('tool.learn'), load: async () => (await import('./tool/tool-learn.ts')).toolLearn },
   { ...formOf('tool.list'), load: async () => (await import('./tool/tool-list.ts')).toolList },
   { ...formOf('run.logs'), load: async () => (await import('./run/run-logs.ts')).runLogs },
   { ...formOf('system.man'), load: async () => (await import('./system/manual-page.ts')).manualPage },

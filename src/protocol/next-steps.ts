@@ -172,6 +172,10 @@ export function listQuestions(run: string): OperationStep {
   return step('run.decisions', { run }, 'List the questions of the run and their answers.');
 }
 
+export function learnTool(tool: string): OperationStep {
+  return step('tool.learn', { tool }, 'Run it once, observed, and draft its permissions; a person starts this.');
+}
+
 export function describeTool(tool: string): OperationStep {
   return step('tool.describe', { tool }, 'Show the inputs of the tool and its problems.');
 }

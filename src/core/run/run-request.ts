@@ -8,6 +8,8 @@ export interface RunRequest extends Omit<LaunchRequest, 'stdin'> {
   found?: ToolEntry;
   readStdin?: () => string;
   onQuestion?: AnswerHandler;
+  /** The tool is observed: `trace` in the run's folder gets its system calls. */
+  observe?: true;
 }
 
 /** The request that a supervisor received. */

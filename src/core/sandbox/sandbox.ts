@@ -43,6 +43,8 @@ export interface SandboxRequest {
   hidden: readonly string[];
   /** Further executable programs by name; null when the manifest names none. */
   commands: readonly string[] | null;
+  /** The tool is observed: it may start any program, and a file gets its system calls. No tool sees the file. */
+  traceTo?: string;
   /** The PATH for finding programs. */
   path: string;
   /** `none`: no network. `listed`: only the hosts of `egress`. `host`: the machine's network. */
@@ -136,6 +138,8 @@ export interface SandboxBackend {
   readonly name: string;
   /** 1 is the strongest; 3 is no boundary. */
   readonly tier: number;
+  /** Whether it can observe a tool from outside. Otherwise it is never asked to. */
+  readonly observes?: boolean;
   /** Whether it can put a layer over a path. Otherwise it is never asked to. */
   readonly mountsLayers?: boolean;
   /** Whether it can restrict the network to single hosts. Otherwise it is never asked to. */

@@ -3,7 +3,14 @@ import * as z from 'zod';
 import { toolsDirsOf } from '../../core/config/load.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/names.ts';
-import { describeTool, LIST_TOOLS, type NextStep, SEE_CONFIG, VALIDATE } from '../../protocol/next-steps.ts';
+import {
+  describeTool,
+  LIST_TOOLS,
+  learnTool,
+  type NextStep,
+  SEE_CONFIG,
+  VALIDATE,
+} from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const draftShape = z.object({
@@ -103,7 +110,7 @@ export const toolAdopt = acorOperation({
       next: input.dry_run
         ? [adoptionOf(input)]
         : first !== undefined && isFound
-          ? [VALIDATE, describeTool(first.name), previewRun(first.name)]
+          ? [VALIDATE, describeTool(first.name), previewRun(first.name), learnTool(first.name)]
           : [SEE_CONFIG],
     };
   },

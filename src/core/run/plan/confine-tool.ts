@@ -29,7 +29,7 @@ export type ToolConfinement = Confinement & {
 /** Confines a call in the strongest sandbox of this machine. Throws E_SANDBOX_UNAVAILABLE. */
 export async function confineTool(
   services: PlanServices,
-  { env }: RunRequest,
+  { env, observe }: RunRequest,
   of: { runId: string; tool: ToolEntry; call: ResolvedCall; resources: ResourceLimits },
 ): Promise<ToolConfinement> {
   const { config, workspaces } = services;
@@ -55,6 +55,7 @@ export async function confineTool(
     commands: await commandsOf(tool, workspaces.of(runId)),
     path: env['PATH'] ?? '',
     limits: resources,
+    ...(observe && { traceTo: workspaces.of(runId).trace }),
   });
   return { ...confinement, argv, cwd: cwd ?? workspaces.of(runId).work };
 }
@@ -74,6 +75,7 @@ async function confine(
   const chosen = await chooseBackend(config.security, cacheFolder);
   const { backend, probe } = chosen;
   if (!backend.mountsLayers && request.grants.some(({ from }) => from !== undefined)) throw noLayers(backend);
+  if (request.traceTo !== undefined && !backend.observes) throw notObserved(backend);
   const network = await networkFor(config, tool, backend);
   const confined = await backend.confine({ ...request, ...network }, probe);
   const confinement = forgettingWhenBroken(confined, chosen.forget);
@@ -98,6 +100,13 @@ async function networkFor(
   if (level !== 'privileged' && network.egress_allow.length === 0) return { network: 'none' };
   const { networkOf } = await import('./plan-network.ts');
   return networkOf({ config }, tool, backend);
+}
+
+function notObserved({ name }: SandboxBackend): AcorError {
+  return new AcorError('E_SANDBOX_UNAVAILABLE', `with the sandbox '${name}' a tool cannot be observed`, {
+    hint: `Install bubblewrap: ${installCommand('bubblewrap')}.`,
+    next: [SEE_HEALTH],
+  });
 }
 
 function noLayers({ name }: SandboxBackend): AcorError {

@@ -28,6 +28,7 @@ export const bubblewrap: SandboxBackend = {
   tier: 1,
   opensHosts: true,
   mountsLayers: true,
+  observes: true,
 
   async probe() {
     const { probeBubblewrap } = await import('./bubblewrap-probe.ts');
@@ -119,7 +120,7 @@ function launchInBubblewrap(
     entrance = entry?.enter(argv, argsFd + opened.length, { asRoot, architecture }, options);
     if (entrance !== undefined) opened.push(entrance.fd);
     const spawn: SpawnRequest = {
-      argv: entrance?.argv ?? argv,
+      argv: observed(request.traceTo, entrance?.argv ?? argv),
       ...(entrance && { hear: entrance.hear }),
       cwd: '/',
       // The run's id and folder let a later supervisor find what a dead one left.
@@ -135,7 +136,7 @@ function launchInBubblewrap(
     };
     return {
       spawn,
-      sandboxProcessDepth: 2 + (entrance?.sandboxProcessDepth ?? 0),
+      sandboxProcessDepth: 2 + (entrance?.sandboxProcessDepth ?? 0) + (request.traceTo === undefined ? 0 : 1),
       hasEnded: () => launcher.hasEnded(),
       settle: (exit) => launcher.settle(exit, launchFailed),
       release,
@@ -151,6 +152,13 @@ function launchInBubblewrap(
     entrance?.close();
     throw error;
   }
+}
+
+/** The observer is outside of the sandbox: the tool can neither see it nor write what it writes. */
+function observed(traceTo: string | undefined, argv: SpawnRequest['argv']): SpawnRequest['argv'] {
+  if (traceTo === undefined) return argv;
+  const options = ['-f', '-qq', '-y', '-s', '4096', '-e', 'trace=%file', '-e', 'signal=none', '-o', traceTo];
+  return [trustedPath('strace'), ...options, '--', ...argv];
 }
 
 /** /tmp belongs to the sandbox; other temporary folders do not exist in it. */

@@ -50,7 +50,7 @@ export function profileOf(
     sees: isPrivileged ? 'all' : 'listed',
     system,
     mounts: mounts.filter(({ path }) => path !== '/' && !system.some((entry) => entry.path === path)),
-    executable: isPrivileged ? null : executablePaths(request),
+    executable: isPrivileged || request.traceTo !== undefined ? null : executablePaths(request),
     seccomp: {
       architecture: architecture() ?? 'x64',
       internet: true,

@@ -21,7 +21,9 @@ const MAX_CHAIN = 4;
  * it, and the commands in its manifest. For a shell, the base utilities belong to the runtime, unless the manifest
  * lists commands.
  */
-export function executablePaths(request: SandboxRequest): string[] {
+export function executablePaths(
+  request: Pick<SandboxRequest, 'runtime' | 'language' | 'toolDir' | 'path' | 'commands'>,
+): string[] {
   const { runtime, toolDir, path } = request;
   const chain = interpretersOf(runtime, path);
   // A runtime that is itself a script, such as a version manager's shim, starts further programs.
@@ -45,7 +47,7 @@ export function executablePaths(request: SandboxRequest): string[] {
 }
 
 /** The folders of every program in the chain of a scripted runtime. */
-export function runtimePaths({ runtime, path }: SandboxRequest): string[] {
+export function runtimePaths({ runtime, path }: Pick<SandboxRequest, 'runtime' | 'path'>): string[] {
   return interpretersOf(runtime, path).flatMap(runtimeFolders);
 }
 
