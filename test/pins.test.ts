@@ -18,6 +18,7 @@ describe('pinned for other programs', () => {
     assert.deepEqual(rows, [
       'E_INPUT_NOT_FOUND user_error 1',
       'E_SCHEMA_MISMATCH user_error 1',
+      'E_RESULT_INVALID user_error 1',
       'E_TRANSIENT_NET retryable retryable 1',
       'E_RATE_LIMIT retryable retryable 1',
       'E_DEADLINE infra_error 1',

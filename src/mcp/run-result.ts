@@ -115,7 +115,7 @@ function errorOf({ summary, codeInfo }: RunStatus) {
 
 /** The run stays completed, but a client may rely on the schema that it got. */
 function misfit(host: Host, answer: Record<string, unknown>, problem: string): CallToolResult {
-  const code = 'E_SCHEMA_MISMATCH';
+  const code = 'E_RESULT_INVALID';
   const info = host.cli.errorInfo(code);
   const error = {
     code,

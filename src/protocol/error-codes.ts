@@ -46,6 +46,13 @@ export const ERROR_CODES = {
     'Request a mapping or a schema update; do not retry.',
     'Compare the input with the schema that the tool describes.',
   ),
+  E_RESULT_INVALID: row(
+    'user_error',
+    false,
+    1,
+    'Report to the author of the tool that its result does not fit its schema; do not retry.',
+    'Fix the tool, or output_schema in its manifest.',
+  ),
   E_TRANSIENT_NET: row(
     'retryable',
     true,

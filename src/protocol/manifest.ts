@@ -78,7 +78,9 @@ export const manifestFile = z
       .optional()
       .describe('The arguments. Without it, ACOR passes arguments unchecked.'),
     input_schema: jsonSchema.optional().describe('A JSON Schema of an object, instead of inputs.'),
-    output_schema: jsonSchema.optional().describe("A JSON Schema of the result's data."),
+    output_schema: jsonSchema
+      .optional()
+      .describe("A JSON Schema of the result's data. Other data is a warning, and with strict a failure."),
     extra_args: z
       .boolean()
       .default(false)

@@ -186,7 +186,7 @@ describe('acor mcp', () => {
 
       it("does not return data as structured content when it does not match the manifest's output_schema", async () => {
         const { isError, state, error, invalid_data } = await call(client, 'lies');
-        assert.deepEqual([isError, state, error.code], [true, 'completed', 'E_SCHEMA_MISMATCH']);
+        assert.deepEqual([isError, state, error.code], [true, 'completed', 'E_RESULT_INVALID']);
         assert.deepEqual(invalid_data, {});
       });
 

@@ -12,6 +12,7 @@ import {
   judge,
   type ObservedAttempt,
   type Outcome,
+  stopped,
 } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
@@ -22,6 +23,9 @@ import { hasEndedItself } from './ending.ts';
 import { leftoversIn } from './leftovers.ts';
 import { copiedBytes, placeOutputs, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
+
+/** A schema may find a problem in each of a million entries. */
+const MAX_PROBLEM_CHARS = 1000;
 
 /** Returns a function that creates the executor of a plan once the run has a writer. */
 export async function executorFor(
@@ -70,13 +74,14 @@ class ToolExecutor implements RunExecutor {
       });
       if (attempt.ending.kind !== 'cancelled' && attempt.message?.type !== 'cancelled')
         this.#warnOfExitCode(attempt.exit);
-      const outcome = judge(attempt, {
+      const judged = judge(attempt, {
         adapter,
         strict: manifest.strict,
         exitCodes: manifest.exit_codes,
         // Only an error that the tool reports is looked up by its code.
         extraCodes: attempt.message?.type === 'error' ? await this.#projectErrorCodes() : {},
       });
+      const outcome = await this.#withCheckedData(judged, attempt);
       return {
         ...(await this.#withOutputs(outcome, attempt, meter)),
         wasStopped: !hasEndedItself(attempt.ending),
@@ -163,6 +168,19 @@ class ToolExecutor implements RunExecutor {
     if (news === undefined) return;
     const next = news.next.map(this.#writer.commandOf);
     this.#warn(undefined, news.msg, { hint: news.hint, ...(next.length > 0 && { next }) });
+  }
+
+  /** Enforces `output_schema` (contract §5): data that does not fit is a warning, and with `strict: true` a failure. */
+  async #withCheckedData(outcome: Outcome, { message }: ObservedAttempt): Promise<Outcome> {
+    const { output_schema: schema, strict } = this.#plan.tool.manifest;
+    if (schema === undefined || outcome.state !== 'completed' || message?.type !== 'result') return outcome;
+    const { problemBySchema } = await import('../../registry/schema-check.ts');
+    const problem = await problemBySchema(schema, message.data);
+    if (problem === undefined) return outcome;
+    const msg = `the data of the result does not match output_schema: ${problem.slice(0, MAX_PROBLEM_CHARS)}`;
+    if (strict) return stopped('E_RESULT_INVALID', msg);
+    this.#warn('E_RESULT_INVALID', msg);
+    return outcome;
   }
 
   /** Completes an attempt only when its artifacts match what the tool reported, and its outputs are in place. */
