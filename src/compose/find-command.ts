@@ -27,6 +27,12 @@ export function findCommand<R extends { command: string }>(
   let index = 0;
   while (index < argv.length) {
     const arg = argv[index]!;
+    const alias = words.length === 0 && Object.hasOwn(aliases, arg) ? aliases[arg] : undefined;
+    if (alias !== undefined) {
+      words.push(...alias.split(' '));
+      index++;
+      continue;
+    }
     if (arg.startsWith('-')) {
       const length = routes.some((route) => route.command === words.join(' '))
         ? 0
@@ -34,12 +40,6 @@ export function findCommand<R extends { command: string }>(
       if (length === 0) break;
       globals.push(...argv.slice(index, index + length));
       index += length;
-      continue;
-    }
-    const alias = words.length === 0 && Object.hasOwn(aliases, arg) ? aliases[arg] : undefined;
-    if (alias !== undefined) {
-      words.push(...alias.split(' '));
-      index++;
       continue;
     }
     const longer = [...words, arg].join(' ');

@@ -20,6 +20,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   doctor: 'health',
   status: 'health',
   update: 'upgrade',
+  '-v': 'version',
 };
 
 /** What people do first: a command line to copy, and what it is for. */

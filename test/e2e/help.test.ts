@@ -227,6 +227,7 @@ describe('what people type out of habit', () => {
     assert.equal((await project.envelope(['ls'])).meta.tool, 'tool.list');
     assert.equal((await project.envelope(['ps'])).meta.tool, 'run.list');
     assert.equal((await project.envelope(['doctor'])).meta.tool, 'system.health');
+    assert.equal((await project.envelope(['-v'])).meta.tool, 'system.version');
     for (const args of [['show'], ['show', 'last'], ['logs'], ['wait', 'last']])
       assert.equal((await project.envelope(args)).data.run_id, started!.run_id, args.join(' '));
     const asked = await project.envelope(['run', 'quick', '--timeout', '5 minutes']);
