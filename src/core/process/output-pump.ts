@@ -256,10 +256,10 @@ class FifoStream {
       total += count;
       const startMs = performance.now();
       this.#sink(buffer.subarray(0, count));
-      const isSlow = performance.now() - startMs > MAX_TURN_MS;
-      this.#pieceBytes = isSlow
-        ? Math.max(MIN_PIECE_BYTES, count >> 1)
-        : Math.min(buffer.length, this.#pieceBytes * 2);
+      const tookMs = performance.now() - startMs;
+      // A piece may take half a turn: a turn that begins its last piece late must not take much longer than it should.
+      if (tookMs > MAX_TURN_MS / 2) this.#pieceBytes = Math.max(MIN_PIECE_BYTES, count >> 1);
+      else if (tookMs < MAX_TURN_MS / 4) this.#pieceBytes = Math.min(buffer.length, this.#pieceBytes * 2);
       if (count < atOnce / 4) break;
     }
     return total;
