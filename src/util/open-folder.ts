@@ -46,13 +46,21 @@ export class OpenFolder implements Disposable {
     return OpenFolder.#open(path, path, 0);
   }
 
-  /** Opens an absolute path part by part. Throws ENOTDIR when a part is a link or no folder. */
-  static real(path: string): OpenFolder {
-    let folder = OpenFolder.trusted(sep);
+  /**
+   * Opens an absolute path part by part, and with `makes` creates the folders that are missing. Throws ENOTDIR when a part is a link or no
+   * folder.
+   */
+  static real(path: string, { makes = false } = {}): OpenFolder {
+    return OpenFolder.#descend(OpenFolder.trusted(sep), path, makes);
+  }
+
+  /** Closes the first folder and each one on the way. */
+  static #descend(first: OpenFolder, path: string, makes: boolean): OpenFolder {
+    let folder = first;
     for (const part of path.split(sep)) {
-      if (part === '') continue;
+      if (part === '' || part === '.') continue;
       using above = folder;
-      folder = above.child(part);
+      folder = makes ? above.#childOrNew(part) : above.child(part);
     }
     return folder;
   }
@@ -67,6 +75,20 @@ export class OpenFolder implements Disposable {
   /** Opens a folder in this one. Throws ENOTDIR when it is a link or no folder. */
   child(name: EntryName): OpenFolder {
     return OpenFolder.#open(this.at(name), childPath(this.path, name), constants.O_NOFOLLOW);
+  }
+
+  /** Opens the folder at a relative path in this one like `real`; without a part it opens this folder again. */
+  below(path: string, { makes = false } = {}): OpenFolder {
+    return OpenFolder.#descend(OpenFolder.#open(this.self, this.path, 0), path, makes);
+  }
+
+  #childOrNew(name: string): OpenFolder {
+    try {
+      return this.child(name);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error;
+      return this.makeChild(name);
+    }
   }
 
   /** Opens a folder in this one, and creates it if it does not exist. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, closeSync, readlinkSync, readSync, type Stats } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorCode } from './error-code.ts';
-import { type EntryName, OpenFolder } from './open-folder.ts';
+import type { EntryName, OpenFolder } from './open-folder.ts';
 import { walkTree } from './walk-tree.ts';
 
 /** One entry of a tree. Pipes, devices and sockets are `special`. */
@@ -206,7 +206,7 @@ export async function inSlices<T>(work: TreeWork<T>, check: () => void = () => {
 
 /** Opens the folder of a path in a tree, without following links. */
 export function openAbove(place: TreePlace, key: string): TreePlace {
-  let folder = OpenFolder.trusted(place.folder.self);
+  let folder = place.folder.below('');
   let name = place.name;
   if (key === '') return { folder, name };
   for (const part of key.split('/')) {

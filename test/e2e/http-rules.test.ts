@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
-import { type RunOfTool, TestProject } from '../support/project.ts';
+import { TestProject } from '../support/project.ts';
+import { RUNS_SCRIPT, runScript, SCRIPT_INPUT } from '../support/script-tool.ts';
 import { TlsService } from '../support/tls-service.ts';
 
 const probe = await bubblewrap.probe();
@@ -51,18 +52,12 @@ adapter: plain
 permissions:
   commands: [curl, head, python3]
   network: { egress_allow: [${hosts}] }
-inputs:
-  - { name: script, type: string, required: true, positional: true }
-`,
+${SCRIPT_INPUT}`,
     );
-    project.write(`tools/${name}/cli.sh`, '#!/bin/bash\n[ "$1" != -- ] || shift\neval "$1"\n');
+    project.write(`tools/${name}/cli.sh`, RUNS_SCRIPT);
   }
 
-  /** What the script prints. */
-  async function calls(script: string, name = 'reads'): Promise<RunOfTool & { lines: unknown[] }> {
-    const run = await project.run([name, script]);
-    return { ...run, lines: run.of('log').map(({ msg }) => msg) };
-  }
+  const calls = (script: string, name = 'reads') => runScript(project, name, script);
 
   const STATUS = `curl -sS -o /dev/null -w '%{http_code}\\n'`;
 

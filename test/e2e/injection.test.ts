@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { placesOf } from '../support/places-of.ts';
 import { type RunOfTool, TestProject } from '../support/project.ts';
+import { RUNS_SCRIPT, runScript, SCRIPT_INPUT } from '../support/script-tool.ts';
 import { TlsService } from '../support/tls-service.ts';
 
 const VALUE = 'sk-the-real-value-0815-of-the-key';
@@ -87,18 +88,12 @@ secrets: [{ name: API_TOKEN, ${delivery} }]
 permissions:
   commands: ${JSON.stringify(COMMANDS)}
 ${BUN === undefined ? '' : `  filesystem: { read: ['${dirname(BUN)}/**'] }\n`}  network: { egress_allow: ['other.test:${other.port}'] }
-inputs:
-  - { name: script, type: string, required: true, positional: true }
-`,
+${SCRIPT_INPUT}`,
     );
-    project.write(`tools/${name}/cli.sh`, '#!/bin/bash\n[ "$1" != -- ] || shift\neval "$1"\n');
+    project.write(`tools/${name}/cli.sh`, RUNS_SCRIPT);
   }
 
-  /** What the script prints. */
-  async function calls(script: string, name = 'calls'): Promise<RunOfTool & { lines: unknown[] }> {
-    const run = await project.run([name, script]);
-    return { ...run, lines: run.of('log').map(({ msg }) => msg) };
-  }
+  const calls = (script: string, name = 'calls') => runScript(project, name, script);
 
   it('reaches the host, and the tool has a placeholder', async () => {
     const run = await calls(`echo "$API_TOKEN $(cat "$SECRETS_DIR/API_TOKEN")"; curl -sS ${url}/`);

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Config } from '../../protocol/config-file.ts';
+import { escapePattern } from '../../util/escape-pattern.ts';
 import { mediaTypeOf } from '../../util/media-type.ts';
 import { OpenFolder } from '../../util/open-folder.ts';
 import { isInside } from '../../util/real-path.ts';
@@ -105,7 +106,7 @@ function inputsIn(template: string, uri: string, value = '([^/?#]+)'): Record<st
   const names = variablesOf(template);
   const source = template
     .split(VARIABLE)
-    .map((part, index) => (index % 2 === 1 ? value : part.replace(/[\\^$.|+()[\]{}/*?]/g, '\\$&')))
+    .map((part, index) => (index % 2 === 1 ? value : escapePattern(part)))
     .join('');
   const match = new RegExp(`^${source}$`, 'u').exec(uri);
   if (match === null) return undefined;

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { escapePattern } from '../../util/escape-pattern.ts';
 import { isInside, realPathOf } from '../../util/real-path.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
 import { type Grant, type GrantRules, grantPath, type StagedOutput } from './path-grants.ts';
@@ -86,7 +87,7 @@ function matchesOf(
       access === 'write' ? 'Name a folder: dir/**' : "Only a last part may hold '*'.",
     );
   }
-  const asRegExp = new RegExp(`^${name.split('*').map(quotePattern).join('[^/]*')}$`);
+  const asRegExp = new RegExp(`^${name.split('*').map(escapePattern).join('[^/]*')}$`);
   let names: string[];
   try {
     names = readdirSync(folder).filter((each) => asRegExp.test(each));
@@ -96,10 +97,6 @@ function matchesOf(
   if (names.length > MAX_MATCHES)
     throw refuse(`it names ${names.length} files`, `Name the folder: ${folder}/**`);
   return names.map((each) => join(folder, each));
-}
-
-function quotePattern(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
 /** Turns path inputs into grants and staged outputs. Returns the inputs with the paths that the tool gets. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { escapePattern } from '../../util/escape-pattern.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
 /** Folders among the tools that contain no tool. */
@@ -79,7 +80,8 @@ function sourceOf(glob: string): string {
   return tokens
     .map(
       (token) =>
-        SOURCES[token] ?? (token.length > 1 && token.startsWith('{') ? eitherOf(token) : escaped(token)),
+        SOURCES[token] ??
+        (token.length > 1 && token.startsWith('{') ? eitherOf(token) : escapePattern(token)),
     )
     .join('');
 }
@@ -93,8 +95,4 @@ const SOURCES: Readonly<Record<string, string>> = {
 
 function eitherOf(braces: string): string {
   return `(?:${braces.slice(1, -1).split(',').map(sourceOf).join('|')})`;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\^$.|+()[\]{}/*?]/g, '\\$&');
 }

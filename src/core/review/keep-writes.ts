@@ -51,15 +51,15 @@ export async function keepWrites(
     let bytes = 0;
     for (const { path, mode, tree } of wanted) {
       const place = kept.placeOf(path, mode, tree);
-      const before = kept.listing(place, 'before');
+      let before = kept.listing(place, 'before');
       if (before === undefined) {
         kept.store();
-        kept.keepListing(place, 'before', await copyOf(kept, place, tree === undefined, check));
+        before = await copyOf(kept, place, tree === undefined, check);
+        kept.keepListing(place, 'before', before);
       } else kept.dropListing(place, 'after');
       place.state = 'open';
       kept.store();
-      if (mode === 'review' && tree === undefined)
-        for (const { size } of kept.listing(place, 'before')?.values() ?? []) bytes += size ?? 0;
+      if (mode === 'review' && tree === undefined) for (const { size } of before.values()) bytes += size ?? 0;
     }
     return bytes;
   });

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { VERIFY } from '../../protocol/next-steps.ts';
@@ -146,13 +146,7 @@ export function openPlace({ path }: Pick<KeptPlace, 'path'>): TreePlace | undefi
 
 /** The same, and makes the folders that are missing. */
 export function makePlace({ path }: Pick<KeptPlace, 'path'>): TreePlace {
-  let folder = OpenFolder.trusted(sep);
-  for (const name of dirname(path).split(sep)) {
-    if (name === '') continue;
-    using above = folder;
-    folder = above.makeChild(name);
-  }
-  return { folder, name: basename(path) };
+  return { folder: OpenFolder.real(dirname(path), { makes: true }), name: basename(path) };
 }
 
 /** Does `work` while no other process changes what is kept of a run. */

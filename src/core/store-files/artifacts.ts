@@ -155,7 +155,7 @@ function* measuringFolder(folder: OpenFolder, path: string, totals: Totals): Mea
   let size = 0;
   for (const name of names) {
     const at = join(path, name);
-    using above = opening(at, () => childAt(folder, dirname(name)));
+    using above = opening(at, () => folder.below(dirname(name)));
     const stats = statsIn(above, basename(name), at);
     if (stats.isSymbolicLink()) throw refused(at, 'it is a symbolic link');
     if (!stats.isFile()) throw refused(at, 'it is neither a file nor a folder');
@@ -187,16 +187,6 @@ function openFolder(path: string): OpenFolder {
     using above = OpenFolder.real(realpathSync(dirname(path)));
     return above.child(basename(path));
   });
-}
-
-function childAt(folder: OpenFolder, path: string): OpenFolder {
-  let at = OpenFolder.trusted(folder.self);
-  for (const name of path.split('/')) {
-    if (name === '.') continue;
-    using above = at;
-    at = above.child(name);
-  }
-  return at;
 }
 
 function statsIn(folder: OpenFolder, name: string, path: string): Stats {

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import type { OperationContext } from '../../compose/operation.ts';
-import type { Settled, SettledRun } from '../../core/review/settle.ts';
+import type { OperationContext, OperationResult } from '../../compose/operation.ts';
+import type { applyKept, SettledRun } from '../../core/review/settle.ts';
+import { keptSteps } from '../../core/review/undecided.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { attachTo } from '../../protocol/next-steps.ts';
@@ -56,7 +57,7 @@ export async function endedRun(run: string, ctx: OperationContext<AcorApp>): Pro
 }
 
 /** The paths as changes name them: absolute, with the links above them resolved. */
-export function changedPaths(paths: readonly string[], cwd: string): string[] {
+function changedPaths(paths: readonly string[], cwd: string): string[] {
   return paths.map((path) => {
     const at = resolve(cwd, path);
     const slash = at.lastIndexOf('/');
@@ -65,6 +66,17 @@ export function changedPaths(paths: readonly string[], cwd: string): string[] {
   });
 }
 
-export function settledData(run: string, { paths, refused, left }: Settled, dryRun: boolean) {
-  return { run_id: run, paths, refused, left, dry_run: dryRun };
+/** Settles changes of a run, and says what can still be done with the others. */
+export async function settleChanges(
+  settle: typeof applyKept,
+  { run, paths, dry_run }: z.output<typeof settleInput>,
+  ctx: OperationContext<AcorApp>,
+): Promise<OperationResult<z.output<typeof settled>>> {
+  const ended = await endedRun(run, ctx);
+  const { paths: changed, refused, left } = await settle(ended, changedPaths(paths, ctx.cwd), dry_run);
+  return {
+    kind: 'data',
+    data: { run_id: run, paths: changed, refused, left, dry_run },
+    next: keptSteps(run, ended.dir),
+  };
 }

@@ -1,7 +1,6 @@
 import { undoKept } from '../../core/review/settle.ts';
-import { keptSteps } from '../../core/review/undecided.ts';
 import { acorOperation } from '../define.ts';
-import { changedPaths, endedRun, settled, settledData, settleInput } from './kept-changes.ts';
+import { settleChanges, settled, settleInput } from './kept-changes.ts';
 
 export const runUndo = acorOperation({
   name: 'run.undo',
@@ -15,10 +14,5 @@ export const runUndo = acorOperation({
   list: 'paths',
   example: 'acor undo r-0123456789abcdef --dry-run',
   moreExamples: ['acor undo last src'],
-  async run({ run, paths, dry_run }, ctx) {
-    const ended = await endedRun(run, ctx);
-    const done = await undoKept(ended, changedPaths(paths, ctx.cwd), dry_run);
-    const data = settledData(run, done, dry_run);
-    return { kind: 'data', data, next: keptSteps(run, ended.dir) };
-  },
+  run: (input, ctx) => settleChanges(undoKept, input, ctx),
 });

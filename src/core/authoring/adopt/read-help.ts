@@ -1,3 +1,4 @@
+import { escapePattern } from '../../../util/escape-pattern.ts';
 import { readCommands } from './commands.ts';
 import type { FoundOption, FoundPositional, ReadHelp } from './help-shape.ts';
 import { isTitle, readOptionLines } from './option-lines.ts';
@@ -110,7 +111,7 @@ function proseOf(paragraph: readonly string[]): string {
 
 /** The description of an operand in the list of arguments. */
 function positionalText(lines: readonly string[], { name }: FoundPositional): string {
-  const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const escaped = escapePattern(name);
   const row = new RegExp(`^\\s+[<[]*${escaped}[>\\]]*(?:\\.\\.\\.)?(?:\\s{2,}(\\S.*))?$`, 'i');
   for (const [index, line] of lines.entries()) {
     const found = row.exec(line);

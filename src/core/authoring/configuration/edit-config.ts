@@ -70,7 +70,7 @@ export async function editConfig(
   };
 }
 
-/** The value at a path of plain data; undefined when there is none. */
+/** The value that a path of keys leads to in parsed data; undefined when a key is missing. */
 export function valueAt(tree: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
     (holder, key) =>
@@ -141,7 +141,7 @@ function notationOf(text: string, document: Document) {
   };
 }
 
-/** The problems of a file; a value from a variable that is not set here is none. */
+/** The problems that validation finds in a file. An environment variable that is not set here is not reported. */
 function problemsOf(yaml: YamlFile, env: Env): Problem[] {
   if (yaml.problems.length > 0) return [];
   const { value, problems: unset } = expandVariables(yaml, env);

@@ -8,9 +8,8 @@ import {
   type Stats,
   symlinkSync,
 } from 'node:fs';
-import { basename, dirname, relative, sep } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { writeFully } from '../../../util/atomic-write.ts';
-import { errorCode } from '../../../util/error-code.ts';
 import { newSpanId } from '../../../util/ids.ts';
 import { type EntryName, OpenFolder } from '../../../util/open-folder.ts';
 import { removeTree, walkTree } from '../../../util/walk-tree.ts';
@@ -34,19 +33,18 @@ export class OutputPlace implements Disposable {
   /** A place in the staging folder. Throws ENOTDIR when the tool has replaced a folder above it by something else. */
   static staged(workspace: RunWorkspace, path: string): OutputPlace {
     const inside = relative(workspace.work, dirname(path));
-    const folder = walkDown(openWork(workspace), inside, (above, name) => above.child(name));
-    return new OutputPlace(folder, basename(path));
+    using work = openWork(workspace);
+    return new OutputPlace(work.below(inside), basename(path));
   }
 
   /** A place at a real path; folders that are missing are made. Throws ENOTDIR when a folder above it has become a link. */
   static target(path: string): OutputPlace {
-    const folder = walkDown(OpenFolder.trusted(sep), dirname(path), openOrMake);
-    return new OutputPlace(folder, basename(path));
+    return new OutputPlace(OpenFolder.real(dirname(path), { makes: true }), basename(path));
   }
 
   /** Beside this one, under a name that is free. */
   beside(): OutputPlace {
-    return new OutputPlace(OpenFolder.trusted(this.folder.self), `.acor-${newSpanId()}`);
+    return new OutputPlace(this.folder.below(''), `.acor-${newSpanId()}`);
   }
 
   get path(): string | Buffer {
@@ -71,8 +69,9 @@ export function makeStagingFolders(workspace: RunWorkspace, folders: readonly st
   const { staging } = workspace;
   using above = openWork(workspace);
   removeTree(above, basename(staging));
-  for (const folder of folders)
-    walkDown(above.makeChild(basename(staging)), relative(staging, folder), openOrMake)[Symbol.dispose]();
+  for (const folder of folders) {
+    using _ = above.below(join(basename(staging), relative(staging, folder)), { makes: true });
+  }
 }
 
 /** Copies a file or folder, with links, modes and times as they are. */
@@ -133,27 +132,4 @@ function copyEntry(from: Entry, to: Entry): void {
 export function openWork({ dir, work }: RunWorkspace): OpenFolder {
   using run = OpenFolder.trusted(dir);
   return run.child(basename(work));
-}
-
-function walkDown(
-  from: OpenFolder,
-  path: string,
-  next: (above: OpenFolder, name: string) => OpenFolder,
-): OpenFolder {
-  let folder = from;
-  for (const name of path.split(sep)) {
-    if (name === '') continue;
-    using above = folder;
-    folder = next(above, name);
-  }
-  return folder;
-}
-
-function openOrMake(above: OpenFolder, name: string): OpenFolder {
-  try {
-    return above.child(name);
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
-    return above.makeChild(name);
-  }
 }
