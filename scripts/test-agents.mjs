@@ -31,6 +31,7 @@ try {
     '120000',
     ...only,
     './test/agents/agents.ts',
+    './test/agents/live-situations.ts',
     './test/agents/tasks.ts',
     './test/agents/validators.ts',
   ];

@@ -2,8 +2,8 @@ import type { ToolEntry } from './core/registry/tool-entry.ts';
 import { inputSchemaOf, type ObjectSchema, wordsFor } from './core/registry/tool-schema.ts';
 import { answerSteps, type Question } from './core/run/answers/question.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
-import { commandOf } from './operations/command-forms.ts';
-import type { NextStep } from './protocol/next-steps.ts';
+import { inInputs } from './operations/tool/input-words.ts';
+import { AcorError } from './protocol/acor-error.ts';
 
 /**
  * A tool of the project in the format of TypeScript agent frameworks: a name, a JSON Schema, and an `execute` function.
@@ -24,15 +24,21 @@ export interface FunctionTool {
   ): Promise<FunctionResult>;
 }
 
-/** The result of a call. In the state `waiting_ai` the run waits for an answer, and `acor_answer` continues it. */
+/** The result of a call. In the state `waiting_ai` the run waits for an answer, and `acor_answer` continues it; in the state `running`, `acor_wait` waits for it. */
 export interface FunctionResult {
-  state: 'completed' | 'failed' | 'cancelled' | 'waiting_ai' | 'refused';
+  state: 'completed' | 'failed' | 'cancelled' | 'waiting_ai' | 'running' | 'refused';
   run_id?: string;
   /** The `data` of the tool's result. */
   data?: unknown;
   artifacts?: { path: string; size: number; sha256: string; media_type: string }[];
-  question?: Pick<Question, 'msg' | 'context' | 'options' | 'schema'> & { action_id: string; action: string };
+  question?: Pick<Question, 'msg' | 'context' | 'options' | 'schema' | 'audience'> & {
+    action_id: string;
+    action: string;
+    timeout_s?: number;
+    default?: unknown;
+  };
   error?: { code: string; message: string; hint: string; retryable: boolean };
+  /** The calls that answer a question, one for each known answer, or wait for the run. */
   next?: string[];
 }
 
@@ -45,10 +51,13 @@ export interface FunctionToolDoor {
     options: { onQuestion: (question: Question) => unknown; signal?: AbortSignal },
   ): PromiseLike<RunSummary> & { readonly runId: Promise<string> };
   answer(runId: string, question: string, value: unknown): Promise<void>;
+  /** A call whose run takes longer resolves, and the run continues. */
+  limitS: number | undefined;
 }
 
 /** The function that answers the questions of the other functions' runs. */
 const ANSWER = 'acor_answer';
+const WAIT = 'acor_wait';
 const MAX_DESCRIPTION_CHARS = 1024;
 
 /** Creates function tools for all usable tools, and `acor_answer` if one of them may ask a question. */
@@ -71,12 +80,16 @@ export function functionToolsOf(door: FunctionToolDoor): FunctionTool[] {
           const runId = await running.runId;
           call.follow(runId, running);
           calls.set(runId, call);
-          return next(calls, call);
+          return next(door, calls, call);
         }),
     }),
   );
   const mayAsk = usable.some(({ manifest }) => manifest.actions.length > 0);
-  return mayAsk ? [...tools, answerTool(door, calls)] : tools;
+  return [
+    ...tools,
+    ...(mayAsk ? [answerTool(door, calls)] : []),
+    ...(door.limitS !== undefined ? [waitTool(door, calls)] : []),
+  ];
 }
 
 function answerTool(door: FunctionToolDoor, calls: Map<string, Call>): FunctionTool {
@@ -99,7 +112,29 @@ function answerTool(door: FunctionToolDoor, calls: Map<string, Call>): FunctionT
         await door.answer(String(runId), String(actionId), answer);
         const call = calls.get(String(runId));
         if (call === undefined) return { state: 'completed', run_id: String(runId) };
-        return next(calls, call);
+        return next(door, calls, call);
+      }),
+  };
+}
+
+function waitTool(door: FunctionToolDoor, calls: Map<string, Call>): FunctionTool {
+  return {
+    name: WAIT,
+    description: 'Waits for a run that continues (state running).',
+    parameters: {
+      type: 'object',
+      properties: { run_id: { type: 'string' } },
+      required: ['run_id'],
+      additionalProperties: false,
+    },
+    execute: ({ run_id: runId }) =>
+      resultOf(async () => {
+        const call = calls.get(String(runId));
+        if (call === undefined)
+          throw new AcorError('E_RUN_NOT_FOUND', `no run ${String(runId)} of this session continues`, {
+            hint: 'Its result was an answer before.',
+          });
+        return next(door, calls, call);
       }),
   };
 }
@@ -123,30 +158,58 @@ class Call {
     this.#onQuestion();
   }
 
-  /** Resolves to the next unseen question, or to the end of the run. */
-  async next(): Promise<Question | RunSummary> {
+  /** Resolves to the next unseen question, or to the end of the run; `running` when `limitS` has passed. */
+  async next(limitS: number | undefined): Promise<Question | RunSummary | 'running'> {
     const asked = new Promise<void>((resolve) => {
       this.#onQuestion = resolve;
     });
-    const end = this.#unheard.length > 0 ? undefined : await Promise.race([asked, this.#ended!]);
+    if (this.#unheard.length > 0) return this.#unheard.shift()!;
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<'running'>((resolve) => {
+      if (limitS !== undefined) timer = setTimeout(() => resolve('running'), limitS * 1000);
+    });
+    const end = await Promise.race([asked, this.#ended!, limit]).finally(() => clearTimeout(timer));
     return end ?? this.#unheard.shift()!;
   }
 }
 
-async function next(calls: Map<string, Call>, call: Call): Promise<FunctionResult> {
-  const news = await call.next();
+async function next(
+  { limitS }: FunctionToolDoor,
+  calls: Map<string, Call>,
+  call: Call,
+): Promise<FunctionResult> {
+  const news = await call.next(limitS);
+  if (news === 'running')
+    return { state: news, run_id: call.runId, next: [`${WAIT}({"run_id":"${call.runId}"})`] };
   if ('actionId' in news) return waiting(call.runId, news);
   calls.delete(call.runId);
   return ended(news);
 }
 
 function waiting(runId: string, question: Question): FunctionResult {
-  const { actionId, action, msg, context, options, schema } = question;
+  const { actionId, action, audience, msg, context, options, schema, timeoutS } = question;
+  const known = answerSteps(runId, question).map(({ input: { choice, value } }) =>
+    choice === undefined ? String(value) : JSON.stringify(choice),
+  );
+  const answers = known.length > 0 ? known : ['<answer>'];
   return {
     state: 'waiting_ai',
     run_id: runId,
-    question: { action_id: actionId, action, msg, context, options, schema },
-    next: [`${ANSWER}(run_id, action_id, answer)`, ...answerSteps(runId, question).map(commandOf)],
+    question: {
+      action_id: actionId,
+      action,
+      audience,
+      msg,
+      context,
+      options,
+      schema,
+      ...(timeoutS !== undefined && { timeout_s: timeoutS }),
+      ...(question.default !== undefined && { default: question.default.value }),
+    },
+    next: answers.map(
+      (answer) =>
+        `${ANSWER}({"run_id":"${runId}","action_id":${JSON.stringify(actionId)},"answer":${answer}})`,
+    ),
   };
 }
 
@@ -169,25 +232,22 @@ function ended({
   };
 }
 
+interface Refusal {
+  code: string;
+  hint: string;
+  details: Readonly<Record<string, unknown>>;
+}
+
 /** A model cannot catch exceptions, so every error becomes a result. */
 async function resultOf(work: () => Promise<FunctionResult>): Promise<FunctionResult> {
   try {
     return await work();
   } catch (error) {
-    const {
-      code = 'E_UNKNOWN',
-      message,
-      hint = '',
-      next = [],
-    } = error as Error & {
-      code?: string;
-      hint?: string;
-      next?: NextStep[];
-    };
+    const { code = 'E_UNKNOWN', message, hint, details } = error as Error & Partial<Refusal>;
+    const refusal = inInputs({ code, message, hint, details });
     return {
       state: 'refused',
-      error: { code, message, hint, retryable: false },
-      ...(next.length > 0 && { next: next.map(commandOf) }),
+      error: { code, message: refusal.message, hint: refusal.hint ?? '', retryable: false },
     };
   }
 }

@@ -2,11 +2,16 @@ import type { CallToolResult, TextContent } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { usageError } from '../compose/app-error.ts';
 import type { SuccessEnvelope } from '../compose/envelope.ts';
-import type { NextStep } from '../compose/next-step.ts';
+import type { NextStep, OperationStep } from '../compose/next-step.ts';
+import { withShortData } from './bounded-answer.ts';
 import type { Host, OpenHost } from './host.ts';
 import { logLine } from './log-lines.ts';
 import { type OwnTool, PAGE } from './own-tools.ts';
+import { explanationInCalls, explanationText } from './surface-words.ts';
 import { envelopeResult, thrownResult } from './tool-result.ts';
+
+/** The operation's own default names its command. */
+const REASON = { reason: 'cancelled by the MCP client' };
 
 /** Calls an operation as an MCP tool. */
 export async function callOwnTool(
@@ -21,22 +26,83 @@ export async function callOwnTool(
     const message = `${own.name} has no ${hidden.join(', ')}`;
     return thrownResult(host, usageError([{ parameter: hidden[0]!, message }]));
   }
-  const { limit, offset, ...input } = given;
-  const page = own.pages === undefined ? undefined : z.object(PAGE).safeParse({ limit, offset });
+  const { limit, offset, max_tokens, ...input } = given;
+  const page = own.pages === undefined ? undefined : z.object(PAGE).safeParse({ limit, offset, max_tokens });
   if (page?.success === false) {
-    const message = 'limit and offset must be whole numbers that are not negative';
+    const message = 'limit, offset and max_tokens must be whole numbers that are not negative';
     return thrownResult(host, usageError([{ parameter: 'limit', message }]));
   }
-  const asked = page === undefined ? given : input;
-  const selection = page?.data ?? {};
+  const asked = { ...(own.operation === 'run.cancel' && REASON), ...(page === undefined ? given : input) };
+  const { max_tokens: maxTokens, ...part } = page?.data ?? {};
+  const selection = { ...part, maxTokens };
   const envelope = await open.call(own.operation, asked, { signal, selection });
-  return own.operation === 'run.logs' && envelope.ok ? logsResult(envelope) : envelopeResult(envelope);
+  if (!envelope.ok) return envelopeResult(open, envelope);
+  switch (own.operation) {
+    case 'run.logs':
+      return logsResult(open, envelope, given);
+    case 'run.show':
+      return shownResult(open, envelope);
+    case 'run.list':
+      return envelopeResult(open, withNextPage(envelope, given));
+    case 'system.explain':
+      return explanationResult(open, envelope);
+    default:
+      return envelopeResult(open, envelope);
+  }
+}
+
+type Answered = SuccessEnvelope<unknown, NextStep>;
+type Given = Readonly<Record<string, unknown>>;
+
+/** A cut list of runs with the step that reads on; the id of a run keeps its place when new ones start. */
+function withNextPage(envelope: Answered, { offset: _, ...given }: Given): Answered {
+  const before = (envelope.data as { runs: { run_id: string }[] }).runs.at(-1)?.run_id;
+  if (envelope.meta.hasMore !== true || before === undefined) return envelope;
+  const step: OperationStep = {
+    operation: 'run.list',
+    input: { ...given, before },
+    why: 'List the next runs.',
+  };
+  return { ...envelope, meta: { ...envelope.meta, next: [...(envelope.meta.next ?? []), step] } };
+}
+
+/** A run, whose text has only the beginning of data that are long. */
+async function shownResult(open: OpenHost, envelope: Answered): Promise<CallToolResult> {
+  const whole = await envelopeResult(open, envelope);
+  const { result, ...about } = envelope.data as { run_id: string; result: { data?: unknown } | null };
+  const short = { ...about, result: result && withShortData(result, about.run_id) };
+  return { ...whole, content: (await envelopeResult(open, { ...envelope, data: short })).content };
+}
+
+/** An explanation as text; the data have it in parts. */
+async function explanationResult(open: OpenHost, envelope: Answered): Promise<CallToolResult> {
+  const data = explanationInCalls(envelope.data);
+  return {
+    ...(await envelopeResult(open, { ...envelope, data })),
+    content: [{ type: 'text', text: explanationText(data) }],
+  };
 }
 
 /** Events as lines of text: as JSON, each would cost a model about three times as much. */
-function logsResult(envelope: SuccessEnvelope<unknown, NextStep>): CallToolResult {
-  const { events, ...data } = envelope.data as { events: Record<string, unknown>[] };
-  const about = envelopeResult({ ...envelope, data });
-  const [{ text }] = about.content as [TextContent];
-  return { ...about, content: [{ type: 'text', text: [...events.map(logLine), text].join('\n') }] };
+async function logsResult(
+  open: OpenHost,
+  { data, meta, ...envelope }: Answered,
+  { offset: _, ...given }: Given,
+): Promise<CallToolResult> {
+  const page = data as { run_id: string; events: Record<string, unknown>[]; last_seq: number };
+  // `max_tokens` may have cut the page after it was read.
+  const isCut = meta.hasMore === true && page.events.length > 0;
+  const last_seq = isCut ? Number(page.events.at(-1)!['seq']) : page.last_seq;
+  const step = {
+    operation: 'run.logs',
+    input: { ...given, run: page.run_id, since: last_seq },
+    why: 'Read the next events.',
+  };
+  const answered = { ...envelope, meta: { ...meta, ...(isCut && { next: [step] }) } };
+  const { events, ...about } = { ...page, last_seq };
+  const [{ text }] = (await envelopeResult(open, { ...answered, data: about })).content as [TextContent];
+  return {
+    ...(await envelopeResult(open, { ...answered, data: { ...about, events } })),
+    content: [{ type: 'text', text: [...events.map(logLine), text].join('\n') }],
+  };
 }

@@ -10,17 +10,22 @@ import {
 } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import { usageError } from '../compose/app-error.ts';
+import { namedRun, runQuestions } from '../operations/run/run-status.ts';
 import { offeredTool, wordsForTool } from '../operations/tool/offered-tools.ts';
+import { isWorkflow } from '../operations/workflow/is-workflow.ts';
 import type { Manifest } from '../protocol/manifest.ts';
+import { answerCalls, possibleAnswers } from './answer-calls.ts';
+import { boundedAnswer } from './bounded-answer.ts';
 import { callOwnTool } from './call-own-tool.ts';
 import { type Client, clientOf } from './client-of.ts';
-import type { Host } from './host.ts';
+import type { Host, OpenHost } from './host.ts';
+import type { KeptTools } from './kept-tools.ts';
 import { withLiveRuns } from './live-runs.ts';
 import { type LogThreshold, logThresholdOf } from './log-messages.ts';
 import { OWN_TOOLS } from './own-tools.ts';
 import { type AskedState, type CallAnswer, followCall, type RunCall } from './run-call.ts';
 import { answerInput, RUN_TOOLS, resumeInput, runInput, waitInput } from './run-tools.ts';
-import { envelopeResult, thrownResult } from './tool-result.ts';
+import { envelopeResult, errorResult, thrownResult } from './tool-result.ts';
 
 const WAIT_S = 45;
 /** For a tool with at most this deadline, the server waits for the result instead of creating a task. */
@@ -31,6 +36,7 @@ export interface CallServices {
   server: Server;
   host: Host;
   states: RequestStateCodec<AskedState>;
+  kept: KeptTools;
   cancelsByLeaving: boolean;
   callLimitS: number | undefined;
   /** The level that the session has set for log messages. */
@@ -50,18 +56,21 @@ export async function callTool(
   { params }: CallToolRequest,
   ctx: ServerContext,
 ): Promise<CallAnswer> {
-  const { server, sessionLogLevel, ...rest } = services;
+  const { server, sessionLogLevel, kept, ...rest } = services;
   const { name: tool, arguments: given = {} } = params;
   const client = clientOf(server, ctx);
   const open = services.host.open(client);
   const logThreshold = logThresholdOf(ctx, sessionLogLevel);
   const called: Called = { ...rest, open, client, ctx, tool, logThreshold };
+  const named = () => namedRun(open.app, String(given['run'])).catch(() => undefined);
   try {
     const answer = await answerCall(called, given);
-    return isResult(answer) ? await withLiveRuns(open, answer) : answer;
+    if (!isResult(answer)) return answer;
+    kept.see(answer);
+    return await withLiveRuns(open, boundedAnswer(answer), await named());
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
-    return withLiveRuns(open, thrownResult(services.host, error));
+    return withLiveRuns(open, thrownResult(services.host, error), await named());
   }
 }
 
@@ -74,7 +83,8 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
   const { host, open, ctx, tool } = called;
   const asked = ctx.mcpReq.requestState<AskedState>();
   if (asked !== undefined) {
-    if (asked.tool === tool) return followCall({ ...called, run: asked.run, isQuick: false });
+    if (asked.tool === tool && tool === 'acor_wait') return wait(called, given);
+    if (asked.tool === tool) return followCall({ ...called, run: asked.run, isWait: false, isQuick: false });
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'the requestState belongs to another tool');
   }
   const own = OWN_TOOLS.find(({ name }) => name === tool);
@@ -82,10 +92,8 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
   switch (RUN_TOOLS.find(({ name }) => name === tool)?.name) {
     case 'acor_answer':
       return answer(called, given);
-    case 'acor_wait': {
-      const { run, timeout = WAIT_S } = checked(waitInput, given, tool);
-      return followCall({ ...called, run, waitMs: timeout * 1000, isQuick: false });
-    }
+    case 'acor_wait':
+      return wait(called, given);
     case 'acor_resume':
       return startAndFollow(called, 'run.resume', { ...checked(resumeInput, given, tool), detach: true });
     case 'acor_run':
@@ -93,6 +101,12 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
     case undefined:
       return runTool(called, given);
   }
+}
+
+async function wait(called: Called, given: Given): Promise<CallAnswer> {
+  const { run: named, timeout = WAIT_S } = checked(waitInput, given, called.tool);
+  const run = await namedRun(called.open.app, named);
+  return followCall({ ...called, run, isWait: true, waitMs: timeout * 1000, isQuick: false });
 }
 
 async function runTool(called: Called, given: Given): Promise<CallAnswer> {
@@ -115,12 +129,31 @@ async function runTool(called: Called, given: Given): Promise<CallAnswer> {
 async function runByName(called: Called, given: Given): Promise<CallAnswer> {
   const { open, ctx } = called;
   const { arguments: inputs, detach, ...options } = checked(runInput, given, called.tool);
-  const offered = await offeredTool(open.app, options.tool);
-  if (offered !== undefined) demandCapabilities(called.client, offered.manifest);
-  const args = await wordsForTool(open.app, options.tool, inputs);
-  const input = { ...defined(options), args, detach: true };
-  if (!options.dry_run && !detach) return startAndFollow(called, 'run.start', input);
-  return envelopeResult(await open.call('run.start', input, { signal: ctx.mcpReq.signal }));
+  const { operation, input } = await startOf(called, options, inputs);
+  if (!options.dry_run && !detach) return startAndFollow(called, operation, input);
+  return envelopeResult(open, await open.call(operation, input, { signal: ctx.mcpReq.signal }));
+}
+
+/** The start of a tool by its name; of a workflow where no tool has the name. */
+async function startOf(
+  { open, client }: Called,
+  options: Omit<z.output<typeof runInput>, 'arguments' | 'detach'>,
+  inputs: Given,
+): Promise<{ operation: 'run.start' | 'workflow.run'; input: Given }> {
+  const { tool, ...flags } = options;
+  const offered = await offeredTool(open.app, tool);
+  if (offered !== undefined) demandCapabilities(client, offered.manifest);
+  else if (await isWorkflow(open.app, tool)) {
+    // An option that workflows do not have is refused only if it is set.
+    const set = Object.entries(flags).filter(([, value]) => value !== undefined && value !== false);
+    const args = ['--input-json', JSON.stringify(inputs)];
+    return {
+      operation: 'workflow.run',
+      input: { ...Object.fromEntries(set), workflow: tool, args, detach: true },
+    };
+  }
+  const args = await wordsForTool(open.app, tool, inputs);
+  return { operation: 'run.start', input: { ...defined(options), args, detach: true } };
 }
 
 /** Throws the protocol error for a client that lacks what the tool requires of it. */
@@ -136,27 +169,52 @@ function demandCapabilities({ elicits, samples, hasRoots }: Client, { requires =
 /** Each run has its own supervisor process, so that it outlives the request, the connection and the server. */
 async function startAndFollow(
   called: Called,
-  operation: 'run.start' | 'run.resume',
+  operation: 'run.start' | 'run.resume' | 'workflow.run',
   input: Given,
   isQuick = false,
 ): Promise<CallAnswer> {
   const { open } = called;
   // A start cannot be interrupted; a cancelled request then cancels the run.
   const started = await open.call(operation, input, { signal: new AbortController().signal });
-  if (!started.ok) return envelopeResult(started);
+  if (!started.ok) return envelopeResult(open, started);
   const { run_id: run } = started.data as { run_id: string };
-  return followCall({ ...called, run, isQuick });
+  return followCall({ ...called, run, isWait: false, isQuick });
 }
 
-async function answer({ open, ctx, tool }: Called, given: Given): Promise<CallAnswer> {
-  const { run, action_id, choice, value, reason } = checked(answerInput, given, tool);
-  if ((choice === undefined) === (value === undefined)) {
-    const message = 'pass either choice or value, not both';
-    throw usageError([{ parameter: 'choice', message }]);
-  }
+async function answer({ host, open, ctx, tool }: Called, given: Given): Promise<CallAnswer> {
+  const { run: named, action_id, choice, value, reason } = checked(answerInput, given, tool);
+  const run = await namedRun(open.app, named);
+  if (choice !== undefined && value !== undefined)
+    throw usageError([{ parameter: 'choice', message: 'give choice or value, not both' }]);
   const answered = value === undefined ? { choice } : { value: JSON.stringify(value) };
   const input = defined({ run, action_id, ...answered, reason });
-  return envelopeResult(await open.call('run.answer', input, { signal: ctx.mcpReq.signal }));
+  if (choice === undefined && value === undefined) return withoutAnswer(host, open, run, action_id);
+  const envelope = await open.call('run.answer', input, { signal: ctx.mcpReq.signal });
+  if (envelope.ok || envelope.error.code !== 'E_BAD_ANSWER') return envelopeResult(open, envelope);
+  const asked = await runQuestions(open.app, run);
+  const meant = asked.questions.find((each) => each.action_id === action_id || asked.questions.length === 1);
+  if (meant === undefined) return envelopeResult(open, envelope);
+  const hint = `The question is still open: give ${possibleAnswers(meant)}.`;
+  return errorResult({ ...envelope.error, hint }, [], { next: answerCalls(run, asked) });
+}
+
+async function withoutAnswer(
+  host: Host,
+  open: OpenHost,
+  run: string,
+  actionId: string | undefined,
+): Promise<CallToolResult> {
+  const asked = await runQuestions(open.app, run);
+  const problems = asked.questions
+    .filter(({ action_id }) => actionId === undefined || action_id === actionId)
+    .map((question) => ({
+      parameter: 'choice',
+      message: `the answer to '${question.action_id}' is missing`,
+      fix: `Give ${possibleAnswers(question)}.`,
+    }));
+  const none = { parameter: 'action_id', message: `run ${run} has no such open question` };
+  const error = usageError(problems.length === 0 ? [none] : problems);
+  return thrownResult(host, error, answerCalls(run, asked));
 }
 
 function checked<S extends z.ZodType>(schema: S, given: Given, tool: string): z.output<S> {

@@ -1,6 +1,8 @@
 import { type InputRequest, type InputResponseView, inputRequired } from '@modelcontextprotocol/server';
+import { answerForUser } from '../operations/run/answer-for-user.ts';
 import type { Client } from './client-of.ts';
 import { answerOf, asksForText, formOf, type OpenQuestion } from './elicitation.ts';
+import type { OpenHost } from './host.ts';
 
 const MAX_PROMPT_CHARS = 20_000;
 const DEFAULT_MAX_TOKENS = 1000;
@@ -15,13 +17,12 @@ export interface ClientAnswer {
 export function requestFor(
   question: OpenQuestion,
   client: Client,
-  tool: string,
   problem?: string,
 ): InputRequest | undefined {
   const { audience, action } = question;
   switch (audience) {
     case 'user':
-      return client.elicits ? inputRequired.elicit(formOf(question, tool, problem)) : undefined;
+      return client.elicits ? inputRequired.elicit(formOf(question, problem)) : undefined;
     case 'model':
       return client.samples ? inputRequired.createMessage(promptOf(question)) : undefined;
     case 'client':
@@ -45,6 +46,20 @@ export function answerIn(
     return { value: answerText(question, textOf(response.result.content)), by: 'model' };
   if (response.kind === 'roots' && audience === 'client') return { value: response.roots, by: 'client' };
   return undefined;
+}
+
+/** Answers a question; returns why the answer is invalid. */
+export async function handIn(
+  open: OpenHost,
+  run: string,
+  question: OpenQuestion,
+  { value, by }: ClientAnswer,
+): Promise<string | undefined> {
+  if (value === undefined) return 'The form has no answer.';
+  if (by === 'user') return answerForUser(open.app, run, question.action_id, value);
+  const input = { run, action_id: question.action_id, value: JSON.stringify(value), by };
+  const answered = await open.call('run.answer', input, { signal: new AbortController().signal });
+  return answered.ok ? undefined : `${answered.error.message}.`;
 }
 
 function promptOf({ action, msg, context, options, schema }: OpenQuestion) {

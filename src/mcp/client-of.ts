@@ -19,6 +19,8 @@ export interface Client extends Caller {
   samples: boolean;
   /** It names the folders that it works in. */
   hasRoots: boolean;
+  /** It is asked by the result of its call, since 2026-07-28; before that by requests during the call. */
+  isAskedByResult: boolean;
   /** It accepts a task instead of a result. */
   takesTasks: boolean;
 }
@@ -43,6 +45,7 @@ export function clientOf(server: Server, { mcpReq }: ServerContext): Client {
     elicits: elicitation !== undefined && ('form' in elicitation || !('url' in elicitation)),
     samples: capabilities?.sampling !== undefined,
     hasRoots: capabilities?.roots !== undefined,
+    isAskedByResult: envelope !== undefined,
     takesTasks: envelope !== undefined && capabilities?.extensions?.[TASKS] !== undefined,
   };
 }

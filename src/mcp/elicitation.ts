@@ -3,6 +3,8 @@ import { boundedSchema, boundedText } from './bounded-text.ts';
 
 /** A question of a run, as operations return it. */
 export interface OpenQuestion {
+  /** The tool whose run asks. */
+  tool: string;
   action_id: string;
   action: string;
   audience: 'ai' | 'user' | 'model' | 'client';
@@ -22,8 +24,8 @@ type FormSchema = ElicitRequestFormParams['requestedSchema'];
 /**
  * A question as a form. Forms are flat, so an answer that is not an object of plain values becomes their only field.
  */
-export function formOf(question: OpenQuestion, tool: string, problem?: string): ElicitRequestFormParams {
-  const { action, msg, context } = question;
+export function formOf(question: OpenQuestion, problem?: string): ElicitRequestFormParams {
+  const { tool, action, msg, context } = question;
   const about =
     Object.keys(context).length === 0 ? '' : ` (${JSON.stringify(context).slice(0, MAX_CONTEXT_CHARS)})`;
   const message = boundedText(

@@ -1,5 +1,7 @@
 import { LineReader } from '../protocol/jsonl.ts';
 
+const LF = 10;
+
 type Event = Readonly<Record<string, unknown>>;
 
 /** The events of some types in a batch of lines. Most batches of a busy tool contain none, and are not parsed. */
@@ -13,4 +15,11 @@ export function eventsIn(lines: Uint8Array, types: readonly string[]): Event[] {
   }, lines.length);
   reader.push(bytes);
   return events;
+}
+
+/** How many events there are in a batch of whole lines. */
+export function countLines(lines: Uint8Array): number {
+  let count = 0;
+  for (let at = lines.indexOf(LF); at !== -1; at = lines.indexOf(LF, at + 1)) count++;
+  return count;
 }

@@ -1,15 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import {
-  localhostHostValidation,
-  localhostOriginValidation,
-  toNodeHandler,
-} from '@modelcontextprotocol/node';
+import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { McpRequest } from '../operations/acor-app.ts';
-import { AcorError } from '../protocol/acor-error.ts';
-import { errorCode, errorMessage } from '../util/error-code.ts';
+import { listenOnLoopback } from '../operations/system/listen.ts';
+import { bearerToken, isOwnHost, isOwnOrigin, isSameSecret } from '../util/loopback.ts';
 import { LiveServers } from './live-servers.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';
 import { Sessions } from './sessions.ts';
@@ -36,6 +30,7 @@ export async function serveByHttp(
     },
   );
   const live = new LiveServers(handler.notify);
+  shared.kept.onListed = () => live.toolsChanged();
   const newServer = async () => {
     const subscribed = new Set<string>();
     return live.add(await mcpServer(shared, { cancelsByLeaving: false, subscribed }), subscribed);
@@ -50,33 +45,23 @@ export async function serveByHttp(
     },
     { maxRequestBodySize: MAX_BODY_BYTES, onerror },
   );
-  const isOfThisHost = localhostHostValidation();
-  const isOfThisOrigin = localhostOriginValidation();
-  const isKnown = tokenCheck(token);
   const server = createServer((req, res) => {
     // In this order: a malicious web page learns nothing, whatever it sends.
-    if (!isOfThisHost(req, res) || !isOfThisOrigin(req, res)) return;
-    if (!isKnown(req)) refuse(res, 401, 'Show the token: Authorization: Bearer <token>');
+    if (!isOwnHost(req.headers.host)) refuse(res, 403, 'The Host header must name this machine');
+    else if (!isOwnOrigin(req.headers.origin)) refuse(res, 403, 'The Origin header must be of this machine');
+    else if (!shows(token, req)) refuse(res, 401, 'Show the token: Authorization: Bearer <token>');
     else if (req.url?.split('?', 1)[0] !== PATH) refuse(res, 404, `MCP is served at ${PATH}`);
     else void serve(req as Parameters<typeof serve>[0], res);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(cannotListen(port, error)));
-    server.listen(port, '127.0.0.1', resolve);
-  });
+  const listening = await listenOnLoopback(server, port);
   live.watch(shared.host);
-  await onListening((server.address() as AddressInfo).port);
+  await onListening(listening);
   await new Promise<never>(() => {});
 }
 
-/** Compares digests, so that timing reveals neither the length of the token nor its beginning. */
-function tokenCheck(token: string): (req: IncomingMessage) => boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  const expected = digest(token);
-  return ({ headers }) => {
-    const given = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
-    return given !== undefined && timingSafeEqual(digest(given), expected);
-  };
+function shows(token: string, { headers }: IncomingMessage): boolean {
+  const given = bearerToken(headers.authorization);
+  return given !== undefined && isSameSecret(given, token);
 }
 
 function refuse(res: ServerResponse, status: number, message: string): void {
@@ -86,13 +71,4 @@ function refuse(res: ServerResponse, status: number, message: string): void {
   };
   res.writeHead(status, headers);
   res.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32000, message }, id: null }));
-}
-
-function cannotListen(port: number, error: unknown): AcorError {
-  const isTaken = errorCode(error) === 'EADDRINUSE';
-  return new AcorError('E_USAGE', `port ${port} is not available: ${errorMessage(error)}`, {
-    hint: isTaken
-      ? 'Another program listens there: give another --port, or 0 for a free one.'
-      : 'Give another --port.',
-  });
 }

@@ -9,13 +9,18 @@ export async function liveRunTexts(open: OpenHost): Promise<{ run: string; text:
   return runs.map(({ run_id: run, tool, state }) => ({ run, text: `${run} ${tool} ${state}` }));
 }
 
-/** Adds the other live runs to the result of a call. */
-export async function withLiveRuns(open: OpenHost, result: CallToolResult): Promise<CallToolResult> {
+/** Adds the other live runs to the result of a call; `named` is the run that the call names. */
+export async function withLiveRuns(
+  open: OpenHost,
+  result: CallToolResult,
+  named: unknown,
+): Promise<CallToolResult> {
   const { structuredContent, content, isError } = result;
   const [first, ...rest] = content;
   if (typeof structuredContent !== 'object' || first?.type !== 'text') return result;
-  const about: { run_id?: unknown } = { ...structuredContent };
-  const others = (await liveRunTexts(open)).filter(({ run }) => run !== about.run_id);
+  const { run_id, data } = structuredContent as { run_id?: unknown; data?: { run_id?: unknown } | null };
+  const known = [run_id, data?.run_id, named];
+  const others = (await liveRunTexts(open)).filter(({ run }) => !known.includes(run));
   if (others.length === 0) return result;
   const live_runs = others.map(({ text }) => text);
   const text =

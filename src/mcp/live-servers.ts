@@ -95,11 +95,15 @@ export class LiveServers {
     else if (!isComplete) this.#timer = setTimeout(() => void this.#look(host, signal), POLL_MS);
   }
 
+  toolsChanged(): void {
+    for (const each of this.#notifiers) each.toolsChanged();
+  }
+
   #compare(now: ProjectStamp): void {
     const before = this.#stamp;
     this.#stamp = now;
     if (before === undefined) return;
-    if (before.tools !== now.tools) for (const each of this.#notifiers) each.toolsChanged();
+    if (before.tools !== now.tools) this.toolsChanged();
     if (before.prompts !== now.prompts) for (const each of this.#notifiers) each.promptsChanged();
   }
 

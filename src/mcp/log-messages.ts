@@ -1,7 +1,7 @@
 import { LOG_LEVEL_META_KEY, type LoggingLevel, type ServerContext } from '@modelcontextprotocol/server';
+import { RateLimit } from '../util/rate-limit.ts';
 import { boundedText } from './bounded-text.ts';
 import { eventsIn } from './events-in.ts';
-import { RateLimit } from './rate-limit.ts';
 
 /** The least severe level that a client wants; undefined when it wants no log messages. */
 export type LogThreshold = LoggingLevel | undefined;

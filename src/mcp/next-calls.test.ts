@@ -5,9 +5,15 @@ import { nextCalls } from './next-calls.ts';
 
 describe('next steps as tool calls', () => {
   it('call the tool of the operation, without what the tool does not take', () => {
-    assert.deepEqual(nextCalls([resumeRun('r-1', { force: true }), followLogs('r-1'), cancelRun('r-1')]), [
-      { tool: 'acor_resume', arguments: { run: 'r-1', force: true } },
+    assert.deepEqual(nextCalls([resumeRun('r-1'), followLogs('r-1'), cancelRun('r-1')]), [
+      { tool: 'acor_resume', arguments: { run: 'r-1' } },
       { tool: 'acor_logs', arguments: { run: 'r-1' } },
+      { tool: 'acor_cancel', arguments: { run: 'r-1' } },
+    ]);
+  });
+
+  it('leave out what may repeat the effects of a tool, which a client must decide', () => {
+    assert.deepEqual(nextCalls([resumeRun('r-1', { force: true }), cancelRun('r-1')]), [
       { tool: 'acor_cancel', arguments: { run: 'r-1' } },
     ]);
   });

@@ -2,18 +2,41 @@ import type { NextStep, OperationStep } from '../compose/next-step.ts';
 import { OWN_TOOLS } from './own-tools.ts';
 import { RUN_TOOLS } from './run-tools.ts';
 
-/** A next step: a call of a tool of this server, or a command for an agent with a shell. */
-export type NextCall = { tool: string; arguments: Record<string, unknown> } | { command: string };
+/**
+ * A next step: a call of a tool of this server, or a command for an agent with a shell. `missing` has the JSON Schemas of
+ * arguments that only the caller knows.
+ */
+export type NextCall =
+  | { tool: string; arguments: Record<string, unknown>; missing?: Record<string, unknown> }
+  | { command: string };
 
 /** Operations that serve the same purpose here: attaching prints a stream, and resuming takes runs of every kind. */
 const INSTEAD: Readonly<Record<string, string>> = {
   'run.attach': 'run.wait',
+  'run.decisions': 'run.show',
+  'run.artifacts': 'run.show',
   'workflow.resume': 'run.resume',
 };
 
-/** The next steps as calls of this server's tools. Steps without a tool are omitted. */
-export function nextCalls(steps: readonly NextStep[]): NextCall[] {
-  return steps.flatMap((step) => nextCall(step) ?? []);
+/** The operations that the policy leaves to a person: no client is offered a call that would be refused. */
+export type LeftToPersons = ReadonlySet<string>;
+
+/**
+ * The next steps as calls of this server's tools, which a client may simply follow. Steps without a tool are omitted, those
+ * that may do harm, and those for a person: the hint has them.
+ */
+export function nextCalls(steps: readonly NextStep[], left: LeftToPersons = new Set()): NextCall[] {
+  return steps.flatMap((step) => (isRisky(step) || isFor(left, step) ? [] : (nextCall(step) ?? [])));
+}
+
+/** Whether only a person may take the step. */
+export function isFor(left: LeftToPersons, step: NextStep): boolean {
+  return 'operation' in step && left.has(step.operation);
+}
+
+/** Whether the step may repeat what the tool did before. */
+export function isRisky(step: NextStep): boolean {
+  return 'input' in step && step.input['force'] === true;
 }
 
 /** The step as a call; undefined for an operation that is not a tool of this server. */

@@ -1,6 +1,6 @@
+import { RateLimit } from '../util/rate-limit.ts';
 import { boundedText } from './bounded-text.ts';
 import { eventsIn } from './events-in.ts';
-import { RateLimit } from './rate-limit.ts';
 
 const RATE = { perSecond: 4, burst: 10 };
 const LEAST_STEP = 0.001;

@@ -20,6 +20,7 @@ import { boundedText } from './bounded-text.ts';
 import type { Client } from './client-of.ts';
 import type { Host, OpenHost } from './host.ts';
 import { readResource } from './resources.ts';
+import { explanationInCalls, explanationText } from './surface-words.ts';
 
 const EXPLAIN: Prompt = {
   name: 'explain',
@@ -79,9 +80,11 @@ async function explanation({ open, ctx }: PromptCall, { topic }: Given): Promise
   const input = topic === undefined ? {} : { topic };
   const envelope = await open.call('system.explain', input, { signal: ctx.mcpReq.signal });
   if (!envelope.ok) throw new ProtocolError(-32602, `${envelope.error.message}. ${envelope.error.hint}`);
-  const { sections } = envelope.data as { sections: { heading: string; text: string }[] };
-  const text = sections.map((section) => `## ${section.heading}\n\n${section.text}`).join('\n\n');
-  return { messages: [{ role: 'user', content: { type: 'text', text } }] };
+  return {
+    messages: [
+      { role: 'user', content: { type: 'text', text: explanationText(explanationInCalls(envelope.data)) } },
+    ],
+  };
 }
 
 function shown({ name, title, description, parts, arguments: known }: ProjectPrompt): Prompt {

@@ -10,6 +10,8 @@ import { publishedResource, publishedResources } from '../operations/project/pub
 import { AcorError } from '../protocol/acor-error.ts';
 import { boundedText } from './bounded-text.ts';
 import type { Host, OpenHost } from './host.ts';
+import { readSkillFile, SKILL_URI, skillResources } from './skills.ts';
+import { explanationInCalls, explanationText } from './surface-words.ts';
 import { readToolResource } from './tool-resource.ts';
 
 const PAGE_RUNS = 50;
@@ -79,6 +81,7 @@ async function published(open: OpenHost): Promise<Resource[]> {
   const fixed = tools.filter(({ variables }) => variables.length === 0);
   return [
     EXPLANATION,
+    ...(await skillResources(open)),
     ...files.map(({ uri, path, ...about }) => ({ uri, ...describe({ name: path, ...about }) })),
     ...fixed.map(({ uriTemplate, ...about }) => ({ uri: uriTemplate, ...describe(about) })),
   ];
@@ -108,15 +111,14 @@ export async function readResource(
   signal: AbortSignal,
 ): Promise<ReadResourceResult> {
   if (uri === EXPLANATION.uri) {
-    const data = dataOf(await open.call('system.explain', {}, { signal }), uri) as {
-      sections: { heading: string; text: string }[];
-    };
-    const text = data.sections.map((section) => `## ${section.heading}\n\n${section.text}`).join('\n\n');
+    const data = dataOf(await open.call('system.explain', {}, { signal }), uri);
+    const text = explanationText(explanationInCalls(data));
     return { contents: [{ uri, mimeType: 'text/markdown', text }] };
   }
   const match = /^acor:\/\/runs\/([^/?]+)(?:\/(events)(?:\?since=(\d+))?|\/artifacts\/(\d+)\/[^/]*)?$/.exec(
     uri,
   );
+  if (match === null && uri.startsWith(SKILL_URI)) return readSkillFile(open, uri);
   if (match === null) return readPublished(host, open, uri, signal);
   const [, run, events, since, artifact] = match;
   if (artifact !== undefined) {

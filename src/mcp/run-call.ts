@@ -9,11 +9,13 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FailureEnvelope } from '../compose/envelope.ts';
 import type { NextStep } from '../compose/next-step.ts';
+import { askClient, DECLINED } from './ask-client.ts';
 import { callLimitMs, saysTimeout } from './call-limit.ts';
 import { type CallNotifications, callNotifications } from './call-notifications.ts';
-import { answerIn, type ClientAnswer, requestFor } from './client-answers.ts';
+import { answerIn, handIn, requestFor } from './client-answers.ts';
 import type { Client } from './client-of.ts';
 import type { OpenQuestion } from './elicitation.ts';
+import { countLines } from './events-in.ts';
 import type { Host, OpenHost } from './host.ts';
 import type { LogThreshold } from './log-messages.ts';
 import { runResult } from './run-result.ts';
@@ -37,6 +39,8 @@ export interface RunCall {
   /** The name of the called tool. */
   tool: string;
   run: string;
+  /** The call only waits for a run that another one started. */
+  isWait: boolean;
   /** Stop waiting after this time; the run continues. */
   waitMs?: number | undefined;
   /** It ends soon, so it does not need to become a task. */
@@ -57,14 +61,9 @@ const TASK_AFTER_MS = 500;
 /** A tool that asks several questions at once writes them one after the other. */
 const QUESTIONS_MS = 30;
 
-const LF = 10;
-
-const DECLINED =
-  'The user did not answer the question. The run still waits: ask the user, then call acor_answer, or acor_cancel.';
-
 /**
  * Follows a run until it ends, asks a question that its client cannot answer, becomes a task, or the limit of the call
- * has passed. A cancelled request cancels its run, unless the client only stopped waiting.
+ * has passed. A cancelled request cancels the run that it started, unless the client only stopped waiting.
  */
 export async function followCall(call: RunCall): Promise<CallAnswer> {
   const notifications = callNotifications(call.ctx, call);
@@ -89,15 +88,22 @@ async function untilAnswered(call: RunCall, onLines: CallNotifications['onEvents
       await cancelIfMeant(call);
       return runResult(host, open, run);
     }
-    if (typeof watched.end === 'object') return envelopeResult(watched.end);
+    if (typeof watched.end === 'object') return envelopeResult(open, watched.end);
     if (watched.end === 'ended') return runResult(host, open, run);
     if (watched.end === 'stopped') return canBeTask ? createdTask(open, run) : runResult(host, open, run);
     if (canAnswer(client)) await new Promise((resolve) => setTimeout(resolve, QUESTIONS_MS));
     const questions = await questionsForClient(call);
     if (questions.length === 0) return runResult(host, open, run);
     if (canBeTask) return createdTask(open, run);
-    const asked = await answerFromClient(call, questions, answered);
-    if (asked !== 'answered') return asked;
+    if (client.isAskedByResult) {
+      const asked = await answerFromClient(call, questions, answered);
+      if (asked !== 'answered') return asked;
+      continue;
+    }
+    const asked = await askClient(call, questions, { since, signal: limit, onLines });
+    since = asked.since;
+    if (signal.aborted) continue;
+    if (asked.unanswered !== undefined || limit.aborted) return runResult(host, open, run, asked.unanswered);
   }
 }
 
@@ -117,15 +123,16 @@ async function watch(
   const { signal, onLines } = options;
   let { since } = options;
   const onEvents = (lines: Uint8Array) => {
-    for (let at = lines.indexOf(LF); at !== -1; at = lines.indexOf(LF, at + 1)) since++;
+    since += countLines(lines);
     onLines?.(lines);
     return 'more' as const;
   };
   const answer = await open.call('run.attach', { run, since }, { signal, onEvents });
   if (!answer.ok && answer.error.code === 'E_ACTION_REQUIRED') return { end: 'question', since };
+  if (signal.aborted) return { end: 'stopped', since };
   // The details contain the end of a failed run; without them the run could not be followed at all.
   if (!answer.ok && answer.error.details?.['run_id'] === undefined) return { end: answer, since };
-  return { end: signal.aborted ? 'stopped' : 'ended', since };
+  return { end: 'ended', since };
 }
 
 function canAnswer({ elicits, samples, hasRoots }: Client): boolean {
@@ -133,12 +140,12 @@ function canAnswer({ elicits, samples, hasRoots }: Client): boolean {
 }
 
 /** The blocking questions that this client can answer. */
-async function questionsForClient({ open, client, run, tool }: RunCall): Promise<OpenQuestion[]> {
+async function questionsForClient({ open, client, run }: RunCall): Promise<OpenQuestion[]> {
   const questions = await blockingQuestions(open, run);
-  return questions.filter((question) => requestFor(question, client, tool) !== undefined);
+  return questions.filter((question) => requestFor(question, client) !== undefined);
 }
 
-/** Submits the answers in the request. Missing answers and invalid ones of a user are asked for; a refusal ends the call. */
+/** Submits the answers in the request of a client since 2026-07-28. Missing answers and invalid ones of a user are asked for; a refusal ends the call. */
 async function answerFromClient(
   { host, open, client, ctx, states, tool, run }: RunCall,
   questions: readonly OpenQuestion[],
@@ -157,7 +164,7 @@ async function answerFromClient(
     if (given !== undefined && problem === undefined) continue;
     // A model that did not answer once would not do so the next time.
     if (problem !== undefined && audience !== 'user') return runResult(host, open, run, problem);
-    requests[id] = requestFor(question, client, tool, problem)!;
+    requests[id] = requestFor(question, client, problem)!;
   }
   if (Object.keys(requests).length === 0) return 'answered';
   return inputRequired({
@@ -166,27 +173,15 @@ async function answerFromClient(
   });
 }
 
-/** Answers a question; returns why the answer is invalid. */
-export async function handIn(
-  open: OpenHost,
-  run: string,
-  question: OpenQuestion,
-  { value, by }: ClientAnswer,
-): Promise<string | undefined> {
-  const input = { run, action_id: question.action_id, value: JSON.stringify(value), by };
-  const answered = await open.call('run.answer', input, { signal: new AbortController().signal });
-  return answered.ok ? undefined : `${answered.error.message}.`;
-}
-
 /**
- * Only a client that cancels its call cancels the run. A closed connection, and a client whose own timeout has passed,
- * leave the run alone.
+ * Only a client that cancels the call that started the run cancels the run. A closed connection, a client whose own
+ * timeout has passed, and the end of a wait leave it alone.
  */
-async function cancelIfMeant({ open, ctx, run, cancelsByLeaving }: RunCall): Promise<void> {
+async function cancelIfMeant({ open, ctx, run, isWait, cancelsByLeaving }: RunCall): Promise<void> {
   const { reason } = ctx.mcpReq.signal;
   const isGone = (reason as { code?: unknown } | undefined)?.code === 'CONNECTION_CLOSED';
   if (isGone && !cancelsByLeaving) return;
   const why = typeof reason === 'string' && reason !== '' ? reason : 'cancelled by the MCP client';
-  if (saysTimeout(why)) return;
+  if (isWait || saysTimeout(why)) return;
   await open.call('run.cancel', { run, reason: why }, { signal: new AbortController().signal });
 }

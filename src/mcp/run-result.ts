@@ -1,6 +1,8 @@
 import { basename, relative } from 'node:path';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
+import { rowOf } from '../compose/failure.ts';
 import {
+  lastStderr,
   type RunStatus,
   runQuestions,
   runStatus,
@@ -8,10 +10,13 @@ import {
 } from '../operations/run/run-status.ts';
 import { problemOfData } from '../operations/tool/offered-tools.ts';
 import { waitFor } from '../protocol/next-steps.ts';
+import { answerCalls } from './answer-calls.ts';
+import { withShortData } from './bounded-answer.ts';
 import type { Host, OpenHost } from './host.ts';
-import { nextCalls } from './next-calls.ts';
+import { type LeftToPersons, nextCalls } from './next-calls.ts';
 import { lifeSign } from './progress.ts';
-import { errorResult } from './tool-result.ts';
+import { inCalls } from './surface-words.ts';
+import { errorResult, hintOf, leftIn } from './tool-result.ts';
 
 /** Small artifacts are part of the result, so that the client need not request them. */
 const INLINE_BYTES = { text: 8192, media: 1 << 20 };
@@ -29,20 +34,25 @@ export async function runResult(
   const about = { run_id: runId, tool: stand.tool, state: stand.state };
   if (stand.summary === null) return unfinished(open, about, stand.progress, note);
   const { summary } = stand;
-  const { warnings } = summary;
+  const left = await leftIn(open, summary.next);
+  const warnings = summary.warnings.map(warningInCalls);
   const artifacts = summary.artifacts.map(({ path, size, media_type, sha256 }, index) => {
     return { uri: artifactUri(runId, index + 1, path), path, media_type, size, sha256 };
   });
   if (summary.state === 'failed') {
+    // A tool may have removed its own log.
+    const stderr = await lastStderr(open.app, runId).catch(() => []);
     const ended = {
       ...about,
       attempt: summary.attempt,
+      ...(summary.code === 'E_RESULT_INVALID' &&
+        summary.result?.['data'] !== undefined && { invalid_data: summary.result['data'] }),
       ...(artifacts.length > 0 && { artifacts }),
       ...(warnings.length > 0 && { warnings }),
     };
-    return errorResult(errorOf(stand), summary.next, ended);
+    return errorResult(errorOf(stand, stderr), summary.next, { about: ended, left });
   }
-  const next = nextCalls(summary.next);
+  const next = nextCalls(summary.next, left);
   const { status, data, metrics, msg } = summary.result ?? {};
   const problem = await problemOfData(open.app, stand.tool, data ?? null);
   const questions = await unansweredQuestions(open.app, runId);
@@ -54,6 +64,7 @@ export async function runResult(
     ...(isRecord(metrics) && { metrics }),
     ...(typeof msg === 'string' && { msg }),
     ...(summary.message !== null && { message: summary.message }),
+    ...noteOf(summary, left),
     artifacts,
     ...(questions.length > 0 && { questions }),
     ...(warnings.length > 0 && { warnings }),
@@ -68,6 +79,10 @@ export async function runResult(
   };
 }
 
+const ASK_USER = 'Ask the user, then call acor_answer: the tool wants their answer.';
+const HELD = 'Its changes are not in place yet: see them with acor_diff.';
+const CANCELLED =
+  'It was stopped before its end: acor_resume continues it, if repeating what it did is safe.';
 const SHOWN_DIGEST_CHARS = 12;
 
 /** The text of an answer for a model: without what it knows, and with short paths and digests. */
@@ -81,7 +96,12 @@ function textOf(
     size,
     sha256: sha256.slice(0, SHOWN_DIGEST_CHARS),
   }));
-  return JSON.stringify({ ...rest, ...(shown.length > 0 && { artifacts: shown }) });
+  const text = {
+    ...(rest as { run_id?: unknown; data?: unknown }),
+    ...(shown.length > 0 && { artifacts: shown.slice(0, MAX_LINKS) }),
+    ...(shown.length > MAX_LINKS && { more_artifacts: shown.length - MAX_LINKS }),
+  };
+  return JSON.stringify(withShortData(text, String(text.run_id)));
 }
 
 async function unfinished(
@@ -90,26 +110,27 @@ async function unfinished(
   progress: RunStatus['progress'],
   note: string | undefined,
 ): Promise<CallToolResult> {
-  const { questions, answers } = await runQuestions(open.app, about.run_id);
-  const next = nextCalls([...answers, waitFor(about.run_id)]);
+  const asked = await runQuestions(open.app, about.run_id);
+  const { questions } = asked;
+  const next = [...answerCalls(about.run_id, asked), ...nextCalls([waitFor(about.run_id)])];
+  const isForUser = questions.some(({ audience, blocking }) => blocking && audience === 'user');
   const answer = {
     ...about,
     ...(progress !== undefined && { progress: lifeSign(progress) }),
     ...(questions.length > 0 && { questions }),
-    ...(note !== undefined && { note }),
+    ...(note !== undefined ? { note } : isForUser && { note: ASK_USER }),
     next,
   };
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
 }
 
-function errorOf({ summary, codeInfo }: RunStatus) {
+function errorOf({ summary, codeInfo }: RunStatus, stderr: readonly string[]) {
   return {
     code: summary?.code ?? 'E_UNKNOWN',
     message: summary?.message ?? 'the run failed',
-    hint: summary?.hint ?? codeInfo?.hint ?? '',
-    class: codeInfo?.class ?? 'unknown',
-    retryable: summary?.retryable ?? false,
-    action: codeInfo?.action ?? '',
+    hint: withoutMoves(summary?.hint ?? codeInfo?.hint ?? ''),
+    ...rowOf(codeInfo, summary?.retryable ?? false),
+    ...(stderr.length > 0 && { details: { stderr } }),
   };
 }
 
@@ -125,7 +146,31 @@ function misfit(host: Host, answer: Record<string, unknown>, problem: string): C
     retryable: false,
     action: info?.action ?? '',
   };
-  return errorResult(error, [], answer);
+  return errorResult(error, [], { about: answer });
+}
+
+/** What a person decides about the run, and how a cancelled one continues. */
+function noteOf({ state, next }: NonNullable<RunStatus['summary']>, left: LeftToPersons): { note?: string } {
+  const isHeld = next.some((step) => 'input' in step && step.operation === 'run.apply');
+  const words = [
+    ...(isHeld ? [HELD] : []),
+    ...(state === 'cancelled' ? [CANCELLED] : []),
+    hintOf('', next, left),
+  ];
+  const note = words.filter((each) => each !== '').join(' ');
+  return note === '' ? {} : { note };
+}
+
+/** Moving files is for a shell, too. */
+function withoutMoves(hint: string): string {
+  return hint.replace(/ Move them with: mv .*$/s, ' Compare them with what is at their targets now.');
+}
+
+/** Copying a file is for a shell; the rest of the warning names it. */
+function warningInCalls(warning: string): string {
+  return inCalls(
+    warning.replace(/ To keep one: cp .*$/s, ' To keep one, have the tool write it to ARTIFACTS_DIR.'),
+  );
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -12,10 +12,12 @@ interface RunTool {
   without: readonly string[];
   description: string;
   input: z.ZodObject;
+  /** Parameters that are accepted, but not listed. */
+  rare?: readonly string[];
   annotations: NonNullable<Tool['annotations']>;
 }
 
-const runId = z.string().describe('The id of the run.');
+const runId = z.string();
 const timeout = z.number().positive().optional();
 const UNKNOWN_EFFECTS = {
   readOnlyHint: false,
@@ -26,33 +28,33 @@ const UNKNOWN_EFFECTS = {
 
 export const runInput = z.strictObject({
   tool: z.string(),
-  arguments: z.record(z.string(), z.unknown()).default({}).describe('As its inputSchema says.'),
-  timeout: timeout.describe('Seconds until the run must end.'),
-  retries: z.int().min(0).optional().describe('How often a retryable failure is retried.'),
-  idempotency_key: z.string().optional().describe('Repeating a call with the same key follows its run.'),
-  plan: z.string().optional().describe('The token of the reviewed dry run.'),
-  review: z.boolean().default(false).describe('Hold its changes for acor_apply.'),
-  snapshot: z.boolean().default(false).describe('For acor_undo.'),
-  dry_run: z.boolean().default(false).describe('Only show what would run.'),
-  detach: z.boolean().default(false).describe('Return at once; the run continues.'),
+  arguments: z.record(z.string(), z.unknown()).default({}),
+  timeout: timeout.describe('Seconds.'),
+  retries: z.int().min(0).optional(),
+  idempotency_key: z.string().optional(),
+  plan: z.string().optional().describe('Token of the dry run.'),
+  review: z.boolean().default(false),
+  snapshot: z.boolean().default(false),
+  dry_run: z.boolean().default(false),
+  detach: z.boolean().default(false).describe('Return at once.'),
 });
 
 export const waitInput = z.strictObject({
   run: runId,
-  timeout: timeout.describe('Seconds to wait (45); the run continues after them.'),
+  timeout: timeout.describe('Seconds (45); the run goes on.'),
 });
 
 export const resumeInput = z.strictObject({
   run: runId,
-  timeout: timeout.describe('Seconds for this attempt.'),
-  force: z.boolean().default(false).describe('Also rerun an interrupted tool that is not idempotent.'),
+  timeout: timeout.describe('Seconds.'),
+  force: z.boolean().default(false).describe('Even if its effects are unknown.'),
 });
 
 export const answerInput = z.strictObject({
   run: runId,
-  action_id: z.string().optional().describe('The question; optional when only one is open.'),
-  choice: z.string().optional().describe('The id of an option.'),
-  value: z.unknown().optional().describe('Any JSON value, when there are no options.'),
+  action_id: z.string().optional().describe('If several are open.'),
+  choice: z.string().optional().describe('Option id.'),
+  value: z.unknown().optional().describe('Without options: JSON.'),
   reason: z.string().optional(),
 });
 
@@ -61,7 +63,7 @@ export const RUN_TOOLS: readonly RunTool[] = [
     name: 'acor_answer',
     operation: 'run.answer',
     without: ['file', 'by'],
-    description: 'Answer a question of a run that waits (state waiting_ai); then call acor_wait.',
+    description: 'Answer a question of a run; then call acor_wait.',
     input: answerInput,
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   },
@@ -69,7 +71,7 @@ export const RUN_TOOLS: readonly RunTool[] = [
     name: 'acor_resume',
     operation: 'run.resume',
     without: ['stream', 'detach', 'answer', 'answers'],
-    description: 'Resume a run that failed, was cancelled or lost its supervisor, from its checkpoints.',
+    description: 'Resume a run that failed, was cancelled or lost, from its checkpoints.',
     input: resumeInput,
     annotations: UNKNOWN_EFFECTS,
   },
@@ -77,27 +79,30 @@ export const RUN_TOOLS: readonly RunTool[] = [
     name: 'acor_run',
     operation: 'run.start',
     without: ['args', 'stream', 'exit_code', 'answer', 'answers'],
-    description: 'Run any tool of this project by its name: dry run, deadline, retries, detached.',
+    description: 'Run any tool or workflow by name, with options.',
     input: runInput,
+    rare: ['review', 'snapshot'],
     annotations: UNKNOWN_EFFECTS,
   },
   {
     name: 'acor_wait',
     operation: 'run.wait',
     without: ['until'],
-    description: 'Wait until a run ends or asks a question, and get its result in the form of a tool call.',
+    description: 'Wait for the result or a question of a run.',
     input: waitInput,
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   },
 ];
 
 /** The entry of such a tool in `tools/list`. */
-export function runToolDefinition({ name, description, input, annotations }: RunTool): Tool {
+export function runToolDefinition({ name, description, input, rare = [], annotations }: RunTool): Tool {
+  const shape = Object.entries(input.shape).filter(([key]) => !rare.includes(key));
+  const listed = Object.fromEntries(shape) as z.core.$ZodShape;
   const answersWithRun = name === 'acor_wait' || name === 'acor_resume';
   return {
     name,
     description,
-    inputSchema: jsonSchemaOf(input),
+    inputSchema: jsonSchemaOf(z.strictObject(listed)),
     ...(answersWithRun && { outputSchema: runSchema(undefined) as NonNullable<Tool['outputSchema']> }),
     annotations,
   };

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { createRequestStateCodec, type McpRequestContext } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { McpRequest } from '../operations/acor-app.ts';
+import { RunWatch } from './events/run-watch.ts';
 import { Host } from './host.ts';
+import { KeptTools } from './kept-tools.ts';
 import { LiveServers } from './live-servers.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';
 import type { AskedState } from './run-call.ts';
@@ -16,6 +18,8 @@ export async function serveMcp({ http, cwd, env, callLimitS, maxTools }: McpRequ
     host: new Host({ cwd, env }),
     states: createRequestStateCodec<AskedState>({ key: randomBytes(32), ttlSeconds: ASKED_FOR_S }),
     declined: new Map(),
+    kept: new KeptTools(),
+    watch: new RunWatch(),
     callLimitS,
     maxTools,
   };
@@ -30,6 +34,7 @@ export async function serveMcp({ http, cwd, env, callLimitS, maxTools }: McpRequ
 async function serveByStdio(shared: Shared): Promise<void> {
   const transport = new StdioServerTransport();
   const live = new LiveServers();
+  shared.kept.onListed = () => live.toolsChanged();
   const newServer = async ({ era }: McpRequestContext) => {
     const subscribed = new Set<string>();
     const server = await mcpServer(shared, { cancelsByLeaving: false, subscribed });

@@ -7,10 +7,9 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { answerIn } from './client-answers.ts';
+import { answerIn, handIn } from './client-answers.ts';
 import { type Client, clientOf, TASKS } from './client-of.ts';
 import type { Host, OpenHost } from './host.ts';
-import { handIn } from './run-call.ts';
 import { blockingQuestions, type DetailedTask, taskOf } from './task.ts';
 
 const taskId = z.looseObject({ taskId: z.string() });

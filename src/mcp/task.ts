@@ -65,7 +65,7 @@ export async function taskOf(
   if (stand.state !== 'waiting_ai') return { status: 'working', ...fields };
   const questions = await blockingQuestions(open, runId);
   const requests = questions.flatMap((question) => {
-    const request = requestFor(question, options.client, stand.tool);
+    const request = requestFor(question, options.client);
     return request === undefined || options.declined.has(question.action_id)
       ? []
       : [[question.action_id, request]];
@@ -77,8 +77,8 @@ export async function taskOf(
 
 /** The questions that a run waits for. */
 export async function blockingQuestions(open: OpenHost, runId: string): Promise<OpenQuestion[]> {
-  const { questions } = await runQuestions(open.app, runId);
-  return questions.filter(({ blocking }) => blocking);
+  const { tool, questions } = await runQuestions(open.app, runId);
+  return questions.filter(({ blocking }) => blocking).map((question) => ({ ...question, tool }));
 }
 
 function fieldsOf({ run, createdAt, updatedAt, progress }: RunStatus): TaskFields {

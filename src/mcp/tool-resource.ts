@@ -21,7 +21,9 @@ export async function readToolResource(
   // A client reads resources without asking anyone.
   if (!offered.effects.readsOnly)
     throw failed(uri, `the tool ${tool} may change something: its manifest needs \`effects: reads\``);
-  const words = await wordsForTool(open.app, tool, inputs).catch((error) => {
+  const { properties = {} } = offered.inputSchema;
+  const values = Object.entries(inputs).map(([name, text]) => [name, valueOfText(properties[name], text)]);
+  const words = await wordsForTool(open.app, tool, Object.fromEntries(values)).catch((error) => {
     throw failed(uri, wordsOf(thrownResult(host, error)));
   });
   const started = await open.call('run.start', { tool, args: words, detach: true }, { signal });
@@ -36,6 +38,31 @@ export async function readToolResource(
   const text = typeof data === 'string' ? data : JSON.stringify(data ?? null);
   const type = mimeType ?? (typeof data === 'string' ? 'text/plain' : 'application/json');
   return { contents: [{ uri, mimeType: type, text }] };
+}
+
+/** A variable of an address as the value that its input takes; the check of the inputs reports any other text. */
+function valueOfText(schema: unknown, text: string): unknown {
+  const { type, items } = (schema ?? {}) as { type?: unknown; items?: unknown };
+  switch (type) {
+    case 'integer':
+    case 'number':
+    case 'boolean':
+    case 'object':
+    case undefined:
+      return valueOfJson(text);
+    case 'array':
+      return [valueOfText(items, text)];
+    default:
+      return text;
+  }
+}
+
+function valueOfJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 function wordsOf({ content }: Awaited<ReturnType<typeof runResult>>): string {

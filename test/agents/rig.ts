@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACOR, type Finished, Running, TestProject } from '../support/project.ts';
 import type { ScriptedModel } from './scripted-model.ts';
@@ -33,8 +33,18 @@ export class AgentRig {
     return rig;
   }
 
+  /** Whether the agent's program is on this machine. */
+  static has(agent: Agent): boolean {
+    return CLIENTS !== undefined && existsSync(join(CLIENTS, agent, 'node_modules', '.bin', agent));
+  }
+
   /** Gives the agent a task, and waits until it is done with it. */
   async run(model: ScriptedModel, prompt: string): Promise<Finished> {
+    return this.start(model, prompt).finished;
+  }
+
+  /** Gives the agent a task. */
+  start(model: ScriptedModel, prompt: string): Running {
     const { args, env } = this.#callOf(model.url, prompt);
     const child = spawn(this.#program, args, {
       cwd: this.project.root,
@@ -42,7 +52,7 @@ export class AgentRig {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     child.stdin.end();
-    return new Running(child).finished;
+    return new Running(child);
   }
 
   /** Calls the agent's program for something that needs no model. */

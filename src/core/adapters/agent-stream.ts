@@ -3,7 +3,7 @@ import type { Intake } from '../run/attempt/intake.ts';
 import { isOkExit } from '../run/outcome.ts';
 import { AgentText } from './agent-text.ts';
 import { FileClaims } from './file-claims.ts';
-import { readTypedObject, type TypedObject, textOf } from './json-object.ts';
+import { inShort, readTypedObject, type TypedObject, textOf } from './json-object.ts';
 import { blockedError, MarkerEvents } from './marker-events.ts';
 import { keepSession } from './session-file.ts';
 
@@ -21,7 +21,7 @@ const MAX_SESSIONS = 100;
 /** How the agent reports its end. */
 export type Verdict =
   | { ok: true; output?: string; data?: Record<string, unknown> }
-  | { ok: false; msg: string; data?: Record<string, unknown> };
+  | { ok: false; code?: string; msg: string; data?: Record<string, unknown> };
 
 /** The adapter of an agent: its name, its dialect, and how it accepts answers. */
 export function agentAdapter(
@@ -48,6 +48,7 @@ export class AgentStream implements Adapter {
   #sessions = 0;
   #steps = 0;
   #lastProblem: string | undefined;
+  #model: string | undefined;
   #metrics: Record<string, number> = {};
   #verdict: Verdict | undefined;
 
@@ -71,7 +72,7 @@ export class AgentStream implements Adapter {
   line(bytes: Uint8Array, start: number, end: number, cut: boolean): void {
     const event = readTypedObject(this.#intake, bytes, start, end, cut);
     if (event !== undefined && !this.#dialect.read(event, this))
-      this.note('debug', `${this.#agent}: ${event.type}`, { event });
+      this.note('debug', `${this.#agent}: ${kindOf(event)}`, { event });
   }
 
   answer(line: string): string {
@@ -90,11 +91,16 @@ export class AgentStream implements Adapter {
     if (message === undefined) return;
     const session = this.#sessionId === undefined ? {} : { session_id: this.#sessionId };
     const hasMetrics = Object.keys(this.#metrics).length > 0;
-    this.#intake.accept({ ...message, ...session, ...(hasMetrics && { metrics: this.#metrics }) });
+    this.#intake.accept({
+      ...message,
+      ...session,
+      ...(hasMetrics && { metrics: this.#withModel(this.#metrics) }),
+    });
   }
 
   /** The agent has started or resumed a conversation with this id. */
   session(id: unknown, more: Record<string, unknown> = {}): void {
+    this.uses(more['model']);
     if (typeof id !== 'string' || id === '' || id === this.#sessionId) return;
     if (this.#sessionId === undefined)
       this.#intake.accept({ type: 'start', step: this.#agent, session_id: id, ...more });
@@ -145,15 +151,19 @@ export class AgentStream implements Adapter {
     this.#context.send(line);
   }
 
+  /** The model of the agent, which decides on the price of its tokens. */
+  uses(model: unknown): void {
+    if (typeof model === 'string' && model !== '') this.#model = model;
+  }
+
+  /** The tokens so far, which no event reports. */
+  spends(metrics: Record<string, number>): void {
+    this.#intake.spends(this.#withModel(metrics));
+  }
+
   /** Metrics of the whole attempt. */
   measure(metrics: Record<string, number>): void {
     Object.assign(this.#metrics, metrics);
-  }
-
-  /** Metrics of one turn, which are summed over the turns. */
-  addUsage(usage: Record<string, number>): void {
-    for (const [name, value] of Object.entries(usage))
-      this.#metrics[name] = (this.#metrics[name] ?? 0) + value;
   }
 
   /** The agent's final message. It is only emitted when the program exits, because a later message may replace it. */
@@ -169,13 +179,18 @@ export class AgentStream implements Adapter {
     if (verdict === undefined) return rc === null ? undefined : this.#cutShort(rc);
     if (!verdict.ok) {
       const data = { ...verdict.data, ...files };
-      return { type: 'error', code: 'E_TOOL_FAILED', msg: verdict.msg, data };
+      return { type: 'error', code: verdict.code ?? 'E_TOOL_FAILED', msg: verdict.msg, data };
     }
     const { blocked } = this.#markers;
     if (blocked !== undefined)
       return blockedError(blocked, this.#sessionId === undefined ? '' : ': it can go on in its session');
     const output = verdict.output ?? this.#text.lastSaid;
     return { type: 'result', status: 'ok', data: { output, ...verdict.data, ...files } };
+  }
+
+  #withModel(metrics: Record<string, number>): Record<string, unknown> {
+    const model = this.#model ?? this.#context.model;
+    return model === undefined ? metrics : { model, ...metrics };
   }
 
   /** A stream without a final message was cut off, whatever the exit code. */
@@ -191,4 +206,9 @@ export class AgentStream implements Adapter {
         }
       : { type: 'error', code: 'E_TOOL_FAILED', msg: `${this.#agent} ended with exit code ${rc}${why}` };
   }
+}
+
+/** The type of an event, with its subtype: `system` alone says nothing. */
+function kindOf({ type, subtype }: TypedObject): string {
+  return typeof subtype === 'string' ? `${type} ${inShort(subtype)}` : type;
 }

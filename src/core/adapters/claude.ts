@@ -1,12 +1,17 @@
+import { actionWords } from './action-words.ts';
 import { type AgentStream, agentAdapter, type Dialect } from './agent-stream.ts';
 import { ClaudeQuestions } from './claude-questions.ts';
 import { inShort, listOf, numbersOf, recordOf, type TypedObject, textOf } from './json-object.ts';
+import { claudeUsage } from './token-usage.ts';
 
 /** `claude -p --output-format stream-json --verbose`; with `--input-format stream-json` it also reads answers. */
 export const CLAUDE = agentAdapter('claude', ({ attempt }) => new ClaudeDialect(attempt));
 
 class ClaudeDialect implements Dialect {
   readonly #questions: ClaudeQuestions;
+  /** The usage of each message of the model: a message comes in several events, which repeat it. */
+  readonly #usage = new Map<unknown, Record<string, number>>();
+  readonly #sums: Record<string, number> = {};
 
   constructor(attempt: number) {
     this.#questions = new ClaudeQuestions(attempt);
@@ -25,6 +30,7 @@ class ClaudeDialect implements Dialect {
         return true;
       case 'assistant':
         for (const part of listOf(recordOf(event.message).content)) readPart(recordOf(part), stream);
+        this.#count(recordOf(event.message), stream);
         return true;
       case 'user':
         return readToolResults(listOf(recordOf(event.message).content).map(recordOf), stream);
@@ -42,6 +48,17 @@ class ClaudeDialect implements Dialect {
         return false;
     }
   }
+
+  /** Reports the tokens so far, so that a limit of cost holds while the agent works. The last message has the exact ones. */
+  #count({ id, usage }: Readonly<Record<string, unknown>>, stream: AgentStream): void {
+    if (id === undefined || usage === undefined) return;
+    const now = claudeUsage(usage);
+    const before = this.#usage.get(id) ?? {};
+    for (const [name, value] of Object.entries(now))
+      this.#sums[name] = (this.#sums[name] ?? 0) + value - (before[name] ?? 0);
+    this.#usage.set(id, now);
+    stream.spends(this.#sums);
+  }
 }
 
 function readPart(part: Readonly<Record<string, unknown>>, stream: AgentStream): void {
@@ -50,7 +67,7 @@ function readPart(part: Readonly<Record<string, unknown>>, stream: AgentStream):
       stream.say(part.text, true);
       return;
     case 'tool_use':
-      stream.step(inShort(part.name), inShort(part.input), { tool_id: part.id });
+      stream.step(inShort(part.name), actionWords(part.input), { tool_id: part.id, input: part.input });
       return;
     default:
       stream.note('debug', `claude: ${inShort(part.type)}`, { event: part });
@@ -80,7 +97,7 @@ function readResult(event: TypedObject, stream: AgentStream): void {
     structured_output,
   } = event;
   stream.session(event.session_id);
-  stream.measure({ ...numbersOf(event.usage), ...figuresOf(event) });
+  stream.measure({ ...claudeUsage(event.usage), ...figuresOf(event) });
   const data = {
     ...(terminal_reason !== undefined && { terminal_reason }),
     ...(listOf(permission_denials).length > 0 && { permission_denials }),
@@ -94,7 +111,9 @@ function readResult(event: TypedObject, stream: AgentStream): void {
     .map((each) => inShort(each))
     .join('; ');
   const msg = textOf(result) ?? textOf(errors) ?? `it ended with '${inShort(subtype)}'`;
-  stream.conclude({ ok: false, msg, data: { ...data, subtype, is_error: isError } });
+  // Claude Code has reached the limit that it was given.
+  const code = subtype === 'error_max_budget_usd' ? { code: 'E_BUDGET' } : {};
+  stream.conclude({ ok: false, ...code, msg, data: { ...data, subtype, is_error: isError } });
 }
 
 function figuresOf({ total_cost_usd, num_turns, duration_ms }: TypedObject): Record<string, number> {

@@ -1,6 +1,7 @@
 import type { FileChange } from '../../protocol/markers/marker.ts';
 import { type AgentStream, agentAdapter } from './agent-stream.ts';
-import { inShort, listOf, numbersOf, recordOf, type TypedObject, textOf } from './json-object.ts';
+import { inShort, listOf, recordOf, type TypedObject, textOf } from './json-object.ts';
+import { openaiUsage } from './token-usage.ts';
 
 /** `codex exec --json`. It reads an open standard input as part of its prompt, so it cannot read answers. */
 export const CODEX = agentAdapter('codex', () => ({ read }), { readsNoAnswers: true });
@@ -24,7 +25,7 @@ function read(event: TypedObject, stream: AgentStream): boolean {
     case 'item.completed':
       return readItem(event.type, recordOf(event.item), stream);
     case 'turn.completed':
-      stream.addUsage(numbersOf(event.usage));
+      stream.measure(openaiUsage(event.usage));
       stream.conclude({ ok: true });
       return true;
     case 'turn.failed':

@@ -2,7 +2,9 @@ import { lstatSync, type Stats } from 'node:fs';
 import { resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { FileChange } from '../../protocol/markers/marker.ts';
+import { OpenFolder } from '../../util/open-folder.ts';
 import { isInside } from '../../util/real-path.ts';
+import { walkTree } from '../../util/walk-tree.ts';
 import type { AdapterContext } from '../run/attempt/adapter.ts';
 import { stagedPath, writtenAt } from '../run/attempt/outputs.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
@@ -15,6 +17,8 @@ export interface ReportedFile {
 }
 
 const MAX_FILES = 10_000;
+/** In larger folders a deletion cannot be checked. */
+const MAX_FILES_BEFORE = 50_000;
 /** The clock of the file system may lag behind. */
 const CLOCK_SLACK_MS = 50;
 
@@ -25,12 +29,15 @@ const CLOCK_SLACK_MS = 50;
 export class FileClaims {
   readonly #context: AdapterContext;
   readonly #claims = new Map<string, FileChange | null>();
+  /** The files at the start, where the program may write; undefined when there are too many. */
+  readonly #before: ReadonlySet<string> | undefined;
   /** Files that exist, measured by the runner itself. */
   readonly measured: MeasuredArtifact[] = [];
   readonly verified: ReportedFile[] = [];
 
   constructor(context: AdapterContext) {
     this.#context = context;
+    this.#before = filesIn(writtenPlaces(context));
   }
 
   /**
@@ -39,7 +46,8 @@ export class FileClaims {
    */
   add(path: string, change: FileChange | null): void {
     const known = this.#claims.get(path);
-    if (known === 'created' && change !== 'deleted') return;
+    if (known === 'created' && change === 'deleted') this.#claims.delete(path);
+    if (known === 'created') return;
     if (known === undefined && this.#claims.size >= MAX_FILES) {
       this.#context.intake.warnOnce(
         'files',
@@ -66,7 +74,11 @@ export class FileClaims {
     const places = this.#placesOf(path);
     if (places.length === 0) return `${says}, which lies outside the workspace and the granted paths`;
     const found = places.map(statOf).find((each) => each !== undefined);
-    if (change === 'deleted') return found === undefined ? undefined : `${says}, and it is still there`;
+    if (change === 'deleted') {
+      if (found !== undefined) return `${says}, and it is still there`;
+      const wasThere = this.#before === undefined || places.some((place) => this.#before!.has(place));
+      return wasThere ? undefined : `${says}, and there was no such file before`;
+    }
     if (found === undefined) return `${says}, and there is no such file`;
     const { stats } = found;
     const before = this.#context.runCreatedMs - CLOCK_SLACK_MS;
@@ -102,6 +114,30 @@ export class FileClaims {
       .filter((place) => [...bases, layout.artifacts].some((base) => isInside(place, base)))
       .map((place) => writtenAt(place, plan.grants));
   }
+}
+
+function writtenPlaces({ plan, layout }: AdapterContext): string[] {
+  const written = plan.grants.filter(({ access }) => access === 'write');
+  return [layout.work, ...written.map(({ path, from }) => from ?? path)];
+}
+
+/** The paths of all files in folders; undefined when there are too many. */
+function filesIn(places: readonly string[]): ReadonlySet<string> | undefined {
+  const found = new Set<string>();
+  for (const place of places) {
+    const stats = lstatSync(place, { throwIfNoEntry: false });
+    if (stats === undefined) continue;
+    if (!stats.isDirectory()) {
+      found.add(place);
+      continue;
+    }
+    using folder = OpenFolder.trusted(place);
+    for (const step of walkTree(folder)) {
+      if (step.kind === 'entry') found.add(step.path);
+      if (found.size > MAX_FILES_BEFORE) return undefined;
+    }
+  }
+  return found;
 }
 
 function statOf(path: string): { path: string; stats: Stats } | undefined {

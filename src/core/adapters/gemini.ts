@@ -1,5 +1,7 @@
+import { actionWords } from './action-words.ts';
 import { type AgentStream, agentAdapter } from './agent-stream.ts';
-import { inShort, numbersOf, recordOf, type TypedObject, textOf } from './json-object.ts';
+import { inShort, recordOf, type TypedObject, textOf } from './json-object.ts';
+import { geminiModel, geminiUsage } from './token-usage.ts';
 
 /**
  * `gemini --output-format stream-json`. It reads an open standard input as part of its prompt, so it cannot read
@@ -18,7 +20,10 @@ function read(event: TypedObject, stream: AgentStream): boolean {
       stream.say(event.content, event.delta !== true);
       return true;
     case 'tool_use':
-      stream.step(inShort(event.tool_name), inShort(event.parameters), { tool_id: event.tool_id });
+      stream.step(inShort(event.tool_name), actionWords(event.parameters), {
+        tool_id: event.tool_id,
+        input: event.parameters,
+      });
       return true;
     case 'tool_result': {
       const { tool_id, status, error } = event;
@@ -31,7 +36,8 @@ function read(event: TypedObject, stream: AgentStream): boolean {
       stream.problem(event.message);
       return true;
     case 'result': {
-      const { duration_ms, ...figures } = numbersOf(event.stats);
+      const { duration_ms, ...figures } = geminiUsage(event.stats);
+      stream.uses(geminiModel(event.stats));
       stream.measure({ ...figures, ...(duration_ms !== undefined && { duration_s: duration_ms / 1000 }) });
       const error = recordOf(event.error);
       if (event.status === 'success' && event.error === undefined) stream.conclude({ ok: true });

@@ -33,7 +33,7 @@ class JsonlAdapter implements Adapter {
     if (kind === 'other') this.#carefully(bytes, start, end, cut);
     else {
       this.#text = undefined;
-      this.#intake.keep(kind, bytes, start, end);
+      this.#intake.keep(kind, bytes, start, end, this.#scanner);
     }
   }
 

@@ -42,8 +42,8 @@ export class MarkerEvents {
   }
 
   take({ name, data, cut }: Marker): void {
-    // A program that makes progress or is done is not blocked.
-    if (name === 'PROGRESS' || name === 'CODEX_COMPLETE') this.#blocked = undefined;
+    // A program that makes progress is not blocked. A completion says nothing: scripts print it by themselves at their end.
+    if (name === 'PROGRESS') this.#blocked = undefined;
     switch (name) {
       case 'PROGRESS':
         this.#context.intake.accept({ type: 'progress', ...data });

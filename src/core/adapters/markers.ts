@@ -1,3 +1,4 @@
+import { MARKER_KINDS, type MarkerContent, type MarkerKind } from '../../protocol/markers/marker.ts';
 import { MarkerLines } from '../../protocol/markers/marker-stream.ts';
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
 import { after, type StopGuard } from '../run/attempt/guards/guard.ts';
@@ -14,6 +15,17 @@ export const MARKERS: AdapterKind = {
   make: (context) => new MarkersAdapter(context),
   isText: true,
 };
+
+/** The markers of the protocol, and those of the manifest, whose text is kept as it is. */
+function kindsOf({ plan }: AdapterContext): readonly MarkerKind[] {
+  const { markers = [] } = plan.tool.manifest;
+  const own = markers.map(({ name, reach }) => ({
+    name,
+    reach,
+    read: ({ head, body }: MarkerContent) => ({ text: [head, ...body].join('\n').trim() }),
+  }));
+  return [...MARKER_KINDS, ...own];
+}
 
 /** A program that reports with markers in its text (contract §8). Other lines become `log` events. */
 class MarkersAdapter implements Adapter {
@@ -33,7 +45,7 @@ class MarkersAdapter implements Adapter {
       else if (piece.text.trim() === '') return;
       else if (piece.cut) context.intake.accept({ type: 'log', level: 'info', msg: piece.text, cut: true });
       else context.intake.plainLine(piece.text);
-    });
+    }, kindsOf(context));
   }
 
   get files() {

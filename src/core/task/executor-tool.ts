@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
@@ -31,8 +31,6 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
   const executor = executorOf(name, config.config.task);
   const program = await programOf(executor, config, env);
   const home = homeOf(config, executor.name, env);
-  // Granted paths must exist.
-  mkdirSync(home, { recursive: true, mode: 0o700 });
   const { manifestFile, completeManifest } = await import('../../protocol/manifest.ts');
   const file = manifestFile.parse(manifestOf(executor, program, { config, env, home }));
   return {
@@ -163,13 +161,23 @@ function packagesOf(program: string): string[] {
 export function writesOf(config: LoadedConfig, env: Env): string[] {
   const { writes } = config.config.task;
   if (writes !== undefined) return writes;
-  const own = [runsDirOf(config), ...userFolders(env)].map((path) => topOf(relative(config.root, path)));
-  const closed = ['.acor', ...own, ...NEVER_WRITTEN, ...PROTECTED_FILES, ...PROTECTED_FOLDERS.map(topOf)];
+  const closed = closedAtTop(config, env);
   return readdirSync(config.root, { withFileTypes: true })
-    .filter((entry) => (entry.isFile() || entry.isDirectory()) && !closed.includes(entry.name))
+    .filter((entry) => entry.isFile() || entry.isDirectory())
     .map(({ name }) => name)
-    .filter((name) => !/[$*\p{Cc}]/u.test(name))
+    .filter((name) => mayBeWritten(name, closed))
     .sort();
+}
+
+/** What is closed at the top of the project: ACOR's folders, dependencies, and what other programs execute or obey. */
+export function closedAtTop(config: LoadedConfig, env: Env): string[] {
+  const own = [runsDirOf(config), ...userFolders(env)].map((path) => topOf(relative(config.root, path)));
+  return ['.acor', ...own, ...NEVER_WRITTEN, ...PROTECTED_FILES, ...PROTECTED_FOLDERS.map(topOf)];
+}
+
+/** Whether a task may write this entry at the top of the project. */
+export function mayBeWritten(name: string, closed: readonly string[]): boolean {
+  return !closed.includes(name) && !/[$*\p{Cc}]/u.test(name);
 }
 
 /** The home of the user who runs ACOR, where the programs keep their logins. */

@@ -17,6 +17,10 @@ export interface RunSlot {
   /** Whether ACOR's sandbox confines the executor, which then disables its own. */
   isConfined: boolean;
   settings: TaskSettings;
+  /** The model, configured or the executor's default; undefined when the program chooses it. */
+  model: string | undefined;
+  /** What the turn may still cost; null without a limit. */
+  budgetUsd: number | null;
   /** The service address from the caller's environment, if it is not the default. */
   baseUrl: string | null;
 }
@@ -42,8 +46,9 @@ export interface Executor {
   keeps: { folder: string; variable: string | null } | null;
   /** A file relative to its home. Without it, the program would ask the user how to log in. */
   settingsFile?: (hasKey: boolean) => { path: string; text: string };
-  /** Its metrics are totals of the whole conversation, not of one turn. */
+  /** It reports the tokens of the whole conversation, not of one turn. */
   reportsTotals?: true;
+  defaultModel?: string;
   argv(turn: RunSlot): string[];
 }
 
@@ -57,7 +62,7 @@ const CODEX: Executor = {
   login: '.codex/auth.json',
   keeps: { folder: '.codex', variable: 'CODEX_HOME' },
   reportsTotals: true,
-  argv({ program, prompt, instructions, session, isConfined, settings: { model }, baseUrl }) {
+  argv({ program, prompt, instructions, session, isConfined, model, baseUrl }) {
     const mode = isConfined ? 'danger-full-access' : 'workspace-write';
     const options = ['--json', '--skip-git-repo-check', '-c', `sandbox_mode="${mode}"`];
     const chosen = model === undefined ? [] : ['-m', model];
@@ -85,8 +90,7 @@ const CLAUDE: Executor = {
   key: { secret: 'ANTHROPIC_API_KEY', variables: ['ANTHROPIC_API_KEY'] },
   login: '.claude/.credentials.json',
   keeps: { folder: '.claude', variable: 'CLAUDE_CONFIG_DIR' },
-  argv({ program, prompt, instructions, session, isConfined, settings }) {
-    const { model, max_cost_usd: cost } = settings;
+  argv({ program, prompt, instructions, session, isConfined, model, budgetUsd }) {
     return [
       ...program,
       ...['-p', prompt, '--output-format', 'stream-json', '--verbose'],
@@ -94,7 +98,7 @@ const CLAUDE: Executor = {
       ...['--permission-mode', isConfined ? 'bypassPermissions' : 'acceptEdits'],
       ...(session === null ? [] : ['--resume', session]),
       ...(model === undefined ? [] : ['--model', model]),
-      ...(cost === undefined ? [] : ['--max-budget-usd', String(cost)]),
+      ...(budgetUsd === null ? [] : ['--max-budget-usd', String(budgetUsd)]),
     ];
   },
 };
@@ -118,7 +122,7 @@ const GEMINI: Executor = {
       security: { auth: { selectedType: hasKey ? 'gemini-api-key' : 'oauth-personal' } },
     }),
   }),
-  argv({ program, prompt, instructions, session, isConfined, settings: { model } }) {
+  argv({ program, prompt, instructions, session, isConfined, model }) {
     const words = session === null ? `${instructions}\n\n${prompt}` : prompt;
     return [
       ...program,
@@ -140,6 +144,7 @@ const RESPONSES: Executor = {
   key: { secret: 'OPENAI_API_KEY', variables: [] },
   login: null,
   keeps: null,
+  defaultModel: 'gpt-5',
   argv: ({ program }) => [...program],
 };
 
@@ -161,10 +166,11 @@ function ownExecutor({ adapter = 'markers' }: { adapter?: string | undefined }):
     key: null,
     login: null,
     keeps: null,
-    argv: ({ program, taskId, prompt, plan }) => [
+    // Only programs that write markers are taught them: others report in their own way.
+    argv: ({ program, taskId, prompt, instructions, session, plan }) => [
       ...program,
       taskId,
-      prompt,
+      session === null && adapter === 'markers' ? `${instructions}\n\n${prompt}` : prompt,
       ...(plan === null ? [] : [plan]),
     ],
   };

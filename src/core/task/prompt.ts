@@ -12,15 +12,21 @@ export function instructionsFor(words: {
   taskId: string;
   project: string;
   writes: readonly string[];
+  /** The folder for new files at the top of the project; null where only `writes` can be written. */
+  newFiles: string | null;
 }): string {
-  const { taskId, project, writes } = words;
+  const { taskId, project, writes, newFiles } = words;
   const text = readFileSync(ownFile('templates', 'task', 'instructions.md'), 'utf8');
   const filled: Readonly<Record<string, string>> = {
     TASK_ID: taskId,
     PROJECT: project,
     WRITES: writes.length === 0 ? 'nothing' : writes.join(', '),
+    NEW_FILES:
+      newFiles === null
+        ? 'New files at its top cannot be made.'
+        : `Make a new file or folder for its top in ${newFiles}: it is put in place when your turn ends.`,
   };
-  return text.replaceAll(/\b(TASK_ID|PROJECT|WRITES)\b/g, (word) => filled[word]!).trim();
+  return text.replaceAll(/\b(TASK_ID|PROJECT|WRITES|NEW_FILES)\b/g, (word) => filled[word]!).trim();
 }
 
 /** The first prompt of a run. Throws E_USAGE when it is too long for one argument. */
@@ -39,10 +45,13 @@ export function taskPrompt(taskId: string, description: string, plan: string | n
   );
 }
 
+/** The prompt of a turn that continues. */
+export const CONTINUE = 'Continue the task.';
+
 /** The prompt of a turn that continues with answers. */
 export function answersPrompt(answers: readonly GivenAnswer[]): string {
   const texts = answers.map(({ question, answer }) => `${question}\nAnswer: ${answer}`);
-  return `${texts.join('\n\n')}\n\nContinue the task.`;
+  return `${texts.join('\n\n')}\n\n${CONTINUE}`;
 }
 
 /** The prompt of an attempt that resumes an interrupted one. */

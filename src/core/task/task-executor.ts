@@ -1,10 +1,14 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { withoutKind } from '../../protocol/run.ts';
 import { countOf } from '../../util/count-of.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { MORE, questionForMore } from '../cost/ask-for-more.ts';
+import type { Rates } from '../cost/rates.ts';
+import type { Metrics, OverBudget } from '../cost/run-spending.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
-import { failureOf, type Outcome, stopped } from '../run/outcome.ts';
+import { failureOf, type Outcome, overBudget, stopped } from '../run/outcome.ts';
 import type { ToolPlan } from '../run/plan/tool-plan.ts';
 import {
   type AttemptOptions,
@@ -14,9 +18,10 @@ import {
 } from '../run/run-executor.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import { changesBetween, snapshotOf } from './changed-files.ts';
-import { homeOf, programOf, userHome, writesOf } from './executor-tool.ts';
-import { executorOf } from './executors.ts';
-import { answersPrompt, instructionsFor, resumePrompt, taskPrompt } from './prompt.ts';
+import { closedAtTop, homeOf, programOf, userHome, writesOf } from './executor-tool.ts';
+import { type Executor, executorOf, type TaskSettings } from './executors.ts';
+import { NEW_FILES, placeNewFiles } from './new-files.ts';
+import { answersPrompt, CONTINUE, instructionsFor, resumePrompt, taskPrompt } from './prompt.ts';
 import { changeTask, readTask, refuseWhileLive, sessionLeftIn } from './task-record.ts';
 import { answersGiven, type GivenAnswer, TurnQuestions } from './turn-questions.ts';
 import { writeTurn } from './turn-script.ts';
@@ -38,6 +43,8 @@ interface TaskGround {
  */
 export class TaskExecutor implements RunExecutor {
   readonly #ground: TaskGround;
+  /** The names of new files and folders at the top of the project. */
+  readonly #placed = new Set<string>();
 
   constructor(ground: TaskGround) {
     this.#ground = ground;
@@ -67,36 +74,62 @@ export class TaskExecutor implements RunExecutor {
       await refuseWhileLive(store, record, plan.runId);
       return { ...record, run_id: plan.runId, turns: record.run_id === plan.runId ? record.turns : 0 };
     });
+    mkdirSync(homeOf(config, withoutKind(plan.name), plan.callerEnv), { recursive: true, mode: 0o700 });
     const hearsAnswers = plan.tool.adapter === 'jsonl';
     const writes = writesOf(config, plan.callerEnv);
     const before = snapshotOf(config.root, writes);
-    const sums = new TurnSums(executorOf(plan.name, settings));
+    const executor = executorOf(plan.name, settings);
+    const model = modelOf(executor, settings);
+    const { spending } = options;
+    const sums = new TurnSums();
     const first = taskPrompt(taskId, description, planFile);
+    const given: GivenAnswer[] = [];
     let prompt = options.isResumed ? resumePrompt(first, await answersGiven(store, plan.runId)) : first;
     for (let count = 1; ; count++) {
+      const over = spending.over();
+      if (over !== undefined && !(await this.#mayGoOn(over, options)))
+        return this.#concluded(notStarted(overBudget(over)), sums, taskId, writes, before);
       const { turns } = await changeTask(runsDir, taskId, (record) => ({
         ...record,
         turns: record.turns + 1,
       }));
       const questions = new TurnQuestions();
-      const session = await this.#writeTurn(taskId, prompt, writes, planFile);
+      const session = await this.#writeTurn({
+        taskId,
+        prompt,
+        writes,
+        planFile,
+        budgetUsd: spending.leftUsd,
+      });
+      const totals = session === null ? {} : (readTask(runsDir, taskId).totals[session] ?? {});
+      if (executor.reportsTotals) spending.continuesFrom(totals);
       const tried = await work.attempt({
         ...options,
         number: turns,
         isResumed: session !== null,
+        ...(model !== undefined && { model }),
         // A program that can read answers while it runs has read them by its end.
         ...(!hearsAnswers && { turn: questions }),
       });
-      await this.#keepSession(taskId);
+      this.#placeNewFiles();
+      await this.#keepSession(taskId, executor.reportsTotals && sumsOf(totals, tried.metrics));
       sums.add(tried);
+      if (tried.outcome.code === 'E_BUDGET' && this.#asks && spending.over() !== undefined) {
+        await options.questions.end();
+        prompt = CONTINUE;
+        continue;
+      }
       const answers = await this.#answersTo(tried, questions, options);
       const isOver = !Array.isArray(answers) || answers.length === 0;
-      const spent = isOver ? undefined : overspent(sums, count, settings);
+      const spent = isOver ? undefined : outOfTurns(count, settings);
       if (!isOver && spent === undefined) {
         await this.#emit(`task '${taskId}' continues with ${countOf(answers.length, 'answer')}`, {
           turn: turns + 1,
         });
-        prompt = answersPrompt(answers);
+        given.push(...answers);
+        const goesOn = executor.name in readTask(runsDir, taskId).sessions;
+        // A program without a conversation knows nothing of its earlier turns (seed 003).
+        prompt = goesOn ? answersPrompt(answers) : `${first}\n\n${answersPrompt(given)}`;
         continue;
       }
       const outcome = spent ?? (Array.isArray(answers) ? tried.outcome : answers);
@@ -117,12 +150,41 @@ export class TaskExecutor implements RunExecutor {
     return tried.outcome;
   }
 
-  async #writeTurn(
-    taskId: string,
-    prompt: string,
-    writes: readonly string[],
-    planFile: string | null,
-  ): Promise<string | null> {
+  get #asks(): boolean {
+    return this.#ground.config.config.budget.on_cost_limit === 'ask';
+  }
+
+  /** Asks whether the task may cost as much again. The run waits for the answer. */
+  async #mayGoOn(over: OverBudget, options: AttemptOptions): Promise<boolean> {
+    if (!this.#asks) return false;
+    const { plan, writer } = this.#ground;
+    const questions = new TurnQuestions();
+    const event = writer.log.append({
+      type: 'action_required',
+      ...questionForMore('task', over),
+      blocking: true,
+    });
+    await writer.log.flush();
+    questions.asked(event);
+    const answers = await questions.answers(options, writer.log, plan.limits);
+    const isAllowed = Array.isArray(answers) && answers[0]?.value === MORE;
+    if (isAllowed) options.spending.raise();
+    return isAllowed;
+  }
+
+  async #writeTurn({
+    taskId,
+    prompt,
+    writes,
+    planFile,
+    budgetUsd,
+  }: {
+    taskId: string;
+    prompt: string;
+    writes: readonly string[];
+    planFile: string | null;
+    budgetUsd: number | null;
+  }): Promise<string | null> {
     const { config, runsDir, plan } = this.#ground;
     const settings = config.config.task;
     const executor = executorOf(plan.name, settings);
@@ -135,10 +197,17 @@ export class TaskExecutor implements RunExecutor {
         program: words,
         taskId,
         prompt,
-        instructions: instructionsFor({ taskId, project: config.root, writes }),
+        instructions: instructionsFor({
+          taskId,
+          project: config.root,
+          writes,
+          newFiles: settings.writes === undefined ? join(plan.workspace.work, NEW_FILES) : null,
+        }),
         session,
         plan: planFile,
         baseUrl: (executor.baseUrl !== null && plan.callerEnv[executor.baseUrl]) || null,
+        model: modelOf(executor, settings),
+        budgetUsd,
         isConfined: plan.isolation.enforced.includes('filesystem'),
         settings,
       },
@@ -147,14 +216,42 @@ export class TaskExecutor implements RunExecutor {
         home: homeOf(config, executor.name, plan.callerEnv),
         userHome: userHome(plan.callerEnv),
         writes,
+        rates: await this.#ratesFor(executor),
         hasKey: executor.key !== null && plan.tool.manifest.secrets.includes(executor.key.secret),
       },
     );
     return session;
   }
 
+  /** Files for the top of the project, which the executor could only make in its workspace. */
+  #placeNewFiles(): void {
+    const { config, plan, writer } = this.#ground;
+    if (config.config.task.writes !== undefined) return;
+    const { placed, refused } = placeNewFiles(
+      plan.workspace,
+      config.root,
+      closedAtTop(config, plan.callerEnv),
+    );
+    for (const { path, why } of refused) {
+      const msg = `the executor made a new file ${path}, which is not put in place: ${why}`;
+      writer.log.append({ type: 'runner_warning', msg, path });
+    }
+    for (const name of placed) this.#placed.add(name);
+  }
+
+  /** For the executor that counts its own spending. */
+  async #ratesFor(executor: Executor): Promise<Rates | null> {
+    if (executor.name !== 'responses') return null;
+    const { config } = this.#ground.config;
+    const { Pricer } = await import('../cost/pricer.ts');
+    const rates = new Pricer(config, { kind: 'task' }).ratesOf(modelOf(executor, config.task));
+    if (rates === undefined) return null;
+    const { input, output, cache_read, cache_write } = rates;
+    return { input, output, cache_read, cache_write };
+  }
+
   /** Even a failed turn may have started a conversation. */
-  async #keepSession(taskId: string): Promise<void> {
+  async #keepSession(taskId: string, totals: Metrics | false | undefined): Promise<void> {
     const { runsDir, plan, config } = this.#ground;
     const session = sessionLeftIn(plan.workspace);
     if (session === undefined) return;
@@ -162,6 +259,7 @@ export class TaskExecutor implements RunExecutor {
     await changeTask(runsDir, taskId, (record) => ({
       ...record,
       sessions: { ...record.sessions, [name]: session },
+      ...(totals && { totals: { ...record.totals, [session]: totals } }),
     }));
   }
 
@@ -174,7 +272,7 @@ export class TaskExecutor implements RunExecutor {
     before: ReturnType<typeof snapshotOf>,
   ): Promise<AttemptOutcome> {
     const { config } = this.#ground;
-    const after = before === undefined ? undefined : snapshotOf(config.root, writes);
+    const after = before === undefined ? undefined : snapshotOf(config.root, [...writes, ...this.#placed]);
     const files = before === undefined || after === undefined ? null : changesBetween(before, after);
     const { turns, metrics } = sums;
     await this.#emit(`task '${taskId}': ${countOf(turns, 'turn')}`, {
@@ -211,42 +309,40 @@ function argumentsOf({ args }: ToolPlan): { taskId: string; description: string;
   return { taskId, description, planFile: planFile ?? null };
 }
 
-function overspent(
-  { metrics }: TurnSums,
-  count: number,
-  { max_iterations, max_cost_usd }: LoadedConfig['config']['task'],
-): Outcome | undefined {
-  if (count >= max_iterations)
-    return stopped('E_TOOL_FAILED', `the task has had its ${max_iterations} turns (task.max_iterations)`);
-  const cost = metrics['cost_usd'] ?? 0;
-  return max_cost_usd !== undefined && cost >= max_cost_usd
-    ? stopped('E_TOOL_FAILED', `the task has cost ${cost} USD; task.max_cost_usd is ${max_cost_usd}`)
+function outOfTurns(count: number, { max_iterations }: LoadedConfig['config']['task']): Outcome | undefined {
+  return count >= max_iterations
+    ? stopped('E_TOOL_FAILED', `the task has had its ${max_iterations} turns (task.max_iterations)`)
     : undefined;
+}
+
+function modelOf({ defaultModel }: Executor, { model }: TaskSettings): string | undefined {
+  return model ?? defaultModel;
+}
+
+/** Adds the numbers in metrics. */
+function sumsOf(one: Metrics, other: Metrics | null): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [name, value] of [...Object.entries(one), ...Object.entries(other ?? {})])
+    if (typeof value === 'number') sums[name] = (sums[name] ?? 0) + value;
+  return sums;
 }
 
 /** The results of all turns of a run. */
 class TurnSums {
   turns = 0;
-  readonly metrics: Record<string, number> = {};
+  metrics: Record<string, number> = {};
   /** Files that the executor reports as changed, when no adapter has compared them with the disk. */
   readonly claims: string[] = [];
-  readonly #reportsTotals: boolean;
   readonly #artifacts = new Map<string, MeasuredArtifact>();
-
-  constructor({ reportsTotals = false }: { reportsTotals?: boolean }) {
-    this.#reportsTotals = reportsTotals;
-  }
 
   get artifacts(): MeasuredArtifact[] {
     return [...this.#artifacts.values()];
   }
 
-  add({ result, artifacts }: AttemptOutcome): void {
+  add({ result, artifacts, metrics }: AttemptOutcome): void {
     this.turns += 1;
+    this.metrics = sumsOf(this.metrics, metrics);
     for (const artifact of artifacts) this.#artifacts.set(artifact.path, artifact);
-    for (const [name, value] of Object.entries(result?.['metrics'] ?? {}))
-      if (typeof value === 'number')
-        this.metrics[name] = this.#reportsTotals ? value : (this.metrics[name] ?? 0) + value;
     const files = (result?.['data'] as { files_modified?: unknown } | undefined)?.files_modified;
     if (Array.isArray(files)) this.claims.push(...files.filter((path) => typeof path === 'string'));
   }

@@ -6,6 +6,7 @@ import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import { readRegular } from '../../util/regular-file.ts';
+import type { Metrics } from '../cost/run-spending.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { livenessOf } from '../run/read-run.ts';
 import { untilEndRecorded } from '../run/supervisor-watch.ts';
@@ -16,6 +17,8 @@ export interface TaskRecord {
   task_id: string;
   /** The conversation id of each executor, opaque to ACOR. */
   sessions: Record<string, string>;
+  /** The totals that each conversation reported last, of executors that report totals. */
+  totals: Record<string, Metrics>;
   /** The task's latest run. */
   run_id: string | null;
   /** The number of turns of that run. */
@@ -24,7 +27,7 @@ export interface TaskRecord {
 
 /** Reads the state of a task; empty for a new task. */
 export function readTask(runsDir: string, taskId: string): TaskRecord {
-  const none: TaskRecord = { task_id: taskId, sessions: {}, run_id: null, turns: 0 };
+  const none: TaskRecord = { task_id: taskId, sessions: {}, totals: {}, run_id: null, turns: 0 };
   let text: string;
   try {
     text = readRegular(fileOf(runsDir, taskId)).toString();

@@ -10,6 +10,8 @@ import type { AttemptOptions, TurnHooks } from '../run/run-executor.ts';
 export interface GivenAnswer {
   question: string;
   answer: string;
+  /** The answer as it was given. */
+  value: unknown;
 }
 
 type Asked = { event: Readonly<Record<string, unknown>>; question: Question };
@@ -19,6 +21,10 @@ export class TurnQuestions implements TurnHooks {
   readonly #asked = new Map<string, Asked>();
   readonly #given: GivenAnswer[] = [];
   #onNews: () => void = () => {};
+
+  get isAsking(): boolean {
+    return this.#asked.size > 0;
+  }
 
   asked(event: Readonly<Record<string, unknown>>): void {
     const question = readQuestion(event);
@@ -114,7 +120,11 @@ export function inWords({ msg, action, options }: Question, answer: unknown): Gi
   const chosen = options?.find(({ id }) => id === answer);
   const label = chosen?.label === undefined ? '' : ` (${chosen.label})`;
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
-  return { question: msg ?? action, answer: chosen === undefined ? text : `option ${chosen.id}${label}` };
+  return {
+    question: msg ?? action,
+    answer: chosen === undefined ? text : `option ${chosen.id}${label}`,
+    value: answer,
+  };
 }
 
 /** All answers of a run so far, in the order of the questions. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { shellCommand } from '../../util/shell-words.ts';
+import type { Rates } from '../cost/rates.ts';
 import type { RunWorkspace } from '../run/workspace.ts';
 import type { Executor, RunSlot } from './executors.ts';
 import type { TurnFile } from './responses/turn-file.ts';
@@ -21,10 +22,12 @@ export function writeTurn(
     home: string;
     userHome: string;
     writes: readonly string[];
+    /** The prices of the model, for an executor that counts its own spending; null when they are unknown. */
+    rates: Rates | null;
     hasKey: boolean;
   },
 ): void {
-  const { root, home, userHome, writes, hasKey } = places;
+  const { root, home, userHome, writes, rates, hasKey } = places;
   const { prompt, instructions, session, settings } = turn;
   const file: TurnFile = {
     prompt,
@@ -32,10 +35,10 @@ export function writeTurn(
     session,
     root,
     writes,
-    model: settings.model ?? null,
+    model: turn.model ?? '',
     max_iterations: settings.max_iterations,
-    max_cost_usd: settings.max_cost_usd ?? null,
-    price: settings.price ?? null,
+    max_cost_usd: turn.budgetUsd,
+    price: rates,
   };
   writeAtomic(join(toolControl, 'turn.json'), JSON.stringify(file), { mode: 0o644 });
   const hearsAnswers = executor.adapter === 'jsonl';

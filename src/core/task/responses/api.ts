@@ -41,6 +41,8 @@ export type OutputItem = FunctionCall | { type: 'message' | 'reasoning' };
 
 export interface ModelResponse {
   id: string;
+  /** The exact name of the model. */
+  model?: string;
   status?: string;
   error?: { message: string } | null;
   incomplete_details?: { reason?: string } | null;
@@ -52,5 +54,7 @@ export interface ModelResponse {
 
 export interface Usage {
   input_tokens: number;
+  input_tokens_details?: { cached_tokens?: number };
   output_tokens: number;
+  output_tokens_details?: { reasoning_tokens?: number };
 }

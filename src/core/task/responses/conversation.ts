@@ -3,9 +3,6 @@ import type { FunctionCall, InputItem, ModelResponse, ResponsesClient } from './
 import type { FunctionTools } from './function-tools.ts';
 import type { TurnFile } from './turn-file.ts';
 
-/** The default model. */
-const MODEL = 'gpt-5';
-
 /**
  * A conversation that the service stores. Its id is the id of the last response, followed by the ids of its unanswered
  * calls, separated by `:`. A resumed conversation answers these calls as interrupted.
@@ -50,7 +47,7 @@ export class Conversation {
    */
   async next(): Promise<ModelResponse> {
     const response = await this.#client.responses.create({
-      model: this.#turn.model ?? MODEL,
+      model: this.#turn.model,
       // The service does not carry instructions over from one response to the next.
       instructions: this.#turn.instructions,
       input: this.#input,

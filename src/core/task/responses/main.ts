@@ -33,14 +33,15 @@ async function main(): Promise<void> {
   const cancelWatch = setInterval(checkCancel, 200);
   cancelWatch.unref();
   await using _heartbeat = startHeartbeat({ step: 'model' });
-  const spending = new Spending(turn);
+  spending = new Spending(turn);
   const tools = functionTools(turn);
   const talk = new Conversation(client, turn, tools);
   for (let iteration = 1; iteration <= turn.max_iterations; iteration++) {
     checkCancel();
-    emit('progress', { step: 'model', msg: `call ${iteration} of the model`, iteration });
+    const metrics = iteration === 1 ? {} : { metrics: spending.metrics };
+    emit('progress', { step: 'model', msg: `call ${iteration} of the model`, iteration, ...metrics });
     const reply = await talk.next();
-    spending.add(reply.usage);
+    spending.add(reply);
     saveCheckpoint('session', { agent: 'responses', session_id: talk.session });
     const said = await markersIn(reply.output_text);
     if (said !== undefined) talk.say(said);
@@ -55,9 +56,9 @@ async function main(): Promise<void> {
     }
     if (spending.isOver) {
       throw new ToolError(
-        'E_TOOL_FAILED',
-        `the task has cost ${spending.metrics['cost_usd']} USD; task.max_cost_usd is ${turn.max_cost_usd}`,
-        'Raise task.max_cost_usd, and continue with the same task id.',
+        'E_BUDGET',
+        `the turn has cost ${spending.usd} USD; it was given ${turn.max_cost_usd}`,
+        'Raise task.max_cost_usd or the budget, and continue with the same task id.',
       );
     }
   }
@@ -83,12 +84,15 @@ function keyOf(): string {
   }
 }
 
+/** For the error that ends a turn early: what it has used is spent. */
+let spending: Spending | undefined;
+
 try {
   await main();
   process.exit(0);
 } catch (error) {
   const { code, message, hint, retryable } = errorOf(error);
-  emitError(code, message, { hint, retryable });
+  emitError(code, message, { hint, retryable, ...(spending && { metrics: spending.metrics }) });
   process.exit(retryable ? 20 : 30);
 }
 

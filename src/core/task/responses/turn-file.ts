@@ -7,9 +7,18 @@ export interface TurnFile {
   root: string;
   /** The writable paths, relative to `root`. */
   writes: readonly string[];
-  model: string | null;
+  model: string;
   max_iterations: number;
+  /** What the turn may still cost. */
   max_cost_usd: number | null;
-  /** USD per million tokens. */
-  price: { input: number; output: number } | null;
+  /** Null when they are unknown. */
+  price: TurnRates | null;
+}
+
+/** USD per million tokens; an absent rate is unknown. */
+export interface TurnRates {
+  input?: number | undefined;
+  output?: number | undefined;
+  cache_read?: number | undefined;
+  cache_write?: number | undefined;
 }

@@ -1,0 +1,2 @@
+export { type AcorSandboxOptions, acorSandbox } from './sandbox.ts';
+export { acorTools } from './tools.ts';

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { inCalls } from './surface-words.ts';
+
+describe('a text of ACOR for a client with calls', () => {
+  const cases: Readonly<Record<string, string>> = {
+    'Read `acor logs <run> --type error`.': 'Read `acor_logs {"run":"<run>","type":"error"}`.',
+    '`acor run <tool> … --dry-run`': '`acor_run {"tool":"<tool>","dry_run":true}`',
+    '`acor run survey --topic x`': '`acor_run {"tool":"survey"}`',
+    'See `acor list`.': 'See `acor_explain {}`.',
+    'Answer it with acor answer, or wait.': 'Answer it with acor_answer, or wait.',
+    'Give it more time with --timeout, or --max-output-size.':
+      'Give it more time with timeout, or max_output_size.',
+    '`acor approve <tool>`': '(at a terminal: `acor approve <tool>`)',
+    'by acor approve alone': 'by (at a terminal: `acor approve`) alone',
+    'ACOR and acor are names; acor frobnicate is no command -- a dash':
+      'ACOR and acor are names; acor frobnicate is no command -- a dash',
+  };
+  for (const [text, expected] of Object.entries(cases))
+    it(`has no command line: ${text}`, () => assert.equal(inCalls(text), expected));
+});
