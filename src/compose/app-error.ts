@@ -65,11 +65,16 @@ export function usageError(
   if (fixes.length === 0 && example !== undefined) fixes.push(`For example: ${example}`);
   const help = invocation === undefined ? [] : [`${invocation} --help`];
   return new AppError('E_USAGE', message, {
-    hint: [...fixes, ...help.map((command) => `See: ${command}`)].join(' '),
+    hint: help.reduce(withHelp, fixes.join(' ')),
     exit: EXIT.failed,
     details: { problems },
     next: help.map((command) => ({ command, why: 'Show how the command is called.' })),
   });
+}
+
+/** A command at the end of a hint stays without punctuation, because it is copied. */
+function withHelp(hint: string, command: string): string {
+  return hint === '' || /[.?!:]$/.test(hint) ? `${hint} See: ${command}`.trim() : `${hint} (see: ${command})`;
 }
 
 /** The text of a suggestion, or an empty one. */

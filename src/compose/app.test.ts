@@ -230,7 +230,7 @@ describe('help and version', () => {
 
   it('group the commands by category and leave the hidden ones out', async () => {
     const { stdout } = await runNotes(['--help']);
-    assert.match(stdout, /^note\n {2}add +Add a note\.\n {2}list +List the notes\.\n {2}remove/m);
+    assert.match(stdout, /^note commands\n {2}add +Add a note\.\n {2}list +List the notes\.\n {2}remove/m);
     assert.doesNotMatch(stdout, /broken/);
     assert.doesNotMatch((await runNotes(['archive', '--help'])).stdout, /List the notes/);
   });

@@ -1,6 +1,6 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { usageError } from './app-error.ts';
+import { AppError, usageError } from './app-error.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
 import { type FoundCommand, findCommand, unknownCommand } from './find-command.ts';
 import { type CommandLine, readFlags } from './flags.ts';
@@ -12,6 +12,7 @@ import type { Operation } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 import { Reply } from './reply.ts';
 import { safeText } from './terminal-text.ts';
+import { writeCommand } from './write-command.ts';
 import { writeOut } from './write-out.ts';
 
 /** The context that was opened to look up a called program, and its working directory. */
@@ -53,7 +54,33 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
   }
   if (line.globals.version) return reply.text(versionLine(app));
   reply.format = formatOf(parameters, line);
+  if (line.unplaced.length > 0) await refuseOther(app, found.words, line, io, reply);
   return perform(app, op, parameters, line, io, reply, opened);
+}
+
+/** A word too many may make it another command: `runs ls`, `explain E_DEADLINE`. Throws what the caller probably meant. */
+async function refuseOther<C>(
+  app: CliApp<C>,
+  words: readonly string[],
+  { unplaced, problems }: CommandLine,
+  io: CliIo,
+  { invocation }: Reply<C>,
+): Promise<void> {
+  const meant = await app.meant?.([...words, ...unplaced], io);
+  if (meant === undefined) return;
+  const fix = `Did you mean ${writeCommand(app.name, app.routes, meant)}?`;
+  const {
+    code,
+    message,
+    hint,
+    exit,
+    details,
+    next = [],
+  } = usageError(
+    problems.map((problem) => ({ ...problem, fix })),
+    invocation,
+  );
+  throw new AppError(code, message, { hint, exit, details, next: [meant, ...next] });
 }
 
 /**
@@ -98,7 +125,7 @@ async function perform<C>(
   reply: Reply<C>,
   opened: Opened<C> | undefined,
 ): Promise<number> {
-  const cwd = await directoryOf(line.globals, io, reply.invocation);
+  const cwd = directoryOf(line.globals, io, reply.invocation);
   const { invocation, audience, structured } = reply;
   const open = async () =>
     opened?.cwd === cwd ? opened.context : app.openContext(line.globals, { ...io, cwd });
@@ -108,7 +135,15 @@ async function perform<C>(
     const { pickMissing } = await import('./pick-missing.ts');
     await pickMissing(app, op, missing, line, { person, context: await open(), signal: io.signal });
   }
-  const input = await readInput(op, parameters, line, { cwd, readStdin: io.readStdin, invocation });
+  const isMissing = missing !== undefined && !line.given.has(missing.key);
+  const example = isMissing ? await exampleHere(app, op, missing, { invocation, open }) : op.example;
+  const input = await readInput(op, parameters, line, {
+    cwd,
+    env: io.env,
+    readStdin: io.readStdin,
+    invocation,
+    example,
+  });
   if (asksForPart(line.globals)) {
     const { checkSelection } = await import('./select.ts');
     checkSelection(op, line.globals, invocation);
@@ -124,6 +159,7 @@ async function perform<C>(
     cwd,
     env: io.env,
     readStdin: io.readStdin,
+    hasUnreadStdin: io.hasUnreadStdin,
     note: (text) => void reply.note(text).catch(() => undefined),
   });
   return reply.result(op, result, cwd);
@@ -133,6 +169,24 @@ async function perform<C>(
 function missingPositional(parameters: readonly Parameter[], line: CommandLine): Parameter | undefined {
   if (line.problems.length > 0 || line.inputJson !== undefined) return undefined;
   return parameters.find((each) => each.isPositional && each.isRequired && !line.given.has(each.key));
+}
+
+/** An example with a value from here, where the application knows such values; undefined where there are none yet. */
+async function exampleHere<C>(
+  app: CliApp<C>,
+  op: Operation<C>,
+  { key }: Parameter,
+  { invocation, open }: { invocation: string; open: () => C | Promise<C> },
+): Promise<string | undefined> {
+  try {
+    const values = await (await app.values?.())?.({ op, key, given: new Map() }, await open());
+    if (values === undefined) return op.example;
+    const [first] = values;
+    return first && `${invocation} ${first.value}`;
+  } catch {
+    // The command itself reports why the application cannot be opened.
+    return op.example;
+  }
 }
 
 async function answerWithoutCommand<C>(
@@ -156,7 +210,7 @@ async function answerWithoutCommand<C>(
     );
   }
   const at = word === undefined ? -1 : found.args.indexOf(word);
-  const meant = at === -1 || found.words.length > 0 ? undefined : await app.meant?.(found.args.slice(at), io);
+  const meant = at === -1 ? undefined : await app.meant?.([...found.words, ...found.args.slice(at)], io);
   throw unknownCommand(app, found, line, meant);
 }
 
@@ -166,15 +220,19 @@ function formatOf(parameters: readonly Parameter[], line: CommandLine): string |
   return typeof given === 'string' ? given : undefined;
 }
 
-async function directoryOf(globals: GlobalFlags, io: CliIo, invocation: string): Promise<string> {
+function directoryOf(globals: GlobalFlags, io: CliIo, invocation: string): string {
   if (globals.cwd === undefined) return io.cwd;
   const directory = resolve(io.cwd, globals.cwd);
-  const isDirectory = await stat(directory).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (isDirectory) return directory;
+  if (isDirectory(directory)) return directory;
   throw usageError([{ parameter: '--cwd', message: `--cwd: ${directory} is not a directory` }], invocation);
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function versionLine<C>(app: CliApp<C>): string {

@@ -86,6 +86,8 @@ async function answerOf(result: OperationResult<unknown>, call: Call<unknown>): 
     case 'document':
       call.onDocument?.(result.document);
       return { ...result, kind: 'data' };
+    case 'bytes':
+      throw new Error('Internal: bytes for a reader who takes an envelope');
     case 'events': {
       if (call.onEvents !== undefined)
         for await (const lines of result.events) if ((await call.onEvents(lines)) === 'enough') break;
@@ -102,8 +104,14 @@ async function checked<C>(
   const unknown = Object.keys(given).filter((key) => !parameters.some((each) => each.key === key));
   const result = await op.input.safeParseAsync(given, PLAIN_WORDS);
   const problems = [
-    ...unknown.map((key) => ({ parameter: key, message: `there is no parameter ${JSON.stringify(key)}` })),
-    ...(result.error?.issues ?? []).map((issue) => describeIssue(issue, parameters, given)),
+    ...unknown.map((key) => ({
+      parameter: key,
+      message: `there is no parameter ${JSON.stringify(key)}`,
+      fix: `Parameters: ${parameters.map((each) => each.key).join(', ')}.`,
+    })),
+    ...(result.error?.issues ?? []).map((issue) =>
+      describeIssue(issue, parameters, given, (parameter) => parameter?.key ?? 'the input'),
+    ),
   ];
   if (problems.length > 0 || !result.success) throw usageError(problems);
   return result.data;

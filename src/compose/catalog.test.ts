@@ -54,6 +54,7 @@ describe('the catalog', () => {
       'fields',
       'limit',
       'offset',
+      'max-tokens',
       'input-json',
       'cwd',
       'help',

@@ -72,4 +72,6 @@ export interface CliIo {
   /** Undefined: no operation receives interrupts. */
   interrupts?: Interrupts;
   readStdin(): Promise<string>;
+  /** Whether standard input holds bytes that are not read yet; it reads none. Undefined: unknown. */
+  hasUnreadStdin?(): Promise<boolean>;
 }

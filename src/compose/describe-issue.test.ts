@@ -53,7 +53,7 @@ interface Refusal {
 async function refusalOf(args: readonly string[]): Promise<Refusal> {
   const parameters = parametersOf(op);
   const line = readFlags(parameters, args, op);
-  const sources = { cwd: '/', readStdin: async () => '', invocation: 'app do' };
+  const sources = { cwd: '/', readStdin: async () => '', invocation: 'app do', example: op.example };
   return readInput(op, parameters, line, sources).then(
     (input) => assert.fail(`taken: ${JSON.stringify(input)}`),
     ({ message, hint }: Refusal) => ({ message, hint }),
@@ -107,7 +107,7 @@ describe('the hint of a bad command line', () => {
     [
       'an example when nothing better is known',
       ['--retries', '-1'],
-      /^For example: app do --timeout 5 See: /,
+      /^For example: app do --timeout 5 \(see: app do --help\)$/,
     ],
     ['the nearest of the choices', ['--color', 'gren'], /^Did you mean green\? See: /],
     ['the nearest flag', ['--timeuot', '3'], /^Did you mean --timeout\? See: /],

@@ -11,17 +11,19 @@ export const PLAIN_WORDS = { error: () => '' } as const;
 
 /**
  * Describes a schema issue in terms of the command line: what is wrong with a value and what is valid. The check must
- * use `PLAIN_WORDS`.
+ * use `PLAIN_WORDS`. `nameOf` names a parameter for callers without a command line.
  */
 export function describeIssue(
   issue: z.core.$ZodIssue,
   parameters: readonly Parameter[],
   values: Readonly<Record<string, unknown>>,
+  nameOf: (parameter: Parameter | undefined) => string = (each) =>
+    each === undefined ? '--input-json' : label(each),
 ): UsageProblem {
   const [key, ...below] = issue.path;
   if (key === undefined) return { parameter: 'input', message: issue.message || 'the input does not fit' };
   const parameter = parameters.find((each) => each.key === key);
-  const where = parameter === undefined ? '--input-json' : label(parameter);
+  const where = nameOf(parameter);
   const whole = values[String(key)];
   if (parameter !== undefined && below.length === 0 && whole === undefined) {
     return { parameter: where, message: `${where} is required` };

@@ -63,6 +63,17 @@ function isCoded(thrown: unknown, app: ErrorTable): thrown is Coded {
   return typeof code === 'string' && app.errorInfo(code) !== undefined;
 }
 
+/** What the table says of a code. Its advice to try again does not hold for a failure that is not retryable. */
+export function rowOf(
+  info: ReturnType<ErrorTable['errorInfo']>,
+  retryable: boolean | undefined,
+): Pick<EnvelopeError, 'class' | 'retryable' | 'action'> {
+  const is = retryable ?? info?.retryable ?? false;
+  if (info?.class === 'retryable' && !is)
+    return { class: 'unknown', retryable: false, action: 'Find out what it did before you repeat it.' };
+  return { class: info?.class ?? 'unknown', retryable: is, action: info?.action ?? '' };
+}
+
 function coded(error: Coded, app: ErrorTable): Failure {
   const info = app.errorInfo(error.code);
   return {
@@ -70,9 +81,7 @@ function coded(error: Coded, app: ErrorTable): Failure {
       code: error.code,
       message: error.message,
       hint: error.hint ?? info?.hint ?? '',
-      class: info?.class ?? 'unknown',
-      retryable: error.retryable ?? info?.retryable ?? false,
-      action: info?.action ?? '',
+      ...rowOf(info, error.retryable),
       details: error.details,
     },
     exit: error.exit ?? (info?.exit === EXIT.blocked ? EXIT.blocked : EXIT.failed),

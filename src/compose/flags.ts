@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { nearest } from '../util/nearest.ts';
 import { didYouMean, type UsageProblem } from './app-error.ts';
 import { GLOBAL_FLAGS, type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
@@ -20,8 +19,28 @@ export interface CommandLine {
   problems: UsageProblem[];
 }
 
-type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
-type OptionToken = Extract<Token, { kind: 'option' }>;
+/** How a flag is written: with a value or without, and with which letter. */
+export interface FlagForm {
+  type: 'boolean' | 'string';
+  short?: string;
+}
+
+/** A flag of a command line. `value` is undefined for a flag without a value; the index is that of the argument. */
+interface OptionToken {
+  kind: 'option';
+  /** Without dashes; of a known letter the long name. */
+  name: string;
+  /** As it is written. */
+  rawName: string;
+  index: number;
+  value: string | undefined;
+  inlineValue: boolean | undefined;
+}
+
+type Token =
+  | OptionToken
+  | { kind: 'positional'; index: number; value: string }
+  | { kind: 'option-terminator'; index: number };
 
 /** Parses the arguments after the command's words. Collects all problems and never throws. */
 export function readFlags(
@@ -91,8 +110,8 @@ class FlagNames {
     return own.length === 0 ? {} : { fix: `Its flags: ${own.map(label).join(', ')}.` };
   }
 
-  forParseArgs(): Record<string, { type: 'boolean' | 'string'; short?: string }> {
-    const options: Record<string, { type: 'boolean' | 'string'; short?: string }> = {};
+  forms(): Record<string, FlagForm> {
+    const options: Record<string, FlagForm> = {};
     for (const flag of GLOBAL_FLAGS) {
       const short = flag.short === undefined ? {} : { short: flag.short };
       options[flag.name] = { type: flag.type === 'boolean' ? 'boolean' : 'string', ...short };
@@ -104,15 +123,9 @@ class FlagNames {
   }
 }
 
-// Not strict: parseArgs would throw at the first problem, and would read `-3` as flags.
+// An argument such as `-3` is a number and not flags.
 function tokenize(args: readonly string[], names: FlagNames): Token[] {
-  const { tokens } = parseArgs({
-    args: [...args],
-    options: names.forParseArgs(),
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
+  const tokens = tokensOf(args, names.forms());
   const seen = new Set<number>();
   return tokens.flatMap((token): Token[] => {
     if (token.kind !== 'option' || !/^-[\d.]/.test(args[token.index] ?? '')) return [token];
@@ -192,11 +205,14 @@ function readGlobal(line: CommandLine, name: string, isBoolean: boolean, token: 
     }
     case 'limit':
     case 'offset':
-      if (globals[name] !== undefined) wrong('is repeated; it takes one value');
+    case 'max-tokens': {
+      const key = name === 'max-tokens' ? 'maxTokens' : name;
+      if (globals[key] !== undefined) wrong('is repeated; it takes one value');
       else if (!/^\d{1,15}$/.test(text)) wrong(`must be a whole number from 0, not ${JSON.stringify(text)}`);
-      else globals[name] = Number(text);
+      else globals[key] = Number(text);
       if (name === 'offset') line.offsetAt = { index: token.index, count: token.inlineValue ? 1 : 2 };
       return;
+    }
     case 'format':
       if (text === 'text') globals.text = true;
       else if (text === 'json') globals.json = true;
@@ -231,4 +247,53 @@ function fillPositionals(
   for (const text of line.unplaced) {
     line.problems.push({ parameter: text, message: `unexpected argument ${JSON.stringify(text)}`, fix });
   }
+}
+
+/**
+ * Splits arguments into flags and positionals, as `parseArgs` of `node:util` does when it is not strict. That module takes a
+ * millisecond to load.
+ */
+export function tokensOf(args: readonly string[], forms: Readonly<Record<string, FlagForm>>): Token[] {
+  const tokens: Token[] = [];
+  const longNames = new Map(
+    Object.entries(forms).flatMap(([name, { short }]) => (short === undefined ? [] : [[short, name]])),
+  );
+  const takesValue = (name: string) => Object.hasOwn(forms, name) && forms[name]!.type === 'string';
+  let at = 0;
+
+  const option = (name: string, rawName: string, inline: string | undefined, index: number) => {
+    const followed = inline === undefined && takesValue(name) && at < args.length;
+    const value = followed ? args[at++] : inline;
+    tokens.push({
+      kind: 'option',
+      name,
+      rawName,
+      index,
+      value,
+      inlineValue: value === undefined ? undefined : !followed,
+    });
+  };
+  const letters = (text: string, index: number) => {
+    for (let i = 0; i < text.length; i++) {
+      const letter = text[i]!;
+      const name = longNames.get(letter) ?? letter;
+      const rest = text.slice(i + 1);
+      if (takesValue(name) && rest !== '') return option(name, `-${letter}`, rest, index);
+      option(name, `-${letter}`, undefined, index);
+    }
+  };
+  while (at < args.length) {
+    const index = at++;
+    const arg = args[index]!;
+    if (arg === '--') {
+      tokens.push({ kind: 'option-terminator', index });
+      for (; at < args.length; at++) tokens.push({ kind: 'positional', index: at, value: args[at]! });
+    } else if (arg.startsWith('--')) {
+      const equals = arg.indexOf('=', 3);
+      const name = arg.slice(2, equals === -1 ? undefined : equals);
+      option(name, `--${name}`, equals === -1 ? undefined : arg.slice(equals + 1), index);
+    } else if (arg.length > 1 && arg.startsWith('-')) letters(arg.slice(1), index);
+    else tokens.push({ kind: 'positional', index, value: arg });
+  }
+  return tokens;
 }

@@ -30,9 +30,10 @@ export function takeGlobals(line: CommandLine, callee: ForwardedCommand | undefi
 function join(line: CommandLine, behind: CommandLine): void {
   line.problems.push(...behind.problems);
   const before = line.globals;
-  for (const name of ['limit', 'offset', 'cwd'] as const) {
+  for (const name of ['limit', 'offset', 'maxTokens', 'cwd'] as const) {
     if (before[name] === undefined || behind.globals[name] === undefined) continue;
-    line.problems.push({ parameter: `--${name}`, message: `--${name} is repeated; it takes one value` });
+    const flag = name === 'maxTokens' ? '--max-tokens' : `--${name}`;
+    line.problems.push({ parameter: flag, message: `${flag} is repeated; it takes one value` });
   }
   const given = Object.entries(behind.globals).filter(
     ([name, value]) => value !== NO_GLOBAL_FLAGS[name as keyof typeof NO_GLOBAL_FLAGS],

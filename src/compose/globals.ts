@@ -8,6 +8,8 @@ export interface GlobalFlags {
   fields: readonly string[] | undefined;
   limit: number | undefined;
   offset: number | undefined;
+  /** Estimated tokens, for agents: the list is cut to as many. */
+  maxTokens: number | undefined;
   help: boolean;
   version: boolean;
   /** As typed; the resolved directory is `cwd` of the io that `openContext` gets. */
@@ -43,6 +45,11 @@ export const GLOBAL_FLAGS: readonly GlobalFlag[] = [
   },
   { name: 'offset', type: 'integer', description: 'Skip this many elements at the start of the list.' },
   {
+    name: 'max-tokens',
+    type: 'integer',
+    description: 'Keep as much of the list as fits in about this many tokens of a language model.',
+  },
+  {
     name: 'input-json',
     type: 'string',
     description: "The input as a JSON object: '{…}', @file, or - for stdin. Flags win over it.",
@@ -53,8 +60,8 @@ export const GLOBAL_FLAGS: readonly GlobalFlag[] = [
 ];
 
 /** Whether the caller selects only a part of the answer. */
-export function asksForPart({ fields, limit, offset }: GlobalFlags): boolean {
-  return fields !== undefined || limit !== undefined || offset !== undefined;
+export function asksForPart({ fields, limit, offset, maxTokens }: GlobalFlags): boolean {
+  return [fields, limit, offset, maxTokens].some((each) => each !== undefined);
 }
 
 /** The values without any global flag. */
@@ -65,6 +72,7 @@ export const NO_GLOBAL_FLAGS: GlobalFlags = {
   fields: undefined,
   limit: undefined,
   offset: undefined,
+  maxTokens: undefined,
   help: false,
   version: false,
   cwd: undefined,

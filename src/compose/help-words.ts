@@ -74,6 +74,7 @@ function describe(parameter: Parameter): string {
   if (parameter.enum !== undefined) notes.push(`one of ${parameter.enum.join(', ')}`);
   if (parameter.isArray && !parameter.isPositional) notes.push('may be repeated');
   if (parameter.isRequired) notes.push('required');
+  if (parameter.env !== undefined) notes.push(`or the variable ${parameter.env}`);
   if (hasTellingDefault(parameter)) notes.push(`default ${defaultText(parameter.default)}`);
   return [parameter.description, notes.length === 0 ? '' : `(${notes.join('; ')})`].filter(Boolean).join(' ');
 }

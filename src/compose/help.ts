@@ -84,7 +84,7 @@ export async function overviewHelp<C>(
     ['Usage', [`${app.name} ${prefix}<command> [flags]`]],
     ...[...groups].map(
       ([category, group]): Section => [
-        category,
+        `${category} commands`,
         columns(
           group.map(({ command, op }): Row => [padToWidth(command, width), op.summary]),
           screen,

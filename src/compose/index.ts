@@ -2,14 +2,18 @@ export { nearest } from '../util/nearest.ts';
 export { runCli } from './app.ts';
 export { AppError, type AppErrorOptions, EXIT, type ExitCode } from './app-error.ts';
 export { type Audience, agentOf, detectAudience } from './audience.ts';
+export { BASE_ERRORS } from './base-errors.ts';
+export type { Setting } from './builtins.ts';
 export { type Call, callOperation } from './call-operation.ts';
 export { buildCatalog, type Catalog, type CatalogEntry, catalogSchema } from './catalog.ts';
 export { renderCatalog } from './catalog-view.ts';
+export { type ContractOptions, type ContractProblem, checkContract } from './check-contract.ts';
 export type { AppErrorInfo, CliApp, CliIo, Route } from './cli-app.ts';
 export type { Candidate, Completion } from './completion/candidates.ts';
 export { completeLine } from './completion/complete-line.ts';
 export { completionScript, SHELLS, type Shell } from './completion/scripts.ts';
 export type { ValuesOf } from './completion/values-of.ts';
+export { type CliDefinition, defineCli, type LazyCommand } from './define-cli.ts';
 export { cutToWidth, displayWidth, padToWidth } from './display-width.ts';
 export {
   type Envelope,
@@ -21,6 +25,7 @@ export {
   type SuccessEnvelope,
   success,
 } from './envelope.ts';
+export { envelopeSchema } from './envelope-schema.ts';
 export { eventsResult } from './events-result.ts';
 export type { CalleeInput, ForwardedCommand } from './forwarded-command.ts';
 export { GLOBAL_FLAGS, type GlobalFlag, type GlobalFlags } from './globals.ts';
@@ -52,6 +57,7 @@ export {
 } from './operation.ts';
 export type { Person, ProgramQuestion } from './person.ts';
 export { detectScreen, type Screen } from './screen.ts';
+export { guardStdout, serve } from './serve.ts';
 export { type Look, styled } from './style.ts';
 export { cellText, renderTable } from './table.ts';
 export type { Place, Presenter, Terminal } from './terminal.ts';

@@ -12,9 +12,12 @@ import { label, type Parameter } from './parameters.ts';
 /** The sources of an input besides the flags. */
 interface InputSources {
   cwd: string;
+  env?: Readonly<Record<string, string | undefined>>;
   readStdin(): Promise<string>;
   /** The program and its command, for hints. */
   invocation: string;
+  /** A valid call as an example; undefined when no example is valid here. */
+  example?: string | undefined;
 }
 
 /** Builds the operation's input from a command line, or throws one E_USAGE with every problem. */
@@ -28,7 +31,10 @@ export async function readInput<I extends z.ZodObject>(
   const values: Record<string, unknown> = await readInputJson(line, parameters, sources, problems);
   for (const each of parameters) {
     const texts = line.given.get(each.key);
+    const variable = each.env === undefined ? undefined : sources.env?.[each.env];
     if (texts !== undefined) values[each.key] = readTexts(each, texts, problems);
+    else if (variable !== undefined && variable !== '' && values[each.key] === undefined)
+      values[each.key] = readTexts(each, each.isArray ? variable.split(',') : [variable], problems);
   }
   if (op.passthrough !== undefined && line.passthrough !== undefined)
     values[op.passthrough] = line.passthrough;
@@ -38,11 +44,17 @@ export async function readInput<I extends z.ZodObject>(
     const problem = describeIssue(issue, parameters, values);
     if (!blamed.has(problem.parameter)) problems.push(problem);
   }
-  if (problems.length > 0 || !checked.success) throw usageError(problems, sources.invocation, op.example);
+  if (problems.length > 0 || !checked.success)
+    throw usageError(problems, sources.invocation, sources.example);
   return checked.data;
 }
 
-function readTexts(parameter: Parameter, texts: (string | boolean)[], problems: UsageProblem[]): unknown {
+/** Converts the texts that were given for a parameter; each one that cannot be converted is a problem. */
+export function readTexts(
+  parameter: Parameter,
+  texts: (string | boolean)[],
+  problems: UsageProblem[],
+): unknown {
   const read = texts.map((text) =>
     typeof text === 'boolean' ? { value: text } : readValue(parameter, text),
   );

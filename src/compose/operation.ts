@@ -27,6 +27,8 @@ export interface OperationDescription<I extends z.ZodObject = z.ZodObject, O ext
   /** One sentence. */
   summary: string;
   effect: Effect;
+  /** Input keys: without any of them it only reads, whatever its effect is. */
+  readsWithout?: readonly string[];
   idempotent: boolean;
   /** For example `60/min`; null when there is none. */
   rateLimit: string | null;
@@ -50,7 +52,7 @@ export interface OperationDescription<I extends z.ZodObject = z.ZodObject, O ext
 }
 
 /** The result of an operation. It writes nothing itself: each surface shows the result in its own way. */
-export type OperationResult<T> = Answer<T> | DocumentResult<T> | EventsResult<T>;
+export type OperationResult<T> = Answer<T> | DocumentResult<T> | BytesResult | EventsResult<T>;
 
 /** One answer: data, or a failure that has data as well. */
 export type Answer<T> = DataResult<T> | FailureResult<T>;
@@ -60,6 +62,8 @@ export interface DataResult<T> extends Facts {
   data: T;
   /** The total number of elements, when the operation itself pages: its list is the `page` of the context. */
   total?: number;
+  /** The list is the `page` of the context, whose total may be unknown, and `next` leads to the rest. */
+  isPage?: true;
   hasMore?: boolean;
 }
 
@@ -68,6 +72,14 @@ export interface DocumentResult<T> extends Facts {
   kind: 'document';
   document: string;
   data: T;
+}
+
+/** Bytes that are the product itself, for a file or a pipe. Only for a reader who takes no envelope. */
+export interface BytesResult {
+  kind: 'bytes';
+  bytes: AsyncIterable<Uint8Array>;
+  /** The answer at a terminal, which bytes would disturb. */
+  refusal: AppError;
 }
 
 /** A failure that has data as well; the data goes into `error.details`. */
@@ -82,8 +94,8 @@ export interface FailureResult<T> {
 }
 
 interface Facts {
-  /** Defaults to 0. A code outside of `EXIT` occurs only when the caller asked for another program's exit code. */
-  exit?: number;
+  /** An answer with data ends with 0, unless the caller asked for the exit code of another program: this one. */
+  programExit?: number;
   /** What leads on. */
   next?: readonly NextStep[];
   /** What the reader of the data should know. */
@@ -145,6 +157,8 @@ export interface OperationContext<C> {
   cwd: string;
   env: Record<string, string | undefined>;
   readStdin(): Promise<string>;
+  /** Whether standard input holds bytes that are not read yet. Undefined for a surface without one. */
+  hasUnreadStdin?: (() => Promise<boolean>) | undefined;
   /** Shows people one line besides the answer: on stderr, if there is one. */
   note(line: string): void;
 }

@@ -24,6 +24,8 @@ export interface Parameter {
   schema: z.core.$ZodType;
   /** A number of these, such as seconds: `5m` is accepted as well. */
   unit: DurationUnit | undefined;
+  /** The environment variable that gives its value when the flag is not there. */
+  env: string | undefined;
 }
 
 const derived = new WeakMap<OperationDescription, readonly Parameter[]>();
@@ -86,6 +88,7 @@ function parameter(key: string, field: z.core.$ZodType, isPositional: boolean): 
     default: defaultOf(field),
     schema: field,
     unit: unitOf(field),
+    env: envOf(field),
   };
 }
 
@@ -148,6 +151,13 @@ function unitOf(field: z.core.$ZodType): DurationUnit | undefined {
   const { unit } = (field as Partial<z.ZodType>).meta?.() ?? {};
   const inner = unit === undefined ? innerOf(field) : undefined;
   return inner === undefined ? (unit as DurationUnit | undefined) : unitOf(inner);
+}
+
+/** Declared as `z.string().meta({ env: 'BOX_TOKEN' })`. */
+function envOf(field: z.core.$ZodType): string | undefined {
+  const { env } = (field as Partial<z.ZodType>).meta?.() ?? {};
+  const inner = env === undefined ? innerOf(field) : undefined;
+  return inner === undefined ? (env as string | undefined) : envOf(inner);
 }
 
 function defaultOf(field: z.core.$ZodType): unknown {

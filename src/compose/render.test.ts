@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { displayWidth } from './display-width.ts';
-import { renderAnswer, renderValue } from './render.ts';
+import { renderAnswer, renderValue, renderWhole } from './render.ts';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
 
@@ -57,6 +57,39 @@ describe('rendering for a person', () => {
       screen,
     );
     assert.equal(text, 'name   x\ntags   a, b\nempty\nrows\n  id\n   1\ntext   one\n       two');
+  });
+
+  it('draws nested data whole: small records in a cell, lists in lists behind a mark, all else below its key', () => {
+    const drawn = (value: unknown) => renderWhole(value, screen).split('\n');
+    assert.deepEqual(drawn([{ name: 'a', owner: { id: 1, mail: 'a@b' } }]), [
+      'name  owner',
+      'a     id: 1, mail: a@b',
+    ]);
+    assert.deepEqual(drawn({ users: [{ name: 'Ada', roles: [{ id: 1 }, { id: 2 }] }], total: 1 }), [
+      'users',
+      '  name  Ada',
+      '  roles',
+      '    id',
+      '     1',
+      '     2',
+      'total  1',
+    ]);
+    assert.deepEqual(
+      drawn([
+        [1, 2],
+        [3, 4],
+      ]),
+      ['1, 2', '3, 4'],
+    );
+    assert.deepEqual(drawn(['a', { b: 1, c: [2] }, [1, { d: null }]]), [
+      '- a',
+      '- b  1',
+      '  c  2',
+      '- - 1',
+      '  - d',
+    ]);
+    const deep = Array.from({ length: 50 }).reduce<unknown>((inner) => ({ in: [inner] }), 'end');
+    assert.match(drawn(deep).at(-1)!, /^ +(?:in +)?[{[]"?/);
   });
 
   it('says what is not shown and what to do next, and prints nothing unsafe', () => {

@@ -6,7 +6,7 @@ import { cellText, renderTable } from './table.ts';
 import { safeData, safeLine, safeText } from './terminal-text.ts';
 import { wrapToWidth } from './wrap-to-width.ts';
 
-/** Renders an answer for a person, with the operation's own presenter or the general rendering; ends in a newline. */
+/** Renders an answer for a person, with the operation's own presenter or the general rendering; ends in a newline, unless there is nothing to show. */
 export function renderAnswer(
   data: unknown,
   meta: EnvelopeMeta,
@@ -16,20 +16,32 @@ export function renderAnswer(
   const safe = safeData(data);
   const body = render === undefined ? renderValue(safe, screen) : render(safe as never, screen);
   const parts = [body.trimEnd(), moreNote(meta, screen), nextLines(meta.next, screen)];
-  return parts.filter((part) => part !== '').join('\n') + '\n';
+  const shown = parts.filter((part) => part !== '');
+  return shown.length === 0 ? '' : `${shown.join('\n')}\n`;
 }
 
 /** Renders a failure for a person: code, message, hint and next commands. */
 export function renderFailure(error: EnvelopeError, commands: readonly string[], screen: Screen): string {
-  const { code, message, hint } = error;
+  const { code, message, hint, details } = error;
   // Wrapped, so that a narrow screen breaks no word; the commands below stay whole for copying.
   const wrap = (text: string) => wrapToWidth(safeText(text), Math.max(8, screen.width - 2)).join('\n  ');
   const head = `${mark('failed', screen)} ${safeLine(code)}`;
   const lines = [`${styled(head, 'red', screen)}${wrap(`${head}: ${message}`).slice(head.length)}`];
+  lines.push(...stderrLines(details, screen));
   if (hint !== '') lines.push(`  ${wrap(hint)}`);
   const next = nextLines(commands, screen);
   if (next !== '') lines.push(next);
   return lines.join('\n') + '\n';
+}
+
+/** What the failed program wrote last, behind a bar, so that it cannot look like the words around it. */
+function stderrLines(details: unknown, screen: Screen): string[] {
+  const lines = isRecord(details) && Array.isArray(details.stderr) ? details.stderr : [];
+  const bar = styled(mark('gutter', screen), 'dim', screen);
+  return lines
+    .filter((line) => typeof line === 'string')
+    .flatMap((line) => wrapToWidth(safeText(line), Math.max(8, screen.width - 2)))
+    .map((line) => `${bar} ${styled(line, 'dim', screen)}`);
 }
 
 /** The general rendering: arrays of records as tables, records as keys and values. Its strings must be safe already. */
@@ -42,16 +54,22 @@ export function renderWhole(value: unknown, screen: Screen): string {
   return new Rendering(screen, true).of(value);
 }
 
+/** Deeper data are shown as JSON. A tool can nest them without end. */
+const MAX_DEPTH = 12;
+
 class Rendering {
   readonly #screen: Screen;
   readonly #isWhole: boolean;
+  readonly #depth: number;
 
-  constructor(screen: Screen, isWhole: boolean) {
+  constructor(screen: Screen, isWhole: boolean, depth = 0) {
     this.#screen = screen;
     this.#isWhole = isWhole;
+    this.#depth = depth;
   }
 
   of(value: unknown): string {
+    if (this.#depth > MAX_DEPTH) return cellText(value, this.#screen);
     if (Array.isArray(value)) return this.#array(value);
     if (isRecord(value)) return this.#record(value);
     return typeof value === 'string' ? value : cellText(value, this.#screen);
@@ -59,7 +77,9 @@ class Rendering {
 
   #array(values: readonly unknown[]): string {
     if (values.length === 0) return styled('(none)', 'dim', this.#screen);
-    if (!values.every(isRecord)) return values.map((each) => this.of(each)).join('\n');
+    if (!values.every(isRecord)) return this.#list(values);
+    if (this.#isWhole && values.some((each) => Object.values(each).some(isNested)))
+      return values.map((each) => this.#record(each)).join('\n\n');
     const keys = [...new Set(values.flatMap((each) => Object.keys(each)))];
     // A text in the last column continues on further lines anyway.
     const whole = this.#isWhole
@@ -67,6 +87,21 @@ class Rendering {
       : keys.filter((key) => values.every((each) => isId(each[key])));
     const table = renderTable(values, this.#screen, whole);
     return table ?? values.map((each) => this.#record(each)).join('\n\n');
+  }
+
+  /** Scalars, and lists of them, on a line each; anything else behind a mark, so that it is seen where it begins. */
+  #list(values: readonly unknown[]): string {
+    const isFlat = values.every((each) => isScalar(each) || (Array.isArray(each) && each.every(isScalar)));
+    if (isFlat)
+      return values
+        .map((each) => (typeof each === 'string' ? each : cellText(each ?? 'null', this.#screen)))
+        .join('\n');
+    const inner = this.#inside();
+    return values.map((each) => `- ${indent(inner.of(each ?? 'null')).trimStart()}`).join('\n');
+  }
+
+  #inside(): Rendering {
+    return new Rendering(narrower(this.#screen), this.#isWhole, this.#depth + 1);
   }
 
   #record(record: Readonly<Record<string, unknown>>): string {
@@ -78,7 +113,7 @@ class Rendering {
       .map(([key, value]) => {
         const screen = this.#screen;
         if (isBlock(value)) {
-          const inner = new Rendering(narrower(screen), this.#isWhole).of(value);
+          const inner = this.#inside().of(value);
           return `${styled(key, 'bold', screen)}\n${indent(inner)}`;
         }
         const text = typeof value === 'string' ? value : cellText(value, screen);
@@ -92,6 +127,16 @@ class Rendering {
 function isBlock(value: unknown): boolean {
   if (Array.isArray(value)) return value.some((each) => typeof each === 'object' && each !== null);
   return isRecord(value) && Object.keys(value).length > 0;
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== 'object' || value === null;
+}
+
+/** Too deep for a cell of a table. */
+function isNested(value: unknown): boolean {
+  if (Array.isArray(value)) return !value.every(isScalar);
+  return isRecord(value) && !Object.values(value).every(isScalar);
 }
 
 /** An id, a key or a path: never cut, so that it can be copied. */

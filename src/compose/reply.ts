@@ -1,3 +1,4 @@
+import { writeAsync } from '../util/write-async.ts';
 import { EXIT } from './app-error.ts';
 import { type Audience, detectAudience } from './audience.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
@@ -13,7 +14,7 @@ import type { Person } from './person.ts';
 import { detectScreen, type Screen } from './screen.ts';
 import type { Selected } from './select.ts';
 import type { Presenter, Terminal } from './terminal.ts';
-import { safeLine } from './terminal-text.ts';
+import { safeLine, safeText } from './terminal-text.ts';
 import { writeCommand } from './write-command.ts';
 import { writeLines, writeOut } from './write-out.ts';
 
@@ -102,12 +103,20 @@ export class Reply<C> {
         return this.#events(op, result, cwd);
       case 'document':
         if (this.globals.json || this.globals.toon) return this.#answer(op, { ...result, kind: 'data' });
-        await this.text(result.document);
-        return result.exit ?? EXIT.done;
+        // It may hold what a tool has written.
+        await this.text(this.#io.stdoutIsTTY ? safeText(result.document) : result.document);
+        return result.programExit ?? EXIT.done;
+      case 'bytes':
+        return this.#io.stdoutIsTTY ? this.thrown(result.refusal) : this.#bytes(result.bytes);
       case 'data':
       case 'failure':
         return this.#answer(op, result);
     }
+  }
+
+  async #bytes(bytes: AsyncIterable<Uint8Array>): Promise<number> {
+    for await (const chunk of bytes) if ((await writeAsync(this.#io.stdoutFd, chunk)) === 'closed') break;
+    return EXIT.done;
   }
 
   /** Answers with any thrown value and returns the exit code. */
@@ -134,7 +143,7 @@ export class Reply<C> {
     if (this.structured)
       await this.#envelope(success(selected.data, { ...meta, warnings: this.#warnings(result.warnings) }));
     else await this.#rendering(op, selected.data, meta);
-    return result.exit ?? EXIT.done;
+    return result.programExit ?? EXIT.done;
   }
 
   async #events(op: Operation<C>, result: EventsResult<unknown>, cwd: string): Promise<number> {
@@ -148,7 +157,7 @@ export class Reply<C> {
     if (typeof shown === 'object') throw shown.error;
     if (shown === 'answer') return this.#answer(op, answer);
     for (const line of [...notes, ...this.#commands(next)]) await this.note(line);
-    if (answer.kind === 'data') return answer.exit ?? EXIT.done;
+    if (answer.kind === 'data') return answer.programExit ?? EXIT.done;
     return answer.exit ?? this.#toFailure(answer.error).exit;
   }
 
@@ -205,7 +214,7 @@ export class Reply<C> {
     const { select } = await import('./select.ts');
     const { fields } = this.globals;
     try {
-      return select(op, { data }, { fields, limit: undefined, offset: undefined }).data;
+      return select(op, { data }, { ...NO_GLOBAL_FLAGS, fields }).data;
     } catch {
       return data;
     }

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import * as z from 'zod';
 import { checkSelection, type Selection, select } from './select.ts';
 
-const none: Selection = { fields: undefined, limit: undefined, offset: undefined };
+const none: Selection = { fields: undefined, limit: undefined, offset: undefined, maxTokens: undefined };
 const step = z.object({ name: z.string(), ms: z.number() });
 const item = z.object({
   id: z.string(),
@@ -167,5 +167,25 @@ describe('--fields', () => {
       root: { kids: [{ name: 'k' }] },
     });
     refusal({ fields: ['root.kids.nome'] }, value, recursive);
+  });
+});
+
+describe('--max-tokens', () => {
+  it('keeps what fits of the list, and at least one element, so that there is a next page', () => {
+    const all = chosen({ maxTokens: 10_000 });
+    assert.deepEqual([all.count, all.hasMore, all.total], [9, false, 9]);
+    const some = chosen({ maxTokens: 100 });
+    assert.ok(some.count! >= 1 && some.count! < 9, String(some.count));
+    assert.equal(some.hasMore, true);
+    const { items: kept } = some.data as { items: object[] };
+    assert.deepEqual(kept, items.slice(0, some.count));
+    assert.deepEqual(chosen({ maxTokens: 0 }).count, 1);
+    const fewer = chosen({ maxTokens: 100, fields: ['id'] });
+    assert.ok(fewer.count! > some.count!, 'fields that are left out cost nothing');
+  });
+
+  it('is refused where there is no list', () => {
+    const without = { output: z.object({ id: z.string() }) };
+    assert.throws(() => chosen({ maxTokens: 5 }, { id: 'x' }, without), /the answer has no list to cut/);
   });
 });

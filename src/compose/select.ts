@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { estimateTokens } from '../util/estimate-tokens.ts';
 import { nearest } from '../util/nearest.ts';
 import { didYouMean, type UsageProblem, usageError } from './app-error.ts';
 import type { GlobalFlags } from './globals.ts';
@@ -13,7 +14,7 @@ import {
 } from './output-shape.ts';
 
 /** The requested part of an answer. */
-export type Selection = Pick<GlobalFlags, 'fields' | 'limit' | 'offset'>;
+export type Selection = Pick<GlobalFlags, 'fields' | 'limit' | 'offset' | 'maxTokens'>;
 
 type Answering = Pick<OperationDescription, 'output' | 'list'>;
 
@@ -29,9 +30,14 @@ export interface Selected {
 export function checkSelection(op: Answering, selection: Selection, invocation?: string): void {
   const main = mainArrayOf(op);
   const problems: UsageProblem[] = [];
-  for (const name of ['limit', 'offset'] as const) {
-    if (selection[name] === undefined || main !== undefined) continue;
-    problems.push({ parameter: `--${name}`, message: `--${name}: the answer has no list to cut` });
+  const cuts = {
+    '--limit': selection.limit,
+    '--offset': selection.offset,
+    '--max-tokens': selection.maxTokens,
+  };
+  for (const [flag, value] of Object.entries(cuts)) {
+    if (value === undefined || main !== undefined) continue;
+    problems.push({ parameter: flag, message: `${flag}: the answer has no list to cut` });
   }
   const elements = main === 'unknown' ? elementsOfAnyMember(op.output) : elementSchemas(op.output, main);
   const schemas = [...elements, op.output];
@@ -42,19 +48,20 @@ export function checkSelection(op: Answering, selection: Selection, invocation?:
 }
 
 /**
- * Applies a selection to an answer. A field that neither the schema nor the data has is an E_USAGE. With `total`, the
- * list is already the page.
+ * Applies a selection to an answer. A field that neither the schema nor the data has is an E_USAGE. With `total` or
+ * `isPage`, the list is already the page.
  */
 export function select(
   op: Answering,
-  { data, total }: { data: unknown; total?: number },
+  { data, total, isPage = false }: { data: unknown; total?: number; isPage?: boolean },
   selection: Selection,
   invocation?: string,
 ): Selected {
   const declared = mainArrayOf(op);
   const main = declared === 'unknown' ? mainArrayIn(data) : declared;
   const list = listIn(data, main);
-  const isCut = selection.limit !== undefined || selection.offset !== undefined;
+  const { limit, maxTokens } = selection;
+  const isCut = [limit, selection.offset, maxTokens].some((each) => each !== undefined);
   if (isCut && list === undefined && declared === 'unknown') {
     throw usageError([{ parameter: '--limit', message: 'the answer has no list to cut' }], invocation);
   }
@@ -64,14 +71,34 @@ export function select(
   const start = selection.offset ?? 0;
   const length = total ?? list.length;
   const end = selection.limit === undefined ? length : start + selection.limit;
-  const page = total === undefined ? list.slice(start, end) : list;
+  const page = isPage || total !== undefined ? list : list.slice(start, end);
   const whole = main.key === null ? page : { ...(data as object), [main.key]: page };
+  const kept = withinTokens(keep(op, whole, main, selection, invocation), main, maxTokens);
+  const count = kept.count ?? page.length;
   return {
-    data: keep(op, whole, main, selection, invocation),
-    count: page.length,
-    total: isCut ? length : undefined,
-    hasMore: isCut ? end < length : undefined,
+    data: kept.data,
+    count,
+    total: isCut && !isPage ? length : undefined,
+    hasMore: isCut && !isPage ? end < length || count < page.length : count < page.length ? true : undefined,
   };
+}
+
+/** Cuts the list to what fits, but not below one element, so that the next page is another one. */
+function withinTokens(
+  data: unknown,
+  main: MainArray,
+  maxTokens: number | undefined,
+): { data: unknown; count: number | undefined } {
+  const list = maxTokens === undefined ? undefined : listIn(data, main);
+  if (list === undefined || maxTokens === undefined) return { data, count: undefined };
+  let left = maxTokens;
+  const fitting = list.findIndex((element) => {
+    left -= estimateTokens(JSON.stringify(element) ?? '');
+    return left < 0;
+  });
+  const count = fitting === -1 ? list.length : Math.max(1, fitting);
+  const cut = list.slice(0, count);
+  return { data: main?.key == null ? cut : { ...(data as object), [main.key]: cut }, count };
 }
 
 const NO_COUNTS = { count: undefined, total: undefined, hasMore: undefined };

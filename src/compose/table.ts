@@ -83,7 +83,12 @@ export function cellText(value: unknown, screen: Pick<Screen, 'unicode'>): strin
   if (Array.isArray(value) && value.every((each) => typeof each !== 'object' || each === null)) {
     return value.map((each) => cellText(each, screen)).join(', ');
   }
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+  if (typeof value !== 'object') return String(value);
+  const fields = Object.entries(value);
+  const isFlat =
+    !Array.isArray(value) && fields.every(([, each]) => typeof each !== 'object' || each === null);
+  if (!isFlat || fields.length === 0) return JSON.stringify(value);
+  return fields.map(([key, each]) => `${safeLine(key)}: ${cellText(each ?? 'null', screen)}`).join(', ');
 }
 
 /** Without the blanks around line ends. The text may be a tool's, so no pattern is used that takes quadratic time for many blanks. */

@@ -39,12 +39,17 @@ export async function writeLines(fd: number, lines: Uint8Array): Promise<'writte
   return writeAsync(fd, Buffer.from(escapeForTerminal(text)));
 }
 
-/** `node:tty` takes milliseconds to load, so it is only used for devices. */
-async function isTerminal(fd: number): Promise<boolean> {
+/** Linux: the memory devices, such as /dev/null. Its terminals have other numbers. */
+const MEMORY_DEVICES = 1;
+
+/** Whether a descriptor is a terminal; false for a closed one. `node:tty` takes 3 ms to load, so it is asked only about what can be one. */
+export async function isTerminal(fd: number): Promise<boolean> {
   try {
-    return fstatSync(fd).isCharacterDevice() && (await import('node:tty')).isatty(fd);
+    const stats = fstatSync(fd);
+    if (!stats.isCharacterDevice()) return false;
+    if (process.platform === 'linux' && stats.rdev >> 8 === MEMORY_DEVICES) return false;
+    return (await import('node:tty')).isatty(fd);
   } catch {
-    // The descriptor is closed, which the write reports.
     return false;
   }
 }

@@ -90,8 +90,8 @@ function checkRun(
   try {
     return compareLog();
   } catch (error) {
-    // A damaged pack must not hide what is wrong elsewhere.
-    if (error instanceof AcorError && error.code === 'E_INTEGRITY') return found(error.message);
+    // A damaged pack, or a log that is not a file, must not hide what is wrong elsewhere.
+    if (error instanceof AcorError) return found(error.message);
     throw error;
   }
 

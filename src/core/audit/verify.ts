@@ -56,6 +56,34 @@ export async function verifyOne(
   return { runs: [run], ledger: verifyRunInLedger(store, runId, chain) };
 }
 
+/**
+ * Why the record and the log of an ended run are no facts: they differ from each other, from their seal or from the ledger. Undefined for a
+ * live run, and for a log of more than `maxBytes`, which only `verifyOne` reads. Artifacts are not compared.
+ */
+export function whyUnverified(
+  store: FileRunStore,
+  runId: string,
+  { maxBytes }: { maxBytes: number },
+): string | undefined {
+  const record = store.readNow(runId);
+  if (!isFinal(record.state) || isLive(store, runId)) return undefined;
+  const opened = openLog(store, runId);
+  if (typeof opened === 'string') return opened;
+  using bytes = new LogBytes(opened);
+  if (bytes.size > maxBytes) return undefined;
+  const log = checkLog(bytes, { mayBeTorn: false });
+  const [problem] = [
+    ...log.problems,
+    ...endProblems(record, log, bytes),
+    ...enteredOf(ledgerOf(store, runId, log.ends.map(timeOf)), runId).flatMap((entry) =>
+      checkEntry(bytes, log, entry),
+    ),
+    ...recordProblems(store, record, log),
+  ];
+  // It may have been resumed meanwhile.
+  return problem === undefined || isLive(store, runId) ? undefined : problem.problem;
+}
+
 type Entries = (timesMs: readonly number[]) => readonly EnteredRun[];
 
 /**
@@ -81,8 +109,20 @@ export async function verifyRun(
 }
 
 function sizeOf(store: FileRunStore, runId: string): number | undefined {
-  using log = store.logIfThere(runId);
-  return log?.size;
+  const log = openLog(store, runId);
+  if (typeof log === 'string') return undefined;
+  using opened = log;
+  return opened.size;
+}
+
+/** The log, or why it cannot be read. */
+function openLog(store: FileRunStore, runId: string) {
+  try {
+    return store.logIfThere(runId) ?? 'the event log is gone';
+  } catch (error) {
+    if (error instanceof AcorError) return error.message;
+    throw error;
+  }
 }
 
 async function verifyNow(
@@ -92,9 +132,8 @@ async function verifyNow(
   later: LaterRecords,
 ): Promise<VerifiedRun> {
   const record = store.readNow(runId);
-  const opened = store.logIfThere(runId);
-  if (opened === undefined)
-    return unreadable(runId, 'events', store.layout(runId).events, 'the event log is gone');
+  const opened = openLog(store, runId);
+  if (typeof opened === 'string') return unreadable(runId, 'events', store.layout(runId).events, opened);
   using bytes = new LogBytes(opened);
   const path = bytes.location;
   const log = checkLog(bytes, { mayBeTorn: !isFinal(record.state) });
@@ -210,14 +249,20 @@ function endProblems({ state }: RunRecord, log: CheckedLog, bytes: LogBytes): Pl
 function recordProblems(store: FileRunStore, record: RunRecord, log: CheckedLog): VerifyProblem[] {
   const end = log.ends.at(-1)?.event;
   if (end === undefined || !isSealed(log) || !isFinal(record.state)) return [];
-  const { run_id, tool, trace_id, attempt, state, code, rc, signal, duration_s } = record;
-  const { tool: startedTool, trace_id: startedTrace } = log.start ?? {};
+  const { run_id, kind, tool, trace_id, attempt, state, code, rc, signal, duration_s } = record;
+  const { tool: startedTool, trace_id: startedTrace, args, cwd, tool_version, tool_digest } = log.start ?? {};
   const sealed: Record<string, unknown> = {
     ...(startedTool !== undefined && { tool: startedTool }),
     ...(startedTrace !== undefined && { trace_id: startedTrace }),
+    // A workflow that is resumed from another step has other arguments than at its start.
+    ...(kind === 'tool' && cwd !== undefined && { args, cwd, tool_version, tool_digest }),
     ...end,
   };
-  const said = { tool, trace_id, state, code, rc, signal, duration_s, attempt };
+  const said = {
+    ...{ tool, trace_id, state, code, rc, signal, duration_s, attempt },
+    ...{ args: record.args, cwd: record.cwd },
+    ...{ tool_version: record.tool_version, tool_digest: record.tool_digest },
+  };
   return Object.entries(said)
     .filter(([key, value]) => key in sealed && !isDeepStrictEqual(value, sealed[key]))
     .map(([key, value]) => ({

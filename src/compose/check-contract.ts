@@ -1,0 +1,191 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCli } from './app.ts';
+import type { CliApp, CliIo } from './cli-app.ts';
+import { findCommand } from './find-command.ts';
+import { GLOBAL_FLAGS } from './globals.ts';
+import type { Operation } from './operation.ts';
+import { parametersOf } from './parameters.ts';
+
+/** One thing that breaks the contract, and its fix. */
+export interface ContractProblem {
+  /** The command, or the program. */
+  command: string;
+  message: string;
+  fix: string;
+}
+
+/** The context and the environment of the calls that are made. */
+export interface ContractOptions {
+  io?: Partial<CliIo>;
+}
+
+const DRY_RUN = ['dry_run', 'dryRun'];
+const NO_FLAG = '--acor-no-such-option';
+
+/**
+ * Checks an application against the contract, for its own test suite: `assert.deepEqual(await checkContract(cli), [])`. It
+ * checks the declarations, then calls `tools`, `health`, `config show` and each command with a flag that does not exist. No operation
+ * that writes is performed.
+ */
+export async function checkContract<C>(
+  app: CliApp<C>,
+  { io = {} }: ContractOptions = {},
+): Promise<ContractProblem[]> {
+  const loaded = await Promise.all(
+    app.routes.map(async ({ command, hidden, load }) => ({
+      command,
+      hidden: hidden === true,
+      op: await load(),
+    })),
+  );
+  const shown = loaded.filter(({ hidden }) => !hidden);
+  const problems = [...registryProblems(app, shown)];
+  for (const words of [['tools'], ['health'], ['config', 'show']]) {
+    const command = words.join(' ');
+    if (!shown.some((each) => each.command === command)) {
+      problems.push({ command, message: 'the command is missing', fix: `Add '${app.name} ${command}'.` });
+      continue;
+    }
+    problems.push(...answerProblems(command, await call(app, words, io), [0, 2]));
+  }
+  for (const { command } of shown) {
+    const called = await call(app, [...command.split(' '), NO_FLAG], io);
+    problems.push(...answerProblems(`${command} ${NO_FLAG}`, called, [1]));
+  }
+  problems.push(...answerProblems('acor-no-such-word', await call(app, ['acor-no-such-word'], io), [1]));
+  return problems;
+}
+
+interface Loaded {
+  command: string;
+  // biome-ignore lint/suspicious/noExplicitAny: an operation is contravariant in its input.
+  op: Operation<any, any, any>;
+}
+
+/** What is wrong with the declarations. */
+function registryProblems<C>(app: CliApp<C>, loaded: readonly Loaded[]): ContractProblem[] {
+  const problems: ContractProblem[] = [];
+  const names = new Map<string, string>();
+  const commands = new Set<string>();
+  for (const { command, op } of loaded) {
+    const wrong = (message: string, fix: string) => problems.push({ command, message, fix });
+    const other = names.get(op.name);
+    if (other !== undefined)
+      wrong(`'${other}' has the same name ${op.name}`, 'Give each operation a name of its own.');
+    names.set(op.name, command);
+    if (commands.has(command)) wrong('two commands have these words', 'Give each command words of its own.');
+    commands.add(command);
+    if (!/^[a-z][a-z0-9-]*\.[a-z][a-z0-9-]*$/.test(op.name))
+      wrong(`the name '${op.name}' is not group.action`, 'Name it by its group and its action: item.list.');
+    if (op.summary.trim() === '') wrong('it has no summary', 'Say in one sentence what it does.');
+    for (const key of op.positionals ?? [])
+      if (!Object.hasOwn(op.input.shape, key))
+        wrong(
+          `the positional '${key}' is not an input`,
+          `Add '${key}' to the input, or remove it from positionals.`,
+        );
+    const parameters = parametersOf(op);
+    for (const { key, flag, description, isPositional } of parameters) {
+      if (description === '')
+        wrong(`the input '${key}' has no description`, `Add .describe('…') to '${key}'.`);
+      const isGlobal = GLOBAL_FLAGS.some(({ name }) => name === flag);
+      if (isGlobal && !isPositional && flag !== 'format' && flag !== 'limit' && flag !== 'offset')
+        wrong(`the flag --${flag} hides the global one`, `Rename the input '${key}'.`);
+    }
+    if (
+      op.effect !== 'reads' &&
+      op.readsWithout === undefined &&
+      !parameters.some(({ key }) => DRY_RUN.includes(key))
+    )
+      wrong(
+        'it changes something and has no --dry-run',
+        'Add dry_run: z.boolean().default(false) to the input.',
+      );
+    if (!isCallOf(app, op.example, command))
+      wrong(
+        `its example does not call it: ${op.example}`,
+        `Begin the example with '${app.name} ${command}'.`,
+      );
+  }
+  return problems;
+}
+
+function isCallOf<C>(app: CliApp<C>, example: string, command: string): boolean {
+  const [program, ...words] = example.split(' ');
+  return program === app.name && findCommand(app.routes, words, app.aliases).route?.command === command;
+}
+
+interface Called {
+  exit: number;
+  stdout: string;
+}
+
+/** What is wrong with an answer: it is one envelope, and its exit code is one of these. */
+function answerProblems(
+  command: string,
+  { exit, stdout }: Called,
+  exits: readonly number[],
+): ContractProblem[] {
+  const problems: ContractProblem[] = [];
+  const wrong = (message: string, fix: string) => problems.push({ command, message, fix });
+  if (!exits.includes(exit))
+    wrong(
+      `it exits with ${exit}, not with ${exits.join(' or ')}`,
+      'Throw AppError with a code of the error table.',
+    );
+  const envelope = parsed(stdout);
+  if (envelope === undefined) {
+    wrong('stdout is not one line of JSON', 'Return the data, and write nothing to stdout.');
+    return problems;
+  }
+  const { ok, error, meta } = envelope;
+  if (typeof ok !== 'boolean' || typeof meta?.tool !== 'string' || typeof meta.elapsed !== 'number')
+    wrong('the answer is not an envelope', 'Answer through the kit.');
+  if (ok === false && [error?.code, error?.message, error?.hint, error?.action].some((each) => !each))
+    wrong(`the error ${String(error?.code)} has no hint or action`, 'Add a row for it to the error table.');
+  return problems;
+}
+
+interface ParsedEnvelope {
+  ok?: unknown;
+  error?: { code?: unknown; message?: unknown; hint?: unknown; action?: unknown };
+  meta?: { tool?: unknown; elapsed?: unknown };
+}
+
+function parsed(stdout: string): ParsedEnvelope | undefined {
+  const lines = stdout.split('\n');
+  if (lines.length !== 2 || lines[1] !== '') return undefined;
+  try {
+    return JSON.parse(lines[0]!) as ParsedEnvelope;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One command line in this process, with files for its streams. */
+async function call<C>(app: CliApp<C>, argv: readonly string[], io: Partial<CliIo>): Promise<Called> {
+  const folder = mkdtempSync(join(tmpdir(), 'check-contract-'));
+  const out = openSync(join(folder, 'out'), 'w');
+  const err = openSync(join(folder, 'err'), 'w');
+  try {
+    const exit = await runCli(app, [...argv], {
+      stdoutFd: out,
+      stderrFd: err,
+      stdoutIsTTY: false,
+      stdinIsTTY: false,
+      columns: undefined,
+      env: {},
+      cwd: folder,
+      signal: new AbortController().signal,
+      readStdin: async () => '',
+      ...io,
+    });
+    return { exit, stdout: readFileSync(join(folder, 'out'), 'utf8') };
+  } finally {
+    closeSync(out);
+    closeSync(err);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

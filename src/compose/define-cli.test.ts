@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import * as z from 'zod';
+import { doubles } from '../../examples/compose/doubles.ts';
+import { checkContract } from './check-contract.ts';
+import { defineCli } from './define-cli.ts';
+import { defineOperation } from './operation.ts';
+
+const READS = { effect: 'reads', idempotent: true, rateLimit: null } as const;
+const SERVE = join(import.meta.dirname, 'serve.ts');
+const DEFINE = join(import.meta.dirname, 'define-cli.ts');
+
+/** Runs a program that is made of a definition, in a process of its own. */
+function run(source: string, args: readonly string[], env: Record<string, string> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'define-cli-'));
+  try {
+    const file = join(folder, 'main.ts');
+    writeFileSync(file, source);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [file, ...args], {
+      encoding: 'utf8',
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '', ...env },
+    });
+    return { status, stdout, stderr };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const NOISY = `
+import { serve } from ${JSON.stringify(SERVE)};
+import { defineCli } from ${JSON.stringify(DEFINE)};
+import * as z from ${JSON.stringify(join(import.meta.dirname, '../../node_modules/zod/index.js'))};
+await serve(defineCli({
+  name: 'noisy', version: '1.0.0', summary: 'Prints beside its answer.',
+  commands: { 'items list': {
+    name: 'items.list', summary: 'List the items.', effect: 'reads', idempotent: true, rateLimit: null,
+    input: z.object({ owner: z.string().default('Eve').meta({ env: 'NOISY_OWNER' }).describe('Whose.') }),
+    output: z.object({ owner: z.string() }), example: 'noisy items list',
+    async run({ owner }) {
+      console.log('from console'); console.table([1]); process.stdout.write('from stdout\\n');
+      return { kind: 'data', data: { owner } };
+    },
+  } },
+}));`;
+
+describe('a command line that is defined with the kit', () => {
+  it('keeps the contract in the example, as its author checks it', async () => {
+    assert.deepEqual(await checkContract(doubles), []);
+  });
+
+  it('has the built-in commands', () => {
+    assert.deepEqual(
+      doubles.routes.map(({ command }) => command),
+      [
+        'copies list',
+        'copies remove',
+        'tools',
+        'health',
+        'config show',
+        'errors',
+        'complete',
+        'complete-words',
+      ],
+    );
+  });
+
+  it('answers on stdout alone, whatever is printed beside the answer', () => {
+    const { status, stdout, stderr } = run(NOISY, ['items', 'list']);
+    assert.equal(status, 0, stderr);
+    assert.equal(JSON.parse(stdout).data.owner, 'Eve');
+    assert.equal(stdout.split('\n').length, 2);
+    assert.match(stderr, /from console/);
+    assert.match(stderr, /from stdout/);
+  });
+
+  it('takes an input from its variable, and a flag before it', () => {
+    const env = { NOISY_OWNER: 'Ada' };
+    const owner = (args: string[]) =>
+      JSON.parse(run(NOISY, ['items', 'list', ...args], env).stdout).data.owner;
+    assert.equal(owner([]), 'Ada');
+    assert.equal(owner(['--owner', 'Bob']), 'Bob');
+    assert.equal(owner(['--input-json', '{"owner":"Cy"}']), 'Cy');
+    assert.match(run(NOISY, ['items', 'list', '--help']).stdout, /or the variable NOISY_OWNER/);
+  });
+
+  it('is found wrong by checkContract, with a fix for each problem', async () => {
+    const wrong = defineOperation({
+      ...READS,
+      name: 'items',
+      summary: '',
+      effect: 'destroys',
+      input: z.object({ json: z.string().default(''), id: z.string().default('').describe('Which.') }),
+      output: z.object({}),
+      positionals: ['nothing'],
+      example: 'other items',
+      run: async () => ({ kind: 'data' as const, data: {} }),
+    });
+    const problems = await checkContract(
+      defineCli({
+        name: 'bad',
+        version: '1.0.0',
+        summary: 'Breaks the contract.',
+        commands: { 'items drop': wrong, 'items rm': wrong },
+      }),
+    );
+    const messages = problems
+      .filter(({ command }) => command.startsWith('items'))
+      .map(({ message }) => message);
+    for (const expected of [
+      "the name 'items' is not group.action",
+      'it has no summary',
+      "the positional 'nothing' is not an input",
+      "the input 'json' has no description",
+      'the flag --json hides the global one',
+      'it changes something and has no --dry-run',
+      'its example does not call it: other items',
+      "'items drop' has the same name items",
+    ])
+      assert.ok(messages.includes(expected), `${expected} is not among ${messages.join('; ')}`);
+    assert.ok(problems.every(({ fix }) => fix.length > 10));
+  });
+
+  it('shows its error codes, and refuses one that does not exist', async () => {
+    const codes = run(NOISY, ['errors', '--fields', 'code']);
+    assert.deepEqual(
+      JSON.parse(codes.stdout).data.errors.map(({ code }: { code: string }) => code),
+      ['E_NOT_READY', 'E_UNKNOWN', 'E_USAGE'],
+    );
+    assert.equal(run(NOISY, ['errors', 'E_NONE']).status, 1);
+  });
+});
