@@ -18,8 +18,11 @@ describe('what a tool says it was refused', () => {
     ["touch: cannot touch '/data/x': Read-only file system", path('/data/x', true)],
     ['./cli.sh: line 2: git: command not found', command('git')],
     ['sh: 1: git: not found', command('git')],
+    ['/usr/bin/sh: 1: git: Permission denied', command('git')],
     ["PermissionError: [Errno 13] Permission denied: 'git'", command('git')],
     ['Error: spawn git EACCES', command('git')],
+    ['make: cc: No such file or directory', command('cc')],
+    ['rsync: [sender] Failed to exec ssh: Permission denied (13)', command('ssh')],
     ['curl: (6) Could not resolve host: api.example.com', network('api.example.com', null)],
     ['Error: getaddrinfo EAI_AGAIN api.example.com', network('api.example.com', null)],
     ['Error: connect ENETUNREACH 192.0.2.1:443 - Local (0.0.0.0:0)', network('192.0.2.1', 443)],
@@ -42,6 +45,14 @@ describe('what a tool says it was refused', () => {
       assert.deepEqual(found, [{ said: line, ...expected }]);
     });
   }
+
+  it('is a filter of tar and the shell that starts it', () => {
+    const line = 'tar (child): gzip: Cannot exec: Permission denied';
+    assert.deepEqual(saidDenials(line, []), [
+      { said: line, ...command('gzip') },
+      { said: line, ...command('sh') },
+    ]);
+  });
 
   it('is nothing where it says nothing of the kind', () => {
     for (const line of ['the answer is 42', 'see /data/in.csv', 'git is not here', 'ValueError: bad row', ''])

@@ -41,9 +41,16 @@ const WORDS = /(?<![\w/-])\w+(?![\w-])/g;
 
 const COMMANDS = [
   /(?:^|: )([\w.+-]+): (?:command )?not found/,
+  // dash: `/usr/bin/sh: 1: git: Permission denied`
+  /: \d+: ([\w.+-]+): Permission denied$/,
   /\[Errno (?:2|13)\][^']*'([\w.+-]+)'$/,
   /\bspawn(?:Sync)? ([\w.+/-]+) (?:ENOENT|EACCES|EPERM)/,
+  /^make(?:\[\d+\])?: ([\w.+-]+): (?:Permission denied|No such file)/,
+  /\b[Ff]ailed to exec(?:ute)? ([\w.+/-]+):/,
 ];
+
+/** GNU tar starts its filters through /bin/sh, and names only the filter. */
+const THROUGH_SHELL = /(?:^|: )([\w.+-]+): Cannot exec: Permission denied/;
 
 const HOSTS = [
   /host='([\w.-]+)', port=(\d+)/,
@@ -81,6 +88,9 @@ export function saidDenials(words: string, calls: readonly string[]): SaidDenial
 function deniedIn(line: string, all: AllLines): SaidDenial[] {
   const said = line.slice(0, 200);
   if (NO_NETWORK.test(line)) return [{ said, kind: 'network', ...(hostIn(line) ?? all.host) }];
+  const filter = THROUGH_SHELL.exec(line)?.[1];
+  if (filter !== undefined)
+    return [filter, 'sh'].map((command) => ({ said, kind: 'command' as const, command }));
   const command = COMMANDS.map((pattern) => pattern.exec(line)?.[1]).find((each) => each !== undefined);
   if (command !== undefined) return [{ said, kind: 'command', command }];
   if (!REFUSED.test(line)) return [];

@@ -1,0 +1,105 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { RUN_ID_PATTERN } from '../../protocol/run.ts';
+import { writeAtomic } from '../../util/atomic-write.ts';
+import { errorCode } from '../../util/error-code.ts';
+import { parseObject } from '../../util/parse-object.ts';
+import { readRegular } from '../../util/regular-file.ts';
+
+/** What was delivered of one run: the cursor of the outbox, whose messages are in the run's log. */
+export interface RunCursor {
+  /** Only what happened after this event is sent: the length of the log before this supervisor. */
+  since: number;
+  /** The ids of the messages that each receiver has, by the receiver's id. */
+  delivered: Record<string, string[]>;
+}
+
+/** How it goes with a receiver that does not take messages. */
+export interface ReceiverState {
+  /** How often in a row it has failed. */
+  failed: number;
+  error: string;
+  at: string;
+}
+
+/**
+ * The files of the outbox, in a folder beside the runs: a cursor for each run that is live or has something undelivered, the state of receivers
+ * that fail, and the lock of the one process that delivers.
+ */
+export class OutboxFiles {
+  readonly folder: string;
+  readonly lock: string;
+  readonly #wake: string;
+  readonly #receivers: string;
+
+  constructor(runsDir: string) {
+    this.folder = join(runsDir, 'outbox');
+    this.lock = join(this.folder, 'deliver.lock');
+    this.#wake = join(this.folder, 'wake');
+    this.#receivers = join(this.folder, 'receivers.json');
+  }
+
+  /** Enters a run before its first event, so that nothing is lost whatever ends the process. */
+  enter(runId: string, since: number): void {
+    this.prepare();
+    if (this.cursor(runId) !== undefined) return;
+    this.write(runId, { since, delivered: {} });
+  }
+
+  /** Makes the folder, which can then be watched. */
+  prepare(): void {
+    mkdirSync(this.folder, { recursive: true });
+  }
+
+  /** Whether a run was ever entered. */
+  exists(): boolean {
+    return existsSync(this.folder);
+  }
+
+  /** The runs that are in the outbox, oldest first. */
+  runs(): string[] {
+    try {
+      return readdirSync(this.folder)
+        .filter((name) => RUN_ID_PATTERN.test(name))
+        .sort();
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return [];
+      throw error;
+    }
+  }
+
+  cursor(runId: string): RunCursor | undefined {
+    return this.#read(join(this.folder, runId)) as RunCursor | undefined;
+  }
+
+  write(runId: string, cursor: RunCursor): void {
+    writeAtomic(join(this.folder, runId), JSON.stringify(cursor), { durable: true });
+  }
+
+  forget(runId: string): void {
+    rmSync(join(this.folder, runId), { force: true });
+  }
+
+  /** Wakes the process that delivers, which watches the folder. */
+  wake(): void {
+    writeFileSync(this.#wake, '');
+  }
+
+  receivers(): Record<string, ReceiverState> {
+    return (this.#read(this.#receivers) ?? {}) as Record<string, ReceiverState>;
+  }
+
+  writeReceivers(states: Readonly<Record<string, ReceiverState>>): void {
+    writeAtomic(this.#receivers, JSON.stringify(states));
+  }
+
+  #read(path: string): object | undefined {
+    try {
+      return parseObject(readRegular(path).toString());
+    } catch (error) {
+      // A folder of runs below a file is a problem of the store, which health reports.
+      if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { storeSecret } from '../../protocol/next-steps.ts';
+import type { NotifyEvent, Receiver } from '../../protocol/notify-config.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { bodyOf, type Message } from './message.ts';
+import type { SentRun, TraceTarget } from './telemetry/export-run.ts';
+
+const DEFAULT_EVENTS: readonly NotifyEvent[] = ['question', 'failure', 'budget'];
+
+/** What a receiver of the outbox is sent: messages, or the spans of an ended run. */
+export type OutboxEvent = NotifyEvent | 'trace';
+
+/** A configured receiver, as the outbox keeps its state. */
+export interface KnownReceiver extends Omit<Receiver, 'on'> {
+  /** From what it is, so that it stays the same when others are added. */
+  id: string;
+  on: readonly OutboxEvent[];
+  /** It gets spans, and no messages. */
+  telemetry?: TraceTarget;
+  /** For people: where it sends to. */
+  target: string;
+}
+
+/** The receivers that the configuration names, each once. */
+export function receiversOf({ config }: Pick<LoadedConfig, 'config'>): KnownReceiver[] {
+  const all = config.notify.map((receiver): KnownReceiver => {
+    const { program, webhook, mail } = receiver;
+    const target = program?.join(' ') ?? webhook?.url ?? `mail to ${mail?.to.join(', ')}`;
+    const id = createHash('sha256')
+      .update(JSON.stringify([program, webhook?.url, mail?.to, receiver.after_s]))
+      .digest('hex')
+      .slice(0, 12);
+    return { ...receiver, id, target, on: receiver.on ?? DEFAULT_EVENTS };
+  });
+  const { endpoint, authorization, file } = config.telemetry;
+  if (endpoint !== undefined) all.push(traceReceiver(endpoint, { endpoint, authorization }));
+  if (file !== undefined) all.push(traceReceiver(file, { file }));
+  return [...new Map(all.map((each) => [each.id, each])).values()];
+}
+
+function traceReceiver(target: string, telemetry: TraceTarget): KnownReceiver {
+  const id = createHash('sha256').update(JSON.stringify(telemetry)).digest('hex').slice(0, 12);
+  return { id, on: ['trace'], target, telemetry };
+}
+
+/** Sends the spans of an ended run. Throws when the collector does not take them. */
+export async function sendSpans(
+  target: TraceTarget,
+  run: SentRun,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const { exportRun } = await import('./telemetry/export-run.ts');
+  if ('file' in target || target.authorization === undefined)
+    return exportRun('file' in target ? target : { ...target, authorization: undefined }, run);
+  const key = await secretOf(target.authorization, run.root, env);
+  return exportRun({ endpoint: target.endpoint, authorization: key.toString().trim() }, run);
+}
+
+/** Sends a message. Throws when the receiver does not take it. */
+export async function sendTo(
+  { program, webhook, mail }: Pick<Receiver, 'program' | 'webhook' | 'mail'>,
+  message: Message,
+  { root, env }: { root: string; env: Readonly<Record<string, string | undefined>> },
+): Promise<void> {
+  if (webhook !== undefined) {
+    const { sendWebhook } = await import('./send-webhook.ts');
+    const key = await secretOf(webhook.secret, root, env);
+    await sendWebhook(webhook.url, key, message);
+  } else if (mail !== undefined) {
+    const { sendMail } = await import('./send-mail.ts');
+    await sendMail(mail, message, { cwd: root, env });
+  } else {
+    const [first, ...args] = program!;
+    const { runCommand } = await import('./run-command.ts');
+    const command = first!.includes('/') ? resolve(root, first!) : first!;
+    await runCommand([command, ...args], `${bodyOf(message)}\n`, { cwd: root, env });
+  }
+}
+
+async function secretOf(
+  name: string,
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Buffer> {
+  const { SecretStore } = await import('../secrets/secret-store.ts');
+  const value = new SecretStore(root, env).read(name);
+  if (value !== undefined) return value;
+  throw new AcorError('E_ENV_MISSING', `there is no secret '${name}'`, {
+    hint: 'Store the key of the receiver.',
+    next: [storeSecret(name)],
+  });
+}

@@ -1,0 +1,29 @@
+import { createHmac } from 'node:crypto';
+import { bodyOf, type Message } from './message.ts';
+import { postJson } from './post-json.ts';
+
+const PREFIX = 'whsec_';
+
+/** Sends a message as a Standard Webhook. Throws when the receiver does not take it. */
+export async function sendWebhook(url: string, key: Buffer, message: Message): Promise<void> {
+  const body = bodyOf(message);
+  const seconds = Math.floor(Date.now() / 1000);
+  await postJson(url, body, {
+    'User-Agent': 'acor',
+    'webhook-id': message.id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': signatureOf(message.id, seconds, body, key),
+  });
+}
+
+/** The header `webhook-signature`: version 1, HMAC-SHA256. */
+function signatureOf(id: string, seconds: number, body: string, key: Buffer): string {
+  const mac = createHmac('sha256', signingKey(key)).update(`${id}.${seconds}.${body}`);
+  return `v1,${mac.digest('base64')}`;
+}
+
+/** The bytes of a key: `whsec_` and base64, as Standard Webhooks writes them, or the secret as it is. */
+function signingKey(secret: Buffer): Buffer {
+  const text = secret.toString().trim();
+  return text.startsWith(PREFIX) ? Buffer.from(text.slice(PREFIX.length), 'base64') : Buffer.from(text);
+}

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import type { HttpClient, Principal } from '../operations/acor-app.ts';
+import { bearerToken, isOwnHost, isSameSecret } from '../util/loopback.ts';
+import { userName } from '../util/user-name.ts';
+import { BrowserSessions } from './browser-sessions.ts';
+import { HttpError } from './http-error.ts';
+
+/** The header that a page must send with a request that may change something: no form and no link of another site can. */
+export const PAGE_HEADER = 'x-acor-client';
+
+/** Who may enter: clients with a token, and browsers that were signed in by a link. */
+export class Gate {
+  readonly sessions: BrowserSessions;
+  readonly #clients: readonly HttpClient[];
+
+  /** The first client is the owner of the server: its token signs the sessions of browsers. */
+  constructor(clients: readonly [HttpClient, ...HttpClient[]], port: () => number) {
+    this.#clients = clients;
+    this.sessions = new BrowserSessions(clients[0].token, port);
+  }
+
+  /** Throws for a request from another site, whatever it shows: the name is not this machine's, or the page is not this server's. */
+  checkPlace({ headers }: IncomingMessage): void {
+    if (!isOwnHost(headers.host)) throw refused('the Host header must name this machine');
+    const { origin } = headers;
+    if (origin !== undefined && origin !== `http://${headers.host}`)
+      throw refused(`pages of ${origin} may not use this server`);
+    const site = headers['sec-fetch-site'];
+    // A navigation from the address bar has `none`.
+    if (site !== undefined && site !== 'same-origin' && site !== 'none')
+      throw refused('pages of other sites may not use this server');
+  }
+
+  /** Who sends the request. Throws when it shows neither a token nor the cookie of a session. */
+  principalOf(req: IncomingMessage): Principal {
+    const token = bearerToken(req.headers.authorization);
+    const client = this.#clients.find((each) => token !== undefined && isSameSecret(token, each.token));
+    if (client !== undefined) return { kind: 'token', name: client.name };
+    if (token === undefined && this.sessions.has(req.headers.cookie)) {
+      if (req.method !== 'GET' && req.headers[PAGE_HEADER] === undefined)
+        throw refused(`a page must send the header ${PAGE_HEADER}`);
+      return { kind: 'local-user', name: userName() };
+    }
+    throw new HttpError(401, 'E_PERMISSION', 'the request shows neither a token nor a session', {
+      hint: 'Send Authorization: Bearer <token>, or open the link that acor serve printed.',
+    });
+  }
+}
+
+function refused(why: string): HttpError {
+  return new HttpError(403, 'E_PERMISSION', why, {
+    hint: 'Call this server from this machine, by its own address.',
+  });
+}

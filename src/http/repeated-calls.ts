@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import type { Envelope } from '../compose/envelope.ts';
+import { HttpError } from './http-error.ts';
+import type { NextRequest } from './next-requests.ts';
+
+const MAX_KEPT = 1000;
+
+interface Kept {
+  digest: string;
+  answer: Promise<Envelope<NextRequest>>;
+}
+
+/** The answers of calls with an idempotency key: the same call again, also one at the same time, gets the same answer. */
+export class RepeatedCalls {
+  /** The oldest first. */
+  readonly #kept = new Map<string, Kept>();
+
+  async once(
+    key: string,
+    call: unknown,
+    answerOf: () => Promise<Envelope<NextRequest>>,
+  ): Promise<Envelope<NextRequest>> {
+    const digest = createHash('sha256').update(JSON.stringify(call)).digest('base64url');
+    const kept = this.#kept.get(key);
+    if (kept === undefined) {
+      const answer = answerOf();
+      this.#kept.set(key, { digest, answer });
+      for (const oldest of this.#kept.keys()) {
+        if (this.#kept.size <= MAX_KEPT) break;
+        this.#kept.delete(oldest);
+      }
+      return answer;
+    }
+    if (kept.digest === digest) return kept.answer;
+    throw new HttpError(422, 'E_USAGE', 'the idempotency key belongs to another call', {
+      hint: 'Use a new key for each call, and the same key only to repeat it.',
+    });
+  }
+}

@@ -1,0 +1,184 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Route } from '../compose/cli-app.ts';
+import { failure } from '../compose/envelope.ts';
+import { toFailure } from '../compose/failure.ts';
+import type { AcorApp, HttpRequest, Principal } from '../operations/acor-app.ts';
+import { asAppError } from '../operations/define.ts';
+import { ProjectHost } from '../operations/project-host.ts';
+import { listenOnLoopback } from '../operations/system/listen.ts';
+import { AcorError } from '../protocol/acor-error.ts';
+import { RateLimit } from '../util/rate-limit.ts';
+import { userName } from '../util/user-name.ts';
+import { sendArtifact } from './artifact-route.ts';
+import { callByHttp, offeredRoutes } from './call-route.ts';
+import { ChangeStream } from './change-stream.ts';
+import { sendEvents } from './events-route.ts';
+import type { Exchange } from './exchange.ts';
+import { Gate } from './gate.ts';
+import { HttpError } from './http-error.ts';
+import { OPERATIONS_PATH } from './next-requests.ts';
+import { openApiText } from './openapi.ts';
+import { RepeatedCalls } from './repeated-calls.ts';
+import { sendEnvelope, sendText, setSecurityHeaders } from './reply.ts';
+
+/** Enough for a thousand clients that load their pages at once, and too little to keep the machine busy. */
+const REQUESTS = { perSecond: 200, burst: 2000 };
+/** A client that has not sent its headers by then is disconnected. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const NOT_ALLOWED = 'this server was started without --http-allow for it';
+
+/** Serves the HTTP API and the dashboard on the loopback interface, without end. It only ends when it cannot listen. */
+export async function serveHttp(request: HttpRequest): Promise<never> {
+  const { cwd, env, clients, mayCall } = request;
+  const host = new ProjectHost({
+    cwd,
+    env,
+    surface: 'http',
+    authorize: (_, operation) =>
+      mayCall(operation)
+        ? { allowed: true }
+        : {
+            allowed: false,
+            why: NOT_ALLOWED,
+            hint: 'Run it at a terminal, or ask for a server that allows it.',
+          },
+  });
+  let port = request.port;
+  const gate = new Gate(clients, () => port);
+  const changes = new ChangeStream((principal) => host.openFor(principal).app);
+  const site = new Site({ host, gate, changes });
+  const server = createServer((req, res) => void site.serve(req, res));
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  port = await listenOnLoopback(server, request.port);
+  // The server looks at the runs for the user who started it.
+  const owner: Principal = { kind: 'local-user', name: userName() };
+  await changes.watch(owner);
+  const { deliverForever } = await import('../operations/run/deliver-forever.ts');
+  // It catches what a receiver or the store does; only the end of this process ends it.
+  void deliverForever(() => host.openFor(owner).app, env, new AbortController().signal);
+  request.onListening({ port, code: gate.sessions.newCode() });
+  return new Promise<never>(() => {});
+}
+
+interface SiteParts {
+  host: ProjectHost;
+  gate: Gate;
+  changes: ChangeStream;
+}
+
+/** What is served, by its address. */
+class Site {
+  readonly #parts: SiteParts;
+  readonly #routes: ReadonlyMap<string, Route<AcorApp>>;
+  readonly #repeated = new RepeatedCalls();
+  readonly #limit = new RateLimit(REQUESTS);
+
+  constructor(parts: SiteParts) {
+    this.#parts = parts;
+    this.#routes = offeredRoutes(parts.host.cli.routes);
+  }
+
+  /** Never throws. */
+  async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    setSecurityHeaders(res);
+    try {
+      // In this order: a malicious web page learns nothing, whatever it sends.
+      this.#parts.gate.checkPlace(req);
+      if (!this.#limit.allows()) throw tooMany();
+      await this.#route(req, res, new URL(req.url ?? '/', 'http://localhost'));
+    } catch (thrown) {
+      if (res.headersSent) res.destroy();
+      else this.#refuse(res, thrown);
+    }
+  }
+
+  async #route(req: IncomingMessage, res: ServerResponse, url: URL): Promise<void> {
+    const { pathname } = url;
+    if (pathname === '/healthz') return sendText(res, 200, 'application/json', '{"status":"ok"}\n');
+    if (pathname !== '/metrics' && pathname !== '/openapi.json' && !pathname.startsWith(OPERATIONS_PATH)) {
+      onlyGet(req, res);
+      const { sendAsset } = await import('./assets.ts');
+      return sendAsset(res, url, this.#parts.gate.sessions);
+    }
+    const exchange = this.#exchange(req, res, url);
+    if (pathname === '/metrics') return this.#sendMetrics(exchange);
+    if (pathname === '/openapi.json') {
+      onlyGet(req, res);
+      return sendText(res, 200, 'application/json', await openApiText(this.#routes, url.searchParams));
+    }
+    return this.#routeApi(exchange, pathname.slice(OPERATIONS_PATH.length).split('/'));
+  }
+
+  async #routeApi(exchange: Exchange, parts: readonly string[]): Promise<void> {
+    const { req, res, url } = exchange;
+    const route = parts.length === 1 ? this.#routes.get(parts[0]!) : undefined;
+    if (route !== undefined) return callByHttp(exchange, route, this.#repeated);
+    const answer = this.#streamAt(exchange, parts);
+    if (answer === undefined) throw nothingAt(url.pathname);
+    onlyGet(req, res);
+    return answer();
+  }
+
+  /** Sends what is no envelope; undefined for another address. */
+  #streamAt(exchange: Exchange, [first, run, what, name, ...more]: readonly string[]) {
+    const { req, res, url, open } = exchange;
+    if (first === 'stream' && run === undefined) {
+      const cursor = req.headers['last-event-id'] ?? url.searchParams.get('cursor') ?? undefined;
+      return () =>
+        this.#parts.changes.add(res, open.app.principal, cursor === undefined ? undefined : String(cursor));
+    }
+    if (first !== 'runs' || run === undefined || more.length > 0) return undefined;
+    if (what === 'events' && name === undefined) return () => sendEvents(exchange, run);
+    if (what === 'artifacts' && /^\d+$/.test(name ?? '')) return () => sendArtifact(exchange, run, name!);
+    return undefined;
+  }
+
+  #exchange(req: IncomingMessage, res: ServerResponse, url: URL): Exchange {
+    const { host, gate } = this.#parts;
+    const principal = gate.principalOf(req);
+    const left = new AbortController();
+    res.once('close', () => left.abort());
+    return { req, res, url, host, open: host.openFor(principal), signal: left.signal };
+  }
+
+  async #sendMetrics({ res, req, open, signal }: Exchange): Promise<void> {
+    onlyGet(req, res);
+    let text = '';
+    const envelope = await open.call(
+      'system.metrics',
+      {},
+      {
+        signal,
+        onDocument: (document) => {
+          text = document;
+        },
+      },
+    );
+    if (!envelope.ok) return sendEnvelope(res, { ...envelope, meta: { ...envelope.meta, next: undefined } });
+    sendText(res, 200, 'text/plain; version=0.0.4; charset=utf-8', text);
+  }
+
+  #refuse(res: ServerResponse, thrown: unknown): void {
+    const error = thrown instanceof AcorError ? asAppError(thrown) : thrown;
+    const never = new AbortController().signal;
+    const problem = toFailure(error, this.#parts.host.cli, { signal: never, showsStack: false });
+    const status = thrown instanceof HttpError ? thrown.status : undefined;
+    sendEnvelope(res, failure(problem.error, { tool: 'acor', elapsed: 0 }), status);
+  }
+}
+
+function onlyGet({ method }: IncomingMessage, res: ServerResponse): void {
+  if (method === 'GET' || method === 'HEAD') return;
+  res.setHeader('Allow', 'GET, HEAD');
+  throw new HttpError(405, 'E_USAGE', `${method} is not possible here`, { hint: 'Use GET.' });
+}
+
+function nothingAt(path: string): HttpError {
+  return new HttpError(404, 'E_USAGE', `there is nothing at ${path}`, {
+    hint: 'GET /openapi.json lists what there is.',
+  });
+}
+
+function tooMany(): HttpError {
+  return new HttpError(429, 'E_RATE_LIMIT', 'too many requests', { hint: 'Wait a second, then repeat it.' });
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { afterEach, describe, it } from 'node:test';
+import { OtlpCollector, spansIn } from '../support/otlp-collector.ts';
+import { TestProject, until } from '../support/project.ts';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT = '00f067aa0ba902b7';
+
+let project: TestProject;
+let collector: OtlpCollector | undefined;
+afterEach(async () => {
+  await project.supervisorsExited();
+  await until(() => !existsSync(project.path('.runs/outbox/deliver.lock')));
+  await collector?.stop();
+  collector = undefined;
+  project[Symbol.dispose]();
+});
+
+/** Every run has left the outbox: what it had to say is delivered. */
+async function delivered(): Promise<void> {
+  await until(() => readdirSync(project.path('.runs/outbox')).every((name) => !name.startsWith('r-')));
+}
+
+function projectWith(telemetry: object): void {
+  const config = { version: 1, environment: { cancel_grace_s: 0.3 }, telemetry };
+  project = new TestProject({
+    tools: ['asks', 'quick', 'needs_three_tries'],
+    config: JSON.stringify(config),
+  });
+}
+
+describe('telemetry', () => {
+  it("sends the spans of a workflow, its steps and its waiting, in the caller's trace", async () => {
+    collector = await OtlpCollector.start();
+    projectWith({ endpoint: collector.endpoint, authorization: 'OTLP' });
+    await project.acor(['secret', 'set', 'OTLP'], { stdin: 'Bearer of-tests' });
+    project.write('.acor/workflows/one.yaml', 'steps: [{ name: only, tool: asks }]\n');
+    const env = { TRACEPARENT: `00-${TRACE}-${PARENT}-01`, AI_AGENT: 'planner' };
+    const { data } = await project.envelope(['workflow', 'run', 'one', '--detach'], { env });
+    await until(() => project.record(data.run_id)?.state === 'waiting_ai');
+    assert.deepEqual(collector.spans, []);
+    await project.envelope(['answer', data.run_id, '--choice', 'fast', '--by', 'ada']);
+    await project.envelope(['wait', data.run_id]);
+    await delivered();
+    const [workflow] = collector.named('invoke_workflow workflow:one');
+    const [step] = collector.named('execute_tool asks');
+    assert.deepEqual([workflow!.traceId, workflow!.parentSpanId], [TRACE, PARENT]);
+    assert.deepEqual([step!.traceId, step!.parentSpanId], [TRACE, workflow!.spanId]);
+    assert.deepEqual(
+      [
+        workflow!.attributes['acor.caller'],
+        step!.attributes['acor.task.id'],
+        step!.attributes['acor.run.state'],
+      ],
+      ['planner', 'only', 'completed'],
+    );
+    const waits = collector.named('wait_for_answer');
+    assert.deepEqual(
+      waits.map(({ parentSpanId }) => parentSpanId).sort(),
+      [workflow!.spanId, step!.spanId].sort(),
+    );
+    assert.ok(waits.every(({ attributes }) => attributes['acor.answered_by'] === 'ada'));
+    assert.deepEqual(collector.problems, []);
+    assert.ok(collector.authorizations.every((each) => each === 'Bearer of-tests'));
+    assert.equal(new Set(collector.spans.map(({ spanId }) => spanId)).size, collector.spans.length);
+  });
+
+  it('makes a span of each attempt, with the error of those that failed', async () => {
+    collector = await OtlpCollector.start();
+    projectWith({ endpoint: collector.endpoint });
+    const { end } = await project.run(['needs_three_tries', '--retries', '3']);
+    await delivered();
+    const attempts = collector
+      .named('attempt')
+      .sort((a, b) => (a.startTimeUnixNano < b.startTimeUnixNano ? -1 : 1));
+    assert.deepEqual(
+      attempts.map(({ attributes }) => attributes['acor.attempt']),
+      [1, 2, 3],
+    );
+    const failed = attempts.map(({ status }) => status.code);
+    assert.deepEqual(failed, [2, 2, end.state === 'completed' ? 1 : 2]);
+  });
+
+  it('loses no span while the collector is dead, and costs the run nothing', async () => {
+    collector = await OtlpCollector.start();
+    collector.status = 503;
+    projectWith({ endpoint: collector.endpoint });
+    const { end, code } = await project.run(['quick']);
+    assert.deepEqual([end.state, code], ['completed', 0]);
+    await until(() => existsSync(project.path('.runs/outbox/receivers.json')));
+    assert.deepEqual(collector.spans, []);
+    collector.status = 200;
+    await delivered();
+    assert.equal(collector.named('execute_tool quick').length, 1);
+  });
+
+  it('appends the same requests to a file', async () => {
+    projectWith({ file: '.runs/traces.jsonl' });
+    await project.run(['quick']);
+    await project.run(['quick']);
+    await delivered();
+    const lines = readFileSync(project.path('.runs/traces.jsonl'), 'utf8').trim().split('\n');
+    const names = lines.flatMap((line) => spansIn(line).map(({ name }) => name));
+    assert.equal(names.filter((name) => name === 'execute_tool quick').length, 2);
+  });
+});
