@@ -21,4 +21,5 @@ export type Family =
   | 'Network'
   | 'Resources'
   | 'Input of the runner'
-  | 'Around the run';
+  | 'Around the run'
+  | 'Injection, rules, questions and layers';

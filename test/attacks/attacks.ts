@@ -197,6 +197,28 @@ export const ATTACKS: Readonly<Record<Family, readonly Attack[]>> = {
       noControl: 'the attack succeeds when something fails, so a control would show nothing',
     }),
   ],
+  'Injection, rules, questions and layers': [
+    runner(81, 'Read the key of the run’s authority, or the value behind a placeholder', 'nowhere'),
+    runner(82, 'Reach another host through TLS that ends in ACOR', 'refused'),
+    runner(83, 'Have an injected secret echoed: whole, in parts, compressed', 'overwritten'),
+    runner(84, 'Pass rules by parallel connections, retries and overlapping rules', 'counted together'),
+    runner(85, 'Other spellings of a host with rules', 'the same rules, or refused'),
+    runner(86, 'Forge or answer a question of the runner', 'it stays open'),
+    runner(87, 'Leave a layer by links, pipes and odd names', 'refused, or put in place as they are'),
+    runner(88, 'Swap a folder while changes are applied or undone', 'nothing is written elsewhere'),
+    runner(89, 'Changes of a run whose supervisor was killed', 'they can be undone'),
+    runner(
+      90,
+      'Reach a host with rules as another name of its server, where a wildcard allows more',
+      'refused',
+    ),
+    runner(
+      91,
+      'Change what other programs execute later, in a layer',
+      'named where they are shown and applied',
+    ),
+    runner(92, 'Forge the list of a run’s changes, its record or its log', 'refused, or shown as unverified'),
+  ],
 };
 
 /** Every attack, in the order of its number. */

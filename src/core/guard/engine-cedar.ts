@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve, sep } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import type { Violation } from '../policy/decision.ts';
-import { installFolder } from '../registry/own-files.ts';
+import { installedFile, installFolder } from '../registry/own-files.ts';
 import { type EngineQuestion, engineViolation } from './engine.ts';
 
 /** The optional package that evaluates Cedar policies. */
@@ -132,17 +132,9 @@ function decide(
   );
 }
 
-/**
- * Resolves the package's module from ACOR's own folder: a project could contain a package of the same name. The path is
- * resolved manually, because a compiled program cannot resolve a package name.
- */
+/** The package's module beside ACOR. */
 export function findCedar(folder: string): string | undefined {
-  for (let dir = folder; ; dir = dirname(dir)) {
-    const file = join(dir, 'node_modules', CEDAR_PACKAGE, 'nodejs', 'cedar_wasm.js');
-    if (existsSync(file)) return file;
-    // Folders above the installation may belong to other users.
-    if (!dir.split(sep).includes('node_modules')) return undefined;
-  }
+  return installedFile(folder, CEDAR_PACKAGE, 'nodejs', 'cedar_wasm.js');
 }
 
 function load(folder: string): Cedar | undefined {

@@ -42,6 +42,7 @@ export class RunGuard {
   readonly layers: readonly PolicyLayer[];
   readonly #tool: ToolEntry;
   readonly #request: GuardRequest;
+  #settled: SettledRun | undefined;
 
   private constructor(tool: ToolEntry, request: GuardRequest, layers: readonly PolicyLayer[]) {
     this.#tool = tool;
@@ -82,7 +83,24 @@ export class RunGuard {
   /** Rejects arguments that the policy forbids, a sandbox that is too weak, and what a policy engine denies. */
   async authorizeRun(run: SettledRun): Promise<void> {
     if (this.layers.length === 0) return;
+    this.#settled = run;
     refuseViolations(this.#tool.name, await this.allViolations(run));
+  }
+
+  /** Whether the policy lets the tool reach one more host, as `host:port`, in the run that it has authorized. */
+  async allowsHost(host: string): Promise<boolean> {
+    const { manifest } = this.#tool;
+    const { permissions } = manifest;
+    const { network } = permissions;
+    const wider = {
+      ...permissions,
+      level: 'standard' as const,
+      network: { ...network, egress_allow: [...network.egress_allow, host] },
+    };
+    const tool = { ...this.#tool, manifest: { ...manifest, permissions: wider } };
+    const guard = new RunGuard(tool, this.#request, this.layers);
+    const found = this.#settled === undefined ? guard.violations() : guard.allViolations(this.#settled);
+    return (await found).length === 0;
   }
 
   /** The violations that the rules and the engines find in a call, without secrets. */

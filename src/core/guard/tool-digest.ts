@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
+import { newSha256 } from '../../util/sha256.ts';
 import { builtPathOf } from '../registry/languages/compiled.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 
@@ -19,7 +19,7 @@ export function digestOf(tool: ToolEntry): { digest: string; files: DigestedFile
   const files = paths.map((path) => ({ name: nameOf(path, tool.dir), sha256: sha256Of(path) }));
   const sums = files.map(({ sha256 }) => sha256);
   return {
-    digest: createHash('sha256')
+    digest: newSha256()
       .update(JSON.stringify(['acor-tool-1', ...sums]))
       .digest('hex'),
     files,
@@ -48,7 +48,7 @@ export function sha256Of(path: string): string {
 
 /** The same for a descriptor, which it closes. */
 export function sha256OfOpened(fd: number): string {
-  const hash = createHash('sha256');
+  const hash = newSha256();
   const chunk = new Uint8Array(CHUNK_BYTES);
   try {
     for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk))

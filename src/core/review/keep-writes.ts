@@ -81,7 +81,10 @@ async function copyOf(
     mkdirSync(dirname(join(kept.dir, place.tree)), { recursive: true, mode: 0o700 });
     const to = kept.openTree(place);
     using _ = to.folder;
-    return await inSlices(copyTree(from, to, COPY_BOUND), check);
+    const listing = await inSlices(copyTree(from, to, COPY_BOUND), check);
+    if (place.mode === 'snapshot') return listing;
+    // A layer has none of the pipes, devices and sockets: the tool has not removed them.
+    return new Map([...listing].filter(([, { kind }]) => kind !== 'special'));
   } catch (error) {
     if (error instanceof TreeTooLarge) throw tooLarge(place, error);
     throw storageError(error, `copy ${place.path}`, kept.dir);

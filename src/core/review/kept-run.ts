@@ -10,6 +10,7 @@ import { OpenFolder } from '../../util/open-folder.ts';
 import { readRegular } from '../../util/regular-file.ts';
 import { openAbove, type TreeEntry, type TreeListing, type TreePlace } from '../../util/tree-listing.ts';
 import { removePath } from '../../util/walk-tree.ts';
+import { foreignRecord, isOwnRecord, signedRecord } from '../config/own-records.ts';
 import { KEPT } from '../store-files/layout.ts';
 import { keptId, treeOf } from './kept-paths.ts';
 import { indexOf, type KeptMode, type KeptState } from './undecided.ts';
@@ -50,7 +51,7 @@ const index = z.object({
       id: z.string().regex(/^[0-9a-f]{16}$/),
       path: z.string(),
       mode: z.enum(['review', 'snapshot']),
-      tree: z.string(),
+      tree: z.string().refine((path) => !path.startsWith('/') && !path.split('/').includes('..')),
       state: z.enum(['open', 'pending', 'too_large', 'unchanged', 'applied', 'discarded', 'undone']),
     }),
   ),
@@ -62,20 +63,24 @@ export class KeptRun {
   readonly dir: string;
   readonly places: KeptPlace[];
   readonly effects: KeptEffect[];
+  /** Whether this user's ACOR has written it. */
+  readonly #isOwn: boolean;
 
-  private constructor(dir: string, places: KeptPlace[], effects: KeptEffect[]) {
+  private constructor(dir: string, places: KeptPlace[], effects: KeptEffect[], isOwn: boolean) {
     this.dir = dir;
     this.places = places;
     this.effects = effects;
+    this.#isOwn = isOwn;
   }
 
   /** Reads what is kept of a run. A run that keeps nothing has no places. */
   static read(dir: string): KeptRun {
     const path = indexOf(dir);
-    if (!existsSync(path)) return new KeptRun(dir, [], []);
+    if (!existsSync(path)) return new KeptRun(dir, [], [], true);
     try {
-      const { places, effects } = index.parse(JSON.parse(readRegular(path).toString('utf8')));
-      return new KeptRun(dir, places, effects);
+      const text = readRegular(path).toString('utf8');
+      const { places, effects } = index.parse(JSON.parse(text));
+      return new KeptRun(dir, places, effects, isOwnRecord(path, text));
     } catch (error) {
       throw new AcorError('E_STORAGE', `${path} cannot be read: ${errorMessage(error)}`, {
         hint: 'Something else has changed or damaged it: the changes of this run can only be removed with the run.',
@@ -84,13 +89,18 @@ export class KeptRun {
     }
   }
 
+  /** Throws E_INTEGRITY for an index that came with the project: its paths could be anywhere. */
+  checkOwn(): void {
+    if (!this.#isOwn) throw foreignRecord(indexOf(this.dir), 'ACOR changes no file by it');
+  }
+
   store(): void {
+    this.checkOwn();
     mkdirSync(join(this.dir, KEPT), { recursive: true, mode: 0o700 });
     const { places, effects } = this;
-    writeAtomic(indexOf(this.dir), `${JSON.stringify({ version: 1, places, effects })}\n`, {
-      durable: true,
-      mode: 0o600,
-    });
+    const path = indexOf(this.dir);
+    const text = signedRecord(path, { version: 1, places, effects }, { lasts: true });
+    writeAtomic(path, text, { durable: true, mode: 0o600 });
   }
 
   /** The place of a path, which is added if it is not there. */
@@ -103,15 +113,20 @@ export class KeptRun {
   }
 
   listing({ id }: KeptPlace, which: 'before' | 'after'): TreeListing | undefined {
+    this.checkOwn();
     const path = this.#listingPath(id, which);
     if (!existsSync(path)) return undefined;
-    return new Map(JSON.parse(readRegular(path).toString('utf8')) as [string, TreeEntry][]);
+    const text = readRegular(path).toString('utf8');
+    // Its keys are paths that ACOR opens, and its hashes say which content goes there.
+    if (!isOwnRecord(path, text)) throw foreignRecord(path, 'ACOR changes no file by it');
+    return new Map((JSON.parse(text) as { entries: [string, TreeEntry][] }).entries);
   }
 
   keepListing({ id }: KeptPlace, which: 'before' | 'after', listing: TreeListing): void {
     const path = this.#listingPath(id, which);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeAtomic(path, JSON.stringify([...listing]), { mode: 0o600 });
+    const text = signedRecord(path, { entries: [...listing] }, { lasts: true });
+    writeAtomic(path, text, { mode: 0o600 });
   }
 
   dropListing({ id }: KeptPlace, which: 'before' | 'after'): void {
@@ -149,7 +164,14 @@ export function makePlace({ path }: Pick<KeptPlace, 'path'>): TreePlace {
   return { folder: OpenFolder.real(dirname(path), { makes: true }), name: basename(path) };
 }
 
-/** Does `work` while no other process changes what is kept of a run. */
+/**
+ * Does `work` while no other process changes what is kept of a run. Throws E_INTEGRITY for an index that this user's
+ * ACOR has not written.
+ */
 export function withKept<T>(dir: string, work: (kept: KeptRun) => Promise<T>): Promise<T> {
-  return withFileLock(join(dir, `${KEPT}.lock`), () => work(KeptRun.read(dir)));
+  return withFileLock(join(dir, `${KEPT}.lock`), () => {
+    const kept = KeptRun.read(dir);
+    kept.checkOwn();
+    return work(kept);
+  });
 }

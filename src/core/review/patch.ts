@@ -4,19 +4,26 @@ import { openAbove, type TreeEntry, type TreePlace } from '../../util/tree-listi
 import { unifiedDiff } from '../../util/unified-diff.ts';
 import { sha256 } from '../store-files/ledger-line.ts';
 import { type KeptRun, openPlace } from './kept-run.ts';
-import type { PlacedChange } from './settle.ts';
+import type { PlacedChange } from './placed-change.ts';
 
 const MAX_FILE_BYTES = 65_536;
 
 /** The change of a text file as a unified diff; undefined for others, for long ones, and where one of the states is not there any more. */
-export function patchOf(
+export function patchOf(kept: KeptRun, change: PlacedChange): string | undefined {
+  const [old, now] = textsOf(kept, change);
+  return old === undefined || now === undefined ? undefined : unifiedDiff(change.path, old, now);
+}
+
+/** A text file before and after its change; '' for a file that does not exist. Undefined where `patchOf` returns no diff. */
+export function textsOf(
   kept: KeptRun,
-  { place, key, path, before, after }: PlacedChange,
-): string | undefined {
+  { place, key, before, after }: PlacedChange,
+): [before: string | undefined, after: string | undefined] {
   const isLayer = place.mode === 'review';
-  const old = textOf(() => (isLayer ? openPlace(place) : kept.openTree(place)), key, before);
-  const now = textOf(() => (isLayer ? kept.openTree(place) : openPlace(place)), key, after);
-  return old === undefined || now === undefined ? undefined : unifiedDiff(path, old, now);
+  return [
+    textOf(() => (isLayer ? openPlace(place) : kept.openTree(place)), key, before),
+    textOf(() => (isLayer ? kept.openTree(place) : openPlace(place)), key, after),
+  ];
 }
 
 function textOf(

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { diffRun, discardRun } from '../../protocol/next-steps.ts';
@@ -24,20 +25,14 @@ import {
 import { Ledger } from '../store-files/ledger.ts';
 import { sha256 } from '../store-files/ledger-line.ts';
 import { storageError } from '../store-files/storage-error.ts';
+import { executedLater, type WayToExecute } from './executed-later.ts';
 import { LEFT_BOUND, leftIn } from './keep-writes.ts';
 import { type KeptEffect, type KeptPlace, type KeptRun, makePlace, openPlace, withKept } from './kept-run.ts';
+import type { PlacedChange } from './placed-change.ts';
 import { isUndecided, type KeptMode } from './undecided.ts';
 
 const MAX_PATHS = 1000;
 const MAX_SHOWN_CONFLICTS = 100;
-
-/** A change of a run in a place that ACOR keeps, with the place's own path before it. */
-export interface PlacedChange extends TreeChange {
-  place: KeptPlace;
-  path: string;
-  /** Set when it is never applied. */
-  unfit: Unfit | undefined;
-}
 
 /** The run whose changes are settled, and who settles them. */
 export interface SettledRun {
@@ -47,6 +42,8 @@ export interface SettledRun {
   root: string;
   by: string;
   check(): void;
+  /** Why a place may not be written now; undefined when it may. */
+  whyNot(path: string): string | undefined;
 }
 
 /** What was done, or would be. */
@@ -54,6 +51,10 @@ export interface Settled {
   paths: string[];
   /** The changes that were left out, because they would put something unfit in place. */
   refused: { path: string; why: Unfit }[];
+  /** Those of the changes that may be executed later. */
+  executed: { path: string; way: WayToExecute }[];
+  /** Paths of the caller at which there is no change. */
+  unmatched: string[];
   /** How many changes are still undecided. */
   left: number;
 }
@@ -138,6 +139,7 @@ function settle(
     for (const path of paths)
       if (!places.some((place) => isInside(path, place.path) || isInside(place.path, path)))
         throw notAmong(run.runId, path);
+    for (const { path } of places) refuseUngranted(run, path);
     for (const place of places) await order.prepare(place, paths);
     order.refuseConflicts();
     if (!dryRun) await order.make();
@@ -163,7 +165,11 @@ class Settlement {
   readonly #prepared: PreparedPlace[] = [];
   readonly #conflicts: { path: string; problem: TreeConflict['problem'] }[] = [];
   readonly #refused: Settled['refused'] = [];
+  readonly #executed: Settled['executed'] = [];
   readonly #made: string[] = [];
+  /** The same by their keys: names that are no UTF-8 can have the same path. */
+  readonly #madeKeys = new Map<KeptPlace, Set<string>>();
+  readonly #unmatched = new Set<string>();
 
   constructor(run: SettledRun, kept: KeptRun, effect: 'applied' | 'undone') {
     this.#run = run;
@@ -172,20 +178,42 @@ class Settlement {
   }
 
   async prepare(place: KeptPlace, paths: readonly string[]): Promise<void> {
-    const keys = paths.length === 0 ? [''] : paths.flatMap((path) => keyOf(place, path));
-    if (keys.length === 0) return;
+    const isNamed = paths.some((path) => keyOf(place, path) !== undefined);
+    if (paths.length > 0 && !isNamed) return;
     const [before, after] = await statesOf(this.#kept, place, this.#run.check);
     const changes =
       this.#effect === 'applied' ? changesBetween(before, after) : changesBetween(after, before);
+    const keys = paths.length === 0 ? [''] : paths.flatMap((path) => this.#keysOf(place, path, changes));
     const selected = selectChanges(changes, keys).filter((change) => {
-      const why = this.#effect === 'applied' ? unfitnessOf(change) : undefined;
+      const why = this.#effect === 'applied' ? unfitnessOf(change) : notInSnapshot(change);
       if (why !== undefined) this.#refused.push({ path: pathOf(place, change.key), why });
       return why === undefined;
     });
     const now = await this.#presentState(place, this.#effect === 'applied' ? before : after);
     const { open, conflicts } = comparedWith(selected, now);
     for (const { key, problem } of conflicts) this.#conflicts.push({ path: pathOf(place, key), problem });
+    if (this.#effect === 'applied') this.#findExecuted(place, open);
     this.#prepared.push({ place, before: new Map(before), after: new Map(after), now, open, selected });
+  }
+
+  /** What a path names: an entry or folder of the place, or entries whose names are no UTF-8 and are shown like this. */
+  #keysOf(place: KeptPlace, path: string, changes: readonly TreeChange[]): string[] {
+    const literal = keyOf(place, path);
+    if (literal === undefined) return [];
+    if (literal === '' || changes.some(({ key }) => key === literal || key.startsWith(`${literal}/`)))
+      return [literal];
+    const shown = changes.filter(({ key }) => pathOf(place, key) === path).map(({ key }) => key);
+    if (shown.length === 0) this.#unmatched.add(path);
+    return shown;
+  }
+
+  /** Looks before the first change is made: then both states can still be read. */
+  #findExecuted(place: KeptPlace, changes: readonly TreeChange[]): void {
+    for (const change of changes) {
+      const path = pathOf(place, change.key);
+      const way = executedLater(this.#kept, { ...change, place, path, unfit: undefined });
+      if (way !== undefined) this.#executed.push({ path, way });
+    }
   }
 
   async #presentState(place: KeptPlace, known: TreeListing): Promise<TreeListing> {
@@ -237,10 +265,15 @@ class Settlement {
     const to = makePlace(place);
     using _to = to.folder;
     const made = this.#made;
+    const keys = new Set<string>();
+    this.#madeKeys.set(place, keys);
     await inSlices(
       (function* () {
         for (const key of makeChanges(open, { from, to, now })) {
-          if (key !== undefined) made.push(pathOf(place, key));
+          if (key !== undefined) {
+            made.push(pathOf(place, key));
+            keys.add(key);
+          }
           yield undefined;
         }
       })(),
@@ -250,11 +283,11 @@ class Settlement {
 
   /** From now on the changes that were made are no changes any more. */
   #keepState({ place, before, after, selected, open }: PreparedPlace): void {
-    const made = new Set(this.#made);
+    const made = this.#madeKeys.get(place);
     const [target, source] = this.#effect === 'applied' ? [before, after] : [after, before];
     const pending = new Set(open.map(({ key }) => key));
     for (const { key } of selected) {
-      if (pending.has(key) && !made.has(pathOf(place, key))) continue;
+      if (pending.has(key) && made?.has(key) !== true) continue;
       const entry = source.get(key);
       if (entry === undefined) target.delete(key);
       else target.set(key, entry);
@@ -288,8 +321,19 @@ class Settlement {
     let left = 0;
     for (const { before, after } of this.#prepared) left += changesBetween(before, after).length;
     const planned = this.#prepared.flatMap(({ place, open }) => open.map(({ key }) => pathOf(place, key)));
-    return { paths: this.#made.length > 0 ? this.#made : planned, refused: this.#refused, left };
+    return {
+      paths: this.#made.length > 0 ? this.#made : planned,
+      refused: this.#refused,
+      executed: this.#executed,
+      unmatched: [...this.#unmatched],
+      left,
+    };
   }
+}
+
+/** A pipe, device or socket that the run has removed: a snapshot lists them and has none. */
+function notInSnapshot({ after }: TreeChange): Unfit | undefined {
+  return after?.kind === 'special' ? 'special' : undefined;
 }
 
 /** Enters an effect in the ledger, and in the list of the run. */
@@ -313,15 +357,31 @@ async function record(
 }
 
 /** The path in a tree that an absolute path names; the whole tree when that is inside the path. */
-function keyOf(place: KeptPlace, path: string): string[] {
-  if (isInside(place.path, path)) return [''];
-  if (!isInside(path, place.path)) return [];
-  return [Buffer.from(path.slice(place.path.length + 1)).toString('latin1')];
+function keyOf(place: KeptPlace, path: string): string | undefined {
+  if (isInside(place.path, path)) return '';
+  if (!isInside(path, place.path)) return undefined;
+  return Buffer.from(path.slice(place.path.length + 1)).toString('latin1');
 }
 
-/** For people: a name that is no UTF-8 is shown as well as it can be. */
+/** For people: in a path that is no UTF-8 each byte that is not ASCII is shown as `\\xff`. */
 function pathOf({ path }: KeptPlace, key: string): string {
-  return key === '' ? path : join(path, Buffer.from(key, 'latin1').toString('utf8'));
+  if (key === '') return path;
+  const bytes = Buffer.from(key, 'latin1');
+  if (isUtf8(bytes)) return join(path, bytes.toString('utf8'));
+  return join(
+    path,
+    key.replace(/[\x80-\xff]/g, (char) => `\\x${char.charCodeAt(0).toString(16)}`),
+  );
+}
+
+function refuseUngranted({ runId, whyNot }: SettledRun, path: string): void {
+  const why = whyNot(path);
+  if (why === undefined) return;
+  throw new AcorError('E_PERMISSION', `run ${runId} may not write ${path} any more: ${why}`, {
+    hint: 'Work in the folder of the run, or grant the place again: security.grant_roots, or permissions.filesystem.write of tool.yaml.',
+    details: { path },
+    next: [diffRun(runId), discardRun(runId)],
+  });
 }
 
 function nothingLeft(runId: string, what: string): AcorError {

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { SandboxBackend, SandboxProbe } from './sandbox.ts';
 import { assembleFilter, digestOf } from './seccomp/assemble-filter.ts';
@@ -113,7 +113,7 @@ function readCache(path: string): CacheFile {
 }
 
 function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return newSha256().update(bytes).digest('hex');
 }
 
 /** A user who can write this file could make ACOR choose a weaker sandbox. */

@@ -43,6 +43,8 @@ export interface SandboxRequest {
   hidden: readonly string[];
   /** Further executable programs by name; null when the manifest names none. */
   commands: readonly string[] | null;
+  /** The tool is observed: it may start any program, and a file gets its system calls. No tool sees the file. */
+  traceTo?: string;
   /** The PATH for finding programs. */
   path: string;
   /** `none`: no network. `listed`: only the hosts of `egress`. `host`: the machine's network. */
@@ -76,14 +78,12 @@ export interface SecretInjector {
   coveringStream(): CoveringStream;
 }
 
-/** Each call returns the bytes to pass on, which are valid until the next call. */
+/** Each call returns the bytes to pass on. What they are decides nothing about how many are held back. */
 export interface CoveringStream {
-  /** Whether bytes are held back that may be the beginning of a secret. */
   readonly holdsBytes: boolean;
   push(chunk: Uint8Array): Buffer;
   /** Passes on what is held. */
   flush(): Buffer;
-  end(): Buffer;
 }
 
 /** What is only known when the tool starts. */
@@ -104,6 +104,8 @@ export interface LaunchOptions {
   injector?: SecretInjector;
   /** Receives the tool's connections when the network is `listed`. */
   onEgress?(note: EgressNote): void;
+  /** Asks whether the tool may connect to a host that no rule covers. False when no answer comes. */
+  askHost?(host: string, port: number): Promise<boolean>;
 }
 
 /** A tool that is ready to start. */
@@ -158,6 +160,8 @@ export interface SandboxBackend {
   readonly name: string;
   /** 1 is the strongest; 3 is no boundary. */
   readonly tier: number;
+  /** Whether it can observe a tool from outside. Otherwise it is never asked to. */
+  readonly observes?: boolean;
   /** Whether it can put a layer over a path. Otherwise it is never asked to. */
   readonly mountsLayers?: boolean;
   /** Whether it can restrict the network to single hosts. Otherwise it is never asked to. */

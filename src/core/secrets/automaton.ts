@@ -16,6 +16,7 @@ const MAX_WINDOW = 16;
  */
 export class NeedleAutomaton {
   readonly #names: string[];
+  readonly #wholeOnly: ReadonlySet<string>;
   readonly #root = new Int32Array(256);
   readonly #byte: Uint8Array;
   readonly #child: Int32Array;
@@ -31,7 +32,14 @@ export class NeedleAutomaton {
   readonly #shift: Uint8Array;
   #nodes = 1;
 
-  constructor(needles: readonly Needle[]) {
+  /** Of the secrets in `wholeOnly` nothing shows that bytes are the beginning of one. */
+  constructor(all: readonly Needle[], wholeOnly: ReadonlySet<string> = new Set()) {
+    // A node that several secrets share belongs to the first.
+    const needles = [
+      ...all.filter(({ name }) => !wholeOnly.has(name)),
+      ...all.filter(({ name }) => wholeOnly.has(name)),
+    ];
+    this.#wholeOnly = wholeOnly;
     if (needles.some(({ bytes }) => bytes.length < 2)) throw new Error('Internal: a needle is too short');
     const capacity = needles.reduce((sum, { bytes }) => sum + bytes.length, 1);
     this.#names = [...new Set(needles.map(({ name }) => name))];
@@ -76,9 +84,13 @@ export class NeedleAutomaton {
     return this.#depth[node]!;
   }
 
-  /** The secret of that needle. */
-  nameOf(node: number): string {
-    return this.#names[this.#throughName[node]!]!;
+  /** The longest last bytes that are the beginning of a needle whose beginnings may be shown, and its secret. */
+  beginningAt(node: number): { length: number; name: string } | undefined {
+    for (let each = node; each !== ROOT; each = this.#fail[each]!) {
+      const name = this.#names[this.#throughName[each]!]!;
+      if (!this.#wholeOnly.has(name)) return { length: this.#depth[each]!, name };
+    }
+    return undefined;
   }
 
   #step(node: number, byte: number): number {

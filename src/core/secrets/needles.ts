@@ -18,20 +18,35 @@ const ARMOR = /^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
  * multi-line secrets.
  */
 export function needlesOf(secrets: readonly Secret[]): Needle[] {
+  const ofLines = secrets.flatMap(({ name, bytes }) =>
+    linesOf(bytes).flatMap((line) => namedForms(name, [line, ...urlForms(line), ...textFormsOf(line)])),
+  );
+  return distinct([...secrets.flatMap(wholeFormsOf), ...ofLines]);
+}
+
+/** The encoded forms of whole secrets only. */
+export function wholeNeedlesOf(secrets: readonly Secret[]): Needle[] {
+  return distinct(secrets.flatMap(wholeFormsOf));
+}
+
+function wholeFormsOf({ name, bytes }: Secret): Needle[] {
+  const core = coreOf(bytes);
+  const values = core.length === bytes.length ? [bytes] : [bytes, core];
+  return values.flatMap((value) =>
+    namedForms(name, [value, ...byteForms(value), ...urlForms(value), ...textFormsOf(value)]),
+  );
+}
+
+function namedForms(name: string, forms: readonly Buffer[]): Needle[] {
+  return forms.filter(({ length }) => length >= MIN_SECRET_BYTES).map((bytes) => ({ name, bytes }));
+}
+
+/** Of equal needles the first. */
+function distinct(needles: readonly Needle[]): Needle[] {
   const found = new Map<string, Needle>();
-  const add = (name: string, bytes: Buffer) => {
-    const key = bytes.toString('latin1');
-    if (bytes.length >= MIN_SECRET_BYTES && !found.has(key)) found.set(key, { name, bytes });
-  };
-  for (const { name, bytes } of secrets) {
-    const core = coreOf(bytes);
-    for (const value of core.length === bytes.length ? [bytes] : [bytes, core]) {
-      for (const form of [value, ...byteForms(value), ...urlForms(value)]) add(name, form);
-      for (const form of textFormsOf(value)) add(name, form);
-    }
-    for (const line of linesOf(bytes)) {
-      for (const form of [line, ...urlForms(line), ...textFormsOf(line)]) add(name, form);
-    }
+  for (const needle of needles) {
+    const key = needle.bytes.toString('latin1');
+    if (!found.has(key)) found.set(key, needle);
   }
   return [...found.values()];
 }

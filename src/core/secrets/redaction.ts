@@ -4,7 +4,7 @@ import { needlesOf } from './needles.ts';
 import { RedactedStream, type StreamSink } from './redacted-stream.ts';
 import { Redactor } from './redactor.ts';
 import type { Secret } from './secret.ts';
-import { addSpan, covered, type Span, spliced } from './spans.ts';
+import { addSpan, type Span, spliced } from './spans.ts';
 
 /**
  * Removes the values of some secrets, in all the encodings of contract §9, from data that passes through it. It
@@ -13,8 +13,12 @@ import { addSpan, covered, type Span, spliced } from './spans.ts';
 export class Redaction {
   readonly #automaton: NeedleAutomaton;
 
-  constructor(secrets: readonly Secret[]) {
-    this.#automaton = new NeedleAutomaton(needlesOf(secrets));
+  /**
+   * `unknown` are the names of secrets that the tool does not have. Of these only whole forms are redacted: a mark
+   * for a beginning would confirm a guess.
+   */
+  constructor(secrets: readonly Secret[], unknown?: ReadonlySet<string>) {
+    this.#automaton = new NeedleAutomaton(needlesOf(secrets), unknown);
   }
 
   /** Redacts a live stream; with `json`, its lines are JSON objects and stay valid. */
@@ -26,16 +30,6 @@ export class Redaction {
   stream(options: { json: boolean }): Redactor {
     if (!options.json) return new Redactor(this.#automaton);
     return new Redactor(this.#automaton, (lines, spans) => redactJsonLines(this, lines, spans));
-  }
-
-  /** For one stream of bytes whose length must stay: secrets are overwritten. */
-  coveringStream(): Redactor {
-    return new Redactor(this.#automaton, undefined, covered);
-  }
-
-  /** Overwrites the secrets in complete bytes. */
-  cover(bytes: Buffer): Buffer {
-    return covered(bytes, this.spansIn(bytes));
   }
 
   /** The spans of secrets in complete bytes. */

@@ -81,6 +81,22 @@ describe('a stream', () => {
     assert.equal(String(redactor.end()), '[redacted:S]');
   });
 
+  it('ends with a part of a secret that the tool does not have as if it were anything else', () => {
+    for (const [text, shown] of [
+      ['it is Zq7-SuperSec', 'it is Zq7-SuperSec'],
+      ['it is Zq7-SuperSecret!', 'it is [redacted:S]!'],
+      // A control: the tool has this one.
+      ['it is correct horse', 'it is [redacted:T]'],
+    ]) {
+      const secrets = [
+        { name: 'S', bytes: Buffer.from('Zq7-SuperSecret') },
+        { name: 'T', bytes: Buffer.from('correct horse battery') },
+      ];
+      const redactor = new Redaction(secrets, new Set(['S'])).stream({ json: false });
+      assert.equal(String(through(redactor, [Buffer.from(text!)])), shown);
+    }
+  });
+
   it('with a line that has no end is not held for ever', () => {
     const redactor = redactionOf('correct horse').stream({ json: true });
     let passed = 0;

@@ -15,7 +15,6 @@ const LF = 10;
 export class Redactor {
   readonly #automaton: NeedleAutomaton;
   readonly #redactLines: RedactLines | undefined;
-  readonly #replace: typeof spliced;
   #node = ROOT;
   /** The held bytes, at the start of a larger buffer. */
   #buffer = Buffer.alloc(0);
@@ -26,16 +25,9 @@ export class Redactor {
   /** The beginning of this line was already passed on, because the line is too long. */
   #isMidLine = false;
 
-  /** `replace` is what happens to the secrets of a stream without whole lines. */
-  constructor(automaton: NeedleAutomaton, redactLines?: RedactLines, replace = spliced) {
+  constructor(automaton: NeedleAutomaton, redactLines?: RedactLines) {
     this.#automaton = automaton;
     this.#redactLines = redactLines;
-    this.#replace = replace;
-  }
-
-  /** Whether bytes are held back. */
-  get holdsBytes(): boolean {
-    return this.#heldBytes > 0;
   }
 
   /** Whether a whole line is held back. */
@@ -97,10 +89,10 @@ export class Redactor {
 
   /** Half a secret at the end is redacted if it is long enough to recognise. */
   #markBeginning(data: Buffer): void {
-    const depth = this.#automaton.depthOf(this.#node);
-    if (depth < MIN_SECRET_BYTES || data.length === 0) return;
-    const name = this.#automaton.nameOf(this.#node);
-    addSpan(this.#spans, { from: Math.max(0, data.length - depth), to: data.length, name });
+    const beginning = this.#automaton.beginningAt(this.#node);
+    if (beginning === undefined || beginning.length < MIN_SECRET_BYTES || data.length === 0) return;
+    const { length, name } = beginning;
+    addSpan(this.#spans, { from: Math.max(0, data.length - length), to: data.length, name });
   }
 
   /** The end of the bytes that no later byte can change. */
@@ -155,7 +147,7 @@ export class Redactor {
   }
 
   #redacted(data: Buffer, end: number): Buffer {
-    if (this.#redactLines === undefined) return this.#replace(data.subarray(0, end), this.#spans);
+    if (this.#redactLines === undefined) return spliced(data.subarray(0, end), this.#spans);
     const at = this.#isMidLine ? this.#endOfLongLine(data, end) : 0;
     const lines = this.#redactLines(data.subarray(at, end), spansWithin(this.#spans, at, end));
     return at === 0 ? lines : Buffer.concat([spliced(data.subarray(0, at), this.#spans), lines]);

@@ -11,8 +11,27 @@ const paths: RunnerAttack = async () => {
   using project = new TestProject();
   mkdirSync(project.path('granted'));
   const asked = ['/', '/**', '/proc', '/sys/kernel', '/dev', '${WORKSPACE}/../..', '${PROJECT}/../**'];
-  const own = ['.runs', '.acor/**', 'data\0x', 'data\x1b[2J', '${HOME}/x', '~/x'];
-  for (const [index, path] of [...asked, ...own, '${PROJECT}/granted/**'].entries()) {
+  const spelled = [
+    '/.',
+    '/./**',
+    '//*',
+    '//proc/.',
+    '/dev/../proc',
+    '${PROJECT}/./chain',
+    'root',
+    'root/proc',
+  ];
+  const own = ['.runs', '.acor/**', 'data\0x', 'data\x1b[2J', '${HOME}/x', '~/x', 'to-own'];
+  symlinkSync('/', project.path('root'));
+  // A link through a link.
+  symlinkSync('root', project.path('inner'));
+  symlinkSync('inner/proc', project.path('chain'));
+  symlinkSync('to-runs/x', project.path('to-own'));
+  symlinkSync('.acor', project.path('to-runs'));
+  mkdirSync(project.path('.acor/x'), { recursive: true });
+  const refused = [...asked, ...spelled, ...own];
+  const system = ['/etc', '/etc/.', '/usr/lib/**', '/var/run', '/home', 'root/etc'];
+  for (const [index, path] of [...refused, '${PROJECT}/granted/**'].entries()) {
     for (const access of ['read', 'write']) {
       const name = `asks_${index}_${access}`;
       const permissions = { filesystem: { [access]: [path] } };
@@ -20,7 +39,20 @@ const paths: RunnerAttack = async () => {
       project.write(`tools/${name}/cli.sh`, SCRIPT, 0o755);
     }
   }
-  const control = asked.length + own.length;
+  for (const path of system) {
+    project.write(
+      'tools/changes/tool.yaml',
+      JSON.stringify({ name: 'changes', permissions: { level: 'standard', filesystem: { write: [path] } } }),
+    );
+    project.write('tools/changes/cli.sh', SCRIPT, 0o755);
+    const { error } = await project.envelope(['run', 'changes', '--dry-run']);
+    assert.deepEqual(
+      [error?.code, /belongs to the system/.test(error?.message)],
+      ['E_PERMISSION', true],
+      path,
+    );
+  }
+  const control = refused.length;
   for (let index = 0; index <= control; index++) {
     for (const access of ['read', 'write']) {
       const { ok, error, data } = await project.envelope(['run', `asks_${index}_${access}`, '--dry-run']);
@@ -198,9 +230,11 @@ const policy: RunnerAttack = async () => {
     '.acor/policy.yaml',
     'commands: [curl]\nnetwork: { egress_allow: ["*"] }\nsecrets: [TOKEN]\n',
   );
-  const { code, data } = await project.envelope(['policy', 'check', 'asks_much'], { env });
-  assert.deepEqual([code, data.allowed], [2, false]);
-  const violated = new Set(data.violations.map(({ path }: { path: string }) => path.replace(/\[\d+\]$/, '')));
+  const { code, error } = await project.envelope(['policy', 'check', 'asks_much'], { env });
+  assert.deepEqual([code, error.details.allowed], [2, false]);
+  const violated = new Set(
+    error.details.violations.map(({ path }: { path: string }) => path.replace(/\[\d+\]$/, '')),
+  );
   for (const path of ['permissions.commands', 'permissions.network.egress_allow', 'secrets'])
     assert.ok(violated.has(path), `${path} is not among ${[...violated]}`);
   for (const access of ['read', 'write'])

@@ -29,8 +29,10 @@ export async function probeBubblewrap(launch: LaunchWith): Promise<SandboxProbe>
       fix: installCommand('bubblewrap').replace(/^apt-get install/, 'apt-get install --reinstall'),
     };
   }
+  const landlock = landlockVersion(perl.path);
+  if (landlock === undefined) return noPerl();
   const features: Features = {
-    landlock: landlockVersion(perl.path),
+    landlock,
     canBindDescriptors: help.includes('--ro-bind-fd'),
     canDisableNamespaces: help.includes('--disable-userns'),
     canMountProc: true,

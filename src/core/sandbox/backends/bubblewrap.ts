@@ -5,6 +5,7 @@ import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers, isRunUser, ROOT } from '../identity/run-users.ts';
 import { LANDLOCK_ACCESS } from '../launcher/landlock-rules.ts';
 import { Launcher, type LaunchSteps, PERL_COMMAND } from '../launcher/launcher.ts';
+import type { Observe } from '../observer.ts';
 import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
 import { type Profile, profileOf } from '../profile/profile.ts';
 import type {
@@ -29,6 +30,7 @@ export const bubblewrap: SandboxBackend = {
   opensHosts: true,
   endsTls: true,
   mountsLayers: true,
+  observes: true,
 
   async probe() {
     const { probeBubblewrap } = await import('./bubblewrap-probe.ts');
@@ -49,7 +51,7 @@ export const bubblewrap: SandboxBackend = {
     const filter = await filterOf(profile.seccomp);
     const isRoot = canGiveUsers();
     const held = enforcedBy(request, {
-      commands: found.landlock > 0,
+      commands: found.landlock > 0 && request.traceTo === undefined,
       processes: isRoot || countsProcessesByNamespace(),
       hidesProcesses: true,
     });
@@ -57,12 +59,15 @@ export const bubblewrap: SandboxBackend = {
       request.egress === undefined
         ? null
         : await (await import('../egress/entry.ts')).EgressEntry.prepare(request.egress);
+    const { traceTo } = request;
+    const observe = traceTo === undefined ? undefined : (await import('../observer.ts')).observeTo(traceTo);
     return {
       isolation: { backend: 'bubblewrap', tier: 1, level: request.level, ...held, ...entry?.shown },
       changesUser: isRoot && request.level !== 'privileged',
       takesSecrets: true,
       ...(entry && { env: entry.env }),
-      launch: (options) => launchInBubblewrap(request, { profile, filter, features: found }, options, entry),
+      launch: (options) =>
+        launchInBubblewrap(request, { profile, filter, features: found, observe }, options, entry),
     };
   },
 };
@@ -70,7 +75,12 @@ export const bubblewrap: SandboxBackend = {
 /** Prepares the start of one tool. */
 function launchInBubblewrap(
   request: SandboxRequest,
-  { profile, filter, features }: { profile: Profile; filter: Uint8Array; features: Features },
+  {
+    profile,
+    filter,
+    features,
+    observe = (argv) => argv,
+  }: { profile: Profile; filter: Uint8Array; features: Features; observe?: Observe | undefined },
   options: LaunchOptions,
   entry: EgressEntry | null = null,
 ): SandboxLaunch {
@@ -121,7 +131,7 @@ function launchInBubblewrap(
     entrance = entry?.enter(argv, argsFd + opened.length, { asRoot, architecture, tls }, options);
     if (entrance !== undefined) opened.push(entrance.fd);
     const spawn: SpawnRequest = {
-      argv: entrance?.argv ?? argv,
+      argv: observe(entrance?.argv ?? argv),
       ...(entrance && { hear: entrance.hear }),
       cwd: '/',
       // The run's id and folder let a later supervisor find what a dead one left.
@@ -137,7 +147,7 @@ function launchInBubblewrap(
     };
     return {
       spawn,
-      sandboxProcessDepth: 2 + (entrance?.sandboxProcessDepth ?? 0),
+      sandboxProcessDepth: 2 + (entrance?.sandboxProcessDepth ?? 0) + (request.traceTo === undefined ? 0 : 1),
       hasEnded: () => launcher.hasEnded(),
       settle: (exit) => launcher.settle(exit, launchFailed),
       release,

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { errorCode } from '../../../util/error-code.ts';
 import { architecture } from '../profile/profile.ts';
 import type { SandboxProbe } from '../sandbox.ts';
 import { numberOf } from '../seccomp/system-calls.ts';
@@ -14,6 +15,7 @@ export async function probeLandlock(launch: Launch): Promise<SandboxProbe> {
   const perl = trustedProgram('perl');
   if (typeof perl === 'string') return noPerl();
   const version = landlockVersion(perl.path);
+  if (version === undefined) return noPerl();
   if (version < 1) {
     return {
       available: false,
@@ -27,21 +29,26 @@ export async function probeLandlock(launch: Launch): Promise<SandboxProbe> {
   return { available: true, detail: `works (version ${version} of the kernel's interface)` };
 }
 
-/** The kernel's Landlock version; 0 when there is none. */
-export function landlockVersion(perl: string): number {
+/** The kernel's Landlock version; 0 for a kernel without Landlock. Undefined when Perl may not be executed, as inside a sandbox. */
+export function landlockVersion(perl: string): number | undefined {
   const create = numberOf('landlock_create_ruleset', architecture() ?? 'x64');
-  const answer = execFileSync(perl, ['-e', `print syscall(${create}, 0, 0, 1)`], {
-    env: {},
-    encoding: 'utf8',
-  });
-  return Math.max(0, Number(answer));
+  try {
+    const answer = execFileSync(perl, ['-e', `print syscall(${create}, 0, 0, 1)`], {
+      env: {},
+      encoding: 'utf8',
+    });
+    return Math.max(0, Number(answer));
+  } catch (error) {
+    if (errorCode(error) === 'EACCES' || errorCode(error) === 'EPERM') return undefined;
+    throw error;
+  }
 }
 
 /** Both Linux backends start tools through Perl. */
 export function noPerl(): SandboxProbe {
   return {
     available: false,
-    detail: 'there is no /usr/bin/perl of root’s, through which sandboxes are entered',
+    detail: 'there is no /usr/bin/perl of root’s that may be executed, through which sandboxes are entered',
     fix: installCommand('perl', { 'apt-get': 'perl-base', dnf: 'perl-interpreter' }),
   };
 }

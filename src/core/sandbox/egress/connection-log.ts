@@ -108,7 +108,7 @@ export function toAllow({ manifest }: EgressPlan, host: Host, port: number): Rem
   const remedy = explainDenial({ kind: 'host', host: nameOf(host), port });
   if (manifest === null)
     return { ...remedy, file: 'the call', path: '--net', line: withPort(nameOf(host), port) };
-  return manifest === undefined ? remedy : { ...remedy, file: manifest };
+  return { ...remedy, ...manifest };
 }
 
 /** The configuration line that allows an address that is not public. */

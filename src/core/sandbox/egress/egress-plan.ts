@@ -20,8 +20,10 @@ export interface EgressPlan {
   requests: readonly RequestRule[];
   /** Files with further authorities for hosts whose TLS ends here (`security.egress_authorities`). */
   authorities: readonly string[];
-  /** Where the manifest is that lists the rules; null for a call that lists them in flags. */
-  manifest?: string | null;
+  /** The file and the list that hold the rules; null for a call that lists them in flags. */
+  manifest?: { file: string; path: string } | null;
+  /** Whether a host that no rule covers is asked for (`security.on_denied`). */
+  asks?: true;
 }
 
 /** A secret that is put into a header of the requests to one host. */
@@ -74,7 +76,7 @@ export function planEgress(
     requests: requests.flatMap((each) => requestRules(tool, each)),
     authorities: settings.egress_authorities ?? [],
   };
-  const closed = rules.filter((rule) => isClosed(rule, plan));
+  const closed = rules.filter((rule) => isNamed(rule) && isClosed(plan, rule.host, rule.port));
   if (closed.length > 0) throw closedAddresses(tool, closed);
   return plan;
 }
@@ -117,10 +119,9 @@ function readHosts(hosts: Readonly<Record<string, string>>): ReadonlyMap<string,
   );
 }
 
-/** A literal address can be refused before the run starts. */
-function isClosed(rule: EgressRule, { opened }: EgressPlan): boolean {
-  if (!isNamed(rule) || rule.host.kind !== 'address') return false;
-  const { host, port } = rule;
+/** Whether a literal address would always be refused. */
+export function isClosed({ opened }: EgressPlan, host: Host, port: number): boolean {
+  if (host.kind !== 'address') return false;
   return reachOf(host.address) !== 'public' && !opened.some((each) => covers(each, host, port));
 }
 

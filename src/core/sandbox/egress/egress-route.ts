@@ -15,6 +15,8 @@ export interface WayOut {
   plan: EgressPlan;
   layout: EgressLayout;
   journal: EgressJournal;
+  /** Whether a rule covers a host, or the answer to a question opens it. */
+  allows(host: Host, port: number): Promise<boolean>;
   /** Connects to an allowed host. */
   reach(host: Host, port: number): Promise<Reached>;
   /** Whether the TLS of connections to this host ends in the gateway. */

@@ -90,6 +90,7 @@ export class EgressEntry {
     }));
     return {
       egress: rules.map(({ text }) => text),
+      ...(this.#plan.asks && { on_denied: 'ask' }),
       ...(injected.length > 0 && { injected }),
       ...(limited.length > 0 && { requests: limited }),
     };
@@ -104,9 +105,12 @@ export class EgressEntry {
       architecture,
       tls,
     }: { asRoot: boolean; architecture: Architecture; tls: TlsEnding | undefined },
-    { scratch, onEgress = () => {} }: LaunchOptions,
+    { scratch, onEgress = () => {}, askHost }: LaunchOptions,
   ): Entrance {
-    const gateway = new EgressGateway({ plan: this.#plan, layout: this.layout, tls }, onEgress);
+    const gateway = new EgressGateway(
+      { plan: this.#plan, layout: this.layout, tls, askHost: this.#plan.asks && askHost },
+      onEgress,
+    );
     const script = entryScript({ layout: this.layout, makesNetwork: asRoot, argv }, architecture);
     const perl = [trustedPath('perl'), `/proc/self/fd/${fd}`] as const;
     return {

@@ -1,9 +1,10 @@
 import type { Server, Socket } from 'node:net';
+import type { LaunchOptions } from '../sandbox.ts';
 import { dial } from './connect.ts';
 import { EgressJournal, type EgressNote } from './connection-log.ts';
-import type { EgressPlan } from './egress-plan.ts';
+import { type EgressPlan, isClosed } from './egress-plan.ts';
 import { type Reached, relay, type WayOut } from './egress-route.ts';
-import { type Host, type NamedRule, nameOf } from './host.ts';
+import { covers, type Host, type NamedRule, nameOf } from './host.ts';
 import type { EgressLayout, Listener } from './layout.ts';
 import { answerNames } from './names.ts';
 import { answerProxy } from './proxy.ts';
@@ -25,14 +26,26 @@ export class EgressGateway implements WayOut {
   readonly #outer = new Set<Socket>();
   readonly #end = new AbortController();
   readonly #tls: TlsEnding | undefined;
+  readonly #askHost: LaunchOptions['askHost'];
 
   constructor(
-    { plan, layout, tls }: { plan: EgressPlan; layout: EgressLayout; tls: TlsEnding | undefined },
+    {
+      plan,
+      layout,
+      tls,
+      askHost,
+    }: {
+      plan: EgressPlan;
+      layout: EgressLayout;
+      tls: TlsEnding | undefined;
+      askHost?: LaunchOptions['askHost'];
+    },
     emit: (note: EgressNote) => void,
   ) {
     this.plan = plan;
     this.layout = layout;
     this.#tls = tls;
+    this.#askHost = askHost;
     this.journal = new EgressJournal(emit);
   }
 
@@ -49,6 +62,14 @@ export class EgressGateway implements WayOut {
     server.on('error', () => {});
     server.on('connection', (inner) => this.#accept(inner, listener));
     return this.#servers.length === this.layout.listeners.length;
+  }
+
+  async allows(host: Host, port: number): Promise<boolean> {
+    if (this.plan.rules.some((rule) => covers(rule, host, port))) return true;
+    // No answer opens an address that is refused under any name.
+    if (this.#askHost === undefined || isClosed(this.plan, host, port)) return false;
+    const isGranted = await this.#askHost(nameOf(host), port);
+    return isGranted && !this.#end.signal.aborted;
   }
 
   async reach(host: Host, port: number): Promise<Reached> {

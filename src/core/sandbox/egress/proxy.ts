@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { remedySentence } from '../../policy/explain-denial.ts';
 import { toAllow } from './connection-log.ts';
 import type { WayOut } from './egress-route.ts';
-import { covers, type Host, nameOf, readHostAndPort, withPort } from './host.ts';
+import { type Host, nameOf, readHostAndPort, withPort } from './host.ts';
 import {
   type Head,
   headText,
@@ -48,7 +48,9 @@ export function answerProxy(inner: Socket, way: WayOut): void {
 
   async function serve(request: ProxyRequest, rest: Buffer): Promise<void> {
     const { host, port } = request;
-    if (!way.plan.rules.some((rule) => covers(rule, host, port))) {
+    const isAllowed = await way.allows(host, port);
+    if (inner.destroyed) return;
+    if (!isAllowed) {
       const allow = toAllow(way.plan, host, port);
       way.journal.denied({ host: nameOf(host), port, why: 'it is not in egress_allow', allow });
       answer(403, `${withPort(nameOf(host), port)} is not allowed. ${remedySentence(allow)}`);

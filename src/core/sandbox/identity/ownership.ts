@@ -1,11 +1,15 @@
 import { chownSync, type Stats } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 import { errorCode } from '../../../util/error-code.ts';
 import { OpenFolder } from '../../../util/open-folder.ts';
+import { isInside } from '../../../util/real-path.ts';
 import { walkTree } from '../../../util/walk-tree.ts';
 
-/** An entry that is held while it is visited, so that the change applies to the inspected object. */
-export type Visit = (entry: HeldEntry) => void;
+/**
+ * Visits an entry that is held meanwhile, so that the change applies to the inspected object. `closed`: the entries of this folder are not
+ * visited.
+ */
+export type Visit = (entry: HeldEntry) => 'closed' | undefined;
 
 export interface HeldEntry {
   path: string;
@@ -16,23 +20,26 @@ export interface HeldEntry {
 /**
  * Visits a file or folder, and with `isDeep` everything below it, without following links: this code runs as root, and
  * a process that may write there could replace a folder by a link at any moment. Entries that vanish during the walk
- * are skipped. `path` is real.
+ * are skipped. `path` is real. `from` is an open folder above it, from which the way is shorter.
  */
 export function visitTree(
   path: string,
-  { isDeep, skip = () => false }: { isDeep: boolean; skip?(path: string): boolean },
+  {
+    isDeep,
+    skip = () => false,
+    from,
+  }: { isDeep: boolean; skip?(path: string): boolean; from?: OpenFolder | undefined },
   visit: Visit,
 ): void {
   if (skip(path)) return;
-  using above = openAbove(path);
+  using above = openAbove(path, from);
   if (above === undefined) return;
-  const stats = visitEntry(above, basename(path), path, visit);
-  if (!isDeep || !stats?.isDirectory()) return;
+  if (!visitEntry(above, basename(path), path, visit) || !isDeep) return;
   using folder = above.child(basename(path));
   const enters = (step: { path: string; stats: Stats; own: OpenFolder }) => {
     if (skip(step.path)) return false;
-    visit({ path: step.path, stats: step.stats, chown: (uid, gid) => chownSync(step.own.self, uid, gid) });
-    return true;
+    const chown = (uid: number, gid: number) => chownSync(step.own.self, uid, gid);
+    return visit({ path: step.path, stats: step.stats, chown }) !== 'closed';
   };
   for (const step of walkTree(folder, { enters }))
     if (step.kind === 'entry' && !skip(step.path)) visitEntry(step.folder, step.name, step.path, visit);
@@ -46,23 +53,23 @@ export function statsAt(path: string): Stats {
   return stats;
 }
 
-function openAbove(path: string): OpenFolder | undefined {
+function openAbove(path: string, from: OpenFolder | undefined): OpenFolder | undefined {
+  const folder = dirname(path);
   try {
-    return OpenFolder.real(dirname(path));
+    if (from === undefined || !isInside(folder, from.path)) return OpenFolder.real(folder);
+    return from.below(relative(from.path, folder));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-function visitEntry(
-  folder: OpenFolder,
-  name: string | Buffer,
-  path: string,
-  visit: Visit,
-): Stats | undefined {
-  return folder.hold(name, (held, stats) => {
-    if (!stats.isSymbolicLink()) visit({ path, stats, chown: (uid, gid) => chownSync(held, uid, gid) });
-    return stats;
+/** Whether it is a folder whose entries are to be visited. */
+function visitEntry(folder: OpenFolder, name: string | Buffer, path: string, visit: Visit): boolean {
+  const isOpen = folder.hold(name, (held, stats) => {
+    // The path of a held link leads to the link itself.
+    const isClosed = visit({ path, stats, chown: (uid, gid) => chownSync(held, uid, gid) }) === 'closed';
+    return stats.isDirectory() && !isClosed;
   });
+  return isOpen === true;
 }

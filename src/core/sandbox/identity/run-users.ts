@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
@@ -16,7 +15,7 @@ export function claimRunUser(): { uid: number; release(): void } {
   try {
     mkdirSync(CLAIMS, { recursive: true, mode: 0o700 });
     for (let round = 0; round < TRIES; round++) {
-      const uid = randomInt(FIRST_RUN_UID, LAST_RUN_UID + 1);
+      const uid = FIRST_RUN_UID + Math.floor(Math.random() * (LAST_RUN_UID + 1 - FIRST_RUN_UID));
       const path = join(CLAIMS, String(uid));
       if (!accounts.has(uid) && claim(path)) return { uid, release: () => rmSync(path, { force: true }) };
     }

@@ -15,6 +15,8 @@ const MESSAGE_QUEUES = 12;
 const MB = 1_000_000;
 /** Runtimes reserve far more address space than they use, and below this value some do not start. */
 const LEAST_DATA_BYTES = 2 * 1024 ** 3;
+/** With 0 the kernel still starts a program that `core_pattern` names, outside of the sandbox; with 1 it neither does nor writes a file. */
+const LEAST_CORE_BYTES = 1;
 const LOCKED_MEMORY_BYTES = 64 * 1024;
 /** The kernel counts threads, and a runtime starts more of them on more processors. */
 const THREADS_A_PROCESS = 4;
@@ -30,7 +32,7 @@ export function processLimits(limits: ResourceLimits, options: { countsByRun: bo
   const { cpu_seconds, memory_mb, processes, open_files } = limits;
   const fileMb = largestFileMb(limits);
   return [
-    [CORE, 0],
+    [CORE, LEAST_CORE_BYTES],
     [MESSAGE_QUEUES, 0],
     [LOCKED_MEMORY, LOCKED_MEMORY_BYTES],
     ...(open_files === undefined ? [] : [[OPEN_FILES, open_files] as const]),

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { it } from 'node:test';
 import { layMounts, type Mount } from './mounts.ts';
 
@@ -30,6 +33,23 @@ it('a folder is hidden only where it would be seen, and what is granted within i
     '/none/a/hidden empty',
     '/none/a/hidden/own write',
   ]);
+});
+
+it('a grant is mounted at its own path alone: a link that has taken its place leads to nothing that was checked', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'acor-mounts-'));
+  try {
+    symlinkSync('/etc', join(folder, 'link'));
+    const path = join(folder, 'link/ssl');
+    const paths = (isGrant: boolean) =>
+      layMounts([{ path, access: 'write', isGrant }]).map((each) => each.path);
+    assert.deepEqual(paths(true), [path]);
+    // The control: of other paths, both are needed.
+    symlinkSync('/usr', join(folder, 'usr'));
+    const both = layMounts([{ path: join(folder, 'usr/share'), access: 'read' }]).map((each) => each.path);
+    assert.ok(both.includes('/usr/share'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 it('the same path twice is mounted once, with the larger right', () => {

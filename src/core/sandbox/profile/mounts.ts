@@ -49,8 +49,12 @@ export function parentsOf(path: string): string[] {
   return parents;
 }
 
-/** A path through a link is mounted at that path and at its real one, because a granted folder may contain the link. */
+/**
+ * A path through a link is mounted at that path and at its real one, because a granted folder may contain the link. A grant has a real path:
+ * a link in it has appeared since the check, and what it leads to was never checked.
+ */
 function atBothPaths(mount: Mount): Mount[] {
+  if (mount.isGrant) return [mount];
   const real = realOf(mount.path);
   return real === mount.path ? [mount] : [mount, { ...mount, path: real }];
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { SandboxRequest } from '../sandbox.ts';
 import type { SeccompRules } from '../seccomp/filter.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
+import { BASE_FOLDERS } from './base-folders.ts';
 import { isBelow, layMounts, type Mount } from './mounts.ts';
 import { executablePaths, runtimePaths } from './programs.ts';
 
@@ -50,7 +51,7 @@ export function profileOf(
     sees: isPrivileged ? 'all' : 'listed',
     system,
     mounts: mounts.filter(({ path }) => path !== '/' && !system.some((entry) => entry.path === path)),
-    executable: isPrivileged ? null : executablePaths(request),
+    executable: isPrivileged || request.traceTo !== undefined ? null : executablePaths(request),
     seccomp: {
       architecture: architecture() ?? 'x64',
       internet: true,
@@ -59,9 +60,6 @@ export function profileOf(
     },
   };
 }
-
-/** The base system: programs and libraries. On most systems some of these are links into /usr. */
-const BASE = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store'];
 
 /** Files in /etc that programs commonly read and that do not identify the machine or its users. */
 const ETC = [
@@ -83,11 +81,11 @@ interface SystemEntry {
 
 /** The existing parts of the base system, for a tool with or without a network. */
 export function systemEntries(network: SandboxRequest['network']): SystemEntry[] {
-  return [...BASE, ...ETC, ...(network === 'none' ? [] : ETC_FOR_NETWORK)].flatMap((path) => {
+  return [...BASE_FOLDERS, ...ETC, ...(network === 'none' ? [] : ETC_FOR_NETWORK)].flatMap((path) => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return [];
     // Only the folders of the root stay links; a link in /etc is replaced by its target.
-    const link = stats.isSymbolicLink() && BASE.includes(path) ? readlinkSync(path) : null;
+    const link = stats.isSymbolicLink() && BASE_FOLDERS.includes(path) ? readlinkSync(path) : null;
     return { path, link };
   });
 }

@@ -21,7 +21,7 @@ const MAX_CHAIN = 4;
  * it, and the commands in its manifest. For a shell, the base utilities belong to the runtime, unless the manifest
  * lists commands.
  */
-export function executablePaths(request: SandboxRequest): string[] {
+export function executablePaths(request: Omit<SandboxRequest, 'network'>): string[] {
   const { runtime, toolDir, path } = request;
   const chain = interpretersOf(runtime, path);
   const commands = request.commands ?? [];
@@ -59,12 +59,12 @@ function utilitiesFor(
 }
 
 /** The folders of every program in the chain of a scripted runtime. */
-export function runtimePaths({ runtime, path }: SandboxRequest): string[] {
+export function runtimePaths({ runtime, path }: Omit<SandboxRequest, 'network'>): string[] {
   return interpretersOf(runtime, path).flatMap(runtimeFolders);
 }
 
 /** A program, and the chain of interpreters that its first line names. */
-function interpretersOf(program: string, path: string): string[] {
+export function interpretersOf(program: string, path: string): string[] {
   const chain = [program];
   for (let last = program; chain.length < MAX_CHAIN; ) {
     const [first, ...rest] = firstLineOf(last) ?? [];
@@ -106,8 +106,13 @@ function candidatesOf(name: string, path: string): string[] {
     .map((folder) => join(folder, name));
 }
 
+/** Whether a program is a link; false also for one in a folder that this user may not read. */
 function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
 }
 
 function isReadable(path: string): boolean {
@@ -124,23 +129,32 @@ const PROGRAM_FOLDERS = ['bin', 'sbin', 'libexec', 'shims', 'Scripts'];
 /** Granting these would include too much. */
 const BROAD_FOLDERS = /^\/(home|root|Users|opt|srv|var|mnt|media|tmp)?$|^\/(home|Users)\/[^/]+$/;
 
+/** Programs of the user share it with keyrings, histories and the data of other programs, which are in `share` and `state`. */
+const SHARED_FOLDERS = /^\/(root|(home|Users)\/[^/]+)\/\.local$/;
+
 /** What must be readable to run a program outside of the base system: the program and its installation. */
 function runtimeFolders(program: string): string[] {
   const found = [program];
   const real = realOf(program);
   const environment = dirname(dirname(program));
   // Python finds its virtual environment through the path it was started by.
-  if (existsSync(join(environment, 'pyvenv.cfg'))) found.push(environment);
-  found.push(installationOf(real));
-  if (!isLink(program)) found.push(installationOf(program));
+  if (existsSync(join(environment, 'pyvenv.cfg')) && !isBroad(environment)) found.push(environment);
+  found.push(...installationOf(real));
+  if (!isLink(program)) found.push(...installationOf(program));
   return [...new Set(found)];
 }
 
 /** `/opt/python/bin/python3` belongs to `/opt/python`; a program in no `bin` folder belongs to no installation. */
-function installationOf(program: string): string {
+function installationOf(program: string): string[] {
   const folder = dirname(program);
   const above = dirname(folder);
-  return PROGRAM_FOLDERS.includes(basename(folder)) && !BROAD_FOLDERS.test(above) ? above : program;
+  if (!PROGRAM_FOLDERS.includes(basename(folder)) || isBroad(above)) return [program];
+  return SHARED_FOLDERS.test(realOf(above)) ? [program, join(above, 'lib')].filter(existsSync) : [above];
+}
+
+/** A tool's folder may contain a link to a home. */
+function isBroad(folder: string): boolean {
+  return BROAD_FOLDERS.test(folder) || BROAD_FOLDERS.test(realOf(folder));
 }
 
 function realOf(path: string): string {

@@ -1,6 +1,6 @@
 import type { CoveringStream } from '../../sandbox.ts';
 
-/** How long bytes wait that may be the beginning of a secret. */
+/** How long the last bytes wait for more: they could be a part of a secret. */
 const MAX_HOLD_MS = 50;
 
 /** The same bytes with the secrets overwritten. */
@@ -10,13 +10,12 @@ export async function* coveredPieces(
 ): AsyncGenerator<Buffer> {
   for (;;) {
     const next = pieces.next();
-    if (covering.holdsBytes && (await isLate(next))) yield Buffer.from(covering.flush());
+    if (covering.holdsBytes && (await isLate(next))) yield covering.flush();
     const { done, value } = await next;
     if (done) break;
-    // The stream reuses its buffer, and a socket keeps what it has not written yet.
-    yield Buffer.from(covering.push(value));
+    yield covering.push(value);
   }
-  yield Buffer.from(covering.end());
+  yield covering.flush();
 }
 
 async function isLate(next: Promise<unknown>): Promise<boolean> {

@@ -151,7 +151,7 @@ export class EndedConnection {
     }
   }
 
-  async #responseHead({ method, isUpgrade }: EndedRequest, { reader }: Outward) {
+  async #responseHead({ method, isUpgrade, isAlone }: EndedRequest, { reader }: Outward) {
     const text = await reader.head(MAX_HEAD_BYTES);
     const head = text === undefined ? 'the host closed the connection' : readResponseHead(text);
     if (typeof head === 'string') throw new Error(head);
@@ -161,7 +161,8 @@ export class EndedConnection {
     const hasBody = method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304;
     const framing: Framing = hasBody ? framingOf(head.fields, 'until-close') : { kind: 'none' };
     const connection = valuesOf(head.fields, 'connection').flatMap(listed);
-    const isLast = connection.includes('close') || version === 'HTTP/1.0' || framing.kind === 'until-close';
+    const isClosed = connection.includes('close') || version === 'HTTP/1.0';
+    const isLast = isAlone || isClosed || framing.kind === 'until-close';
     const kept = head.fields.filter(([name]) => !HOP_BY_HOP.includes(name.toLowerCase()));
     // Without a body the length is that of another answer, as to HEAD.
     const length = hasBody ? framingField(framing) : head.fields.filter(isLength);

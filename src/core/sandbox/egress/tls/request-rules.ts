@@ -1,5 +1,5 @@
 import type { RequestRule } from '../egress-plan.ts';
-import { type Field, valuesOf } from '../http-head.ts';
+import type { Field } from '../http-head.ts';
 
 /** A rule, and how much the tool has sent by it in this attempt. */
 export interface UsedRule {
@@ -7,11 +7,18 @@ export interface UsedRule {
   sentBytes: number;
 }
 
-/** Servers take the method or the path of a request from these headers. */
-const OVERRIDES = [
-  ...['x-http-method-override', 'x-http-method', 'x-method-override'],
-  ...['x-original-url', 'x-rewrite-url', 'x-original-uri'],
-];
+/**
+ * Servers take the method or the path of a request from such headers: X-HTTP-Method-Override, X-Original-URL,
+ * X-Forwarded-Path and many more.
+ */
+const OVERRIDE = /(?:^|-)(?:method|override|rewrite)(?:-|$)|^x-(?:.*-)?(?:ur[il]|path|prefix)$|^destination$/;
+/** What a browser asks about a later request. */
+const ASKING = /^access-control-/;
+
+/** A header's name as all servers read it: to some each other sign is the same as `-`. */
+export function spelledName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
+}
 
 /** Why a request is not allowed; undefined when a rule allows it. Without rules every request is allowed. */
 export function chooseRule(
@@ -19,7 +26,7 @@ export function chooseRule(
   request: { method: string; target: string; fields: readonly Field[] },
 ): { rule: UsedRule | undefined } | { why: string; path?: string } {
   if (rules.length === 0) return { rule: undefined };
-  const override = OVERRIDES.find((name) => valuesOf(request.fields, name).length > 0);
+  const override = request.fields.map(([name]) => spelledName(name)).find(isOverride);
   if (override !== undefined) return { why: `the header ${override} could change what is requested` };
   const path = plainPath(request.target);
   if (path === undefined) return { why: 'its path can be read in two ways' };
@@ -27,6 +34,10 @@ export function chooseRule(
   if (rule !== undefined) return { rule };
   const allowed = rules.map(({ rule: each }) => wordsOf(each)).join('; ');
   return { why: `permissions.network.egress_allow of tool.yaml allows ${allowed}`, path };
+}
+
+function isOverride(name: string): boolean {
+  return OVERRIDE.test(name) && !ASKING.test(name);
 }
 
 /** A rule in words. */
@@ -48,23 +59,41 @@ function matches(pattern: readonly string[], segments: readonly string[]): boole
 }
 
 /**
- * The path as every server reads it; undefined when servers differ: dots as segments, also with parameters, empty
- * segments, separators and dots that are encoded, encoded twice, or written as a backslash.
+ * The path as every server reads it; undefined when servers differ: dots as segments, also with parameters or spaces,
+ * empty segments, separators and dots that are encoded, encoded twice, written as a backslash or as a wide character,
+ * control characters, and bytes that are no UTF-8.
  */
 function plainPath(target: string): string | undefined {
   const [written = ''] = target.split('?', 1);
   if (written === '*') return written;
-  if (/[#\\]|%(?![0-9a-f]{2})/i.test(written)) return undefined;
-  const path = written.replace(/%([0-9a-f]{2})/gi, (code, digits: string) => {
+  if (/[#\\]|%(?![0-9a-f]{2})|%[01]|%7f|%25/i.test(written)) return undefined;
+  const decoded = decodedPath(written);
+  // Decoding must not bring in a separator, a dot or a further code.
+  if (decoded === undefined || signsOf(decoded.normalize('NFKC')) !== signsOf(written)) return undefined;
+  const segments = decoded.split('/').slice(1);
+  const isPlain = segments.every(
+    (each, at) => !/^\.{0,2}(?:[; ]|$)/.test(each) || (each === '' && at === segments.length - 1),
+  );
+  return isPlain ? withPlainLetters(written) : undefined;
+}
+
+/** Only printable ASCII is decoded, as in the paths of a manifest. */
+function withPlainLetters(written: string): string {
+  return written.replace(/%([0-9a-f]{2})/gi, (code, digits: string) => {
     const character = String.fromCharCode(Number.parseInt(digits, 16));
     return /[!-~]/.test(character) ? character : code;
   });
-  // Decoding must not bring in a separator, a dot or a further code.
-  const isSame = (sign: RegExp) => path.match(sign)?.length === written.match(sign)?.length;
-  if (![/\//g, /\./g, /\\/g, /;/g, /\?/g, /#/g].every(isSame) || /%25/i.test(written)) return undefined;
-  const segments = path.split('/').slice(1);
-  const isPlain = segments.every(
-    (each, at) => !/^\.{1,2}(?:;|$)/.test(each) && (each !== '' || at === segments.length - 1),
-  );
-  return isPlain ? path : undefined;
+}
+
+function decodedPath(written: string): string | undefined {
+  try {
+    return decodeURIComponent(written);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The characters that servers cut a path at, in their order. */
+function signsOf(path: string): string {
+  return path.replace(/%..|[^/.\\;?#%]/g, '');
 }

@@ -11,7 +11,7 @@ import {
 } from '../http-head.ts';
 import { MalformedMessage } from './byte-reader.ts';
 import { type Framing, framingField, framingOf } from './message-body.ts';
-import { chooseRule, type UsedRule } from './request-rules.ts';
+import { chooseRule, spelledName, type UsedRule } from './request-rules.ts';
 
 const HTTPS_PORT = 443;
 /** Of a path in a message. */
@@ -30,6 +30,8 @@ export interface EndedHost {
   headers: readonly InjectedHeader[];
   /** A request must be allowed by one of them; without rules every request is allowed. */
   rules: readonly UsedRule[];
+  /** Other hosts have rules, and this one may be another name of their server. */
+  isBesideRules?: boolean;
 }
 
 /** A request of the tool, and its head as the host gets it. */
@@ -39,6 +41,8 @@ export interface EndedRequest {
   framing: Framing;
   /** It asks for a WebSocket. */
   isUpgrade: boolean;
+  /** The host must end its connection after it: a host that does not read the body would read it as the next request. */
+  isAlone: boolean;
   /** The rule that allows it, whose bytes count. */
   rule: UsedRule | undefined;
   /** The tool sends no further request on this connection. */
@@ -60,6 +64,9 @@ const REPLACED = [
   // In an answer that is compressed an echo of the secret would not be found.
   ...['accept-encoding', 'sec-websocket-extensions'],
 ];
+
+/** An echo of a secret in parts would not be found either. Rules alone put no secret in. */
+const IN_PARTS = ['range', 'if-range'];
 
 /** Reads a request's head and writes the one for the host: the same request, with the headers of the secrets. */
 export function readEndedRequest(text: string, to: EndedHost): EndedRequest | RefusedRequest {
@@ -88,6 +95,9 @@ export function readEndedRequest(text: string, to: EndedHost): EndedRequest | Re
     const allow = path === undefined ? {} : { allow: requestRemedy(hostField(to), method, path) };
     return { status: 403, why: `${asked} is not allowed: ${why}`, ...allow };
   }
+  const isAlone = (to.rules.length > 0 || to.isBesideRules === true) && framing.kind !== 'none';
+  if (isAlone && (method === 'GET' || method === 'HEAD'))
+    return { status: 400, why: `its body could be read as another request, as ${method} has none` };
   const connection = valuesOf(fields, 'connection').flatMap(listed);
   const isUpgrade = method === 'GET' && framing.kind === 'none' && asksForWebSocket(fields, connection);
   const sent: Field[] = [
@@ -95,12 +105,14 @@ export function readEndedRequest(text: string, to: EndedHost): EndedRequest | Re
     ...fields.filter(([name]) => !isReplaced(name, connection, to)),
     ['Accept-Encoding', 'identity'],
     ...framingField(framing),
+    ...(isAlone ? [['Connection', 'close'] as const] : []),
     ...(isUpgrade ? [['Upgrade', 'websocket'] as const, ['Connection', 'Upgrade'] as const] : []),
     ...to.headers.map(({ name, value }) => [name, value] as const),
   ];
   const isLast = connection.includes('close');
   const { rule } = chosen;
-  return { method, head: headText(`${method} ${target} ${version}`, sent), framing, isUpgrade, isLast, rule };
+  const headOut = headText(`${method} ${target} ${version}`, sent);
+  return { method, head: headOut, framing, isUpgrade, isAlone, isLast, rule };
 }
 
 function asksForWebSocket(fields: readonly Field[], connection: readonly string[]): boolean {
@@ -112,12 +124,12 @@ function asksForWebSocket(fields: readonly Field[], connection: readonly string[
 
 function isReplaced(name: string, connection: readonly string[], { headers }: EndedHost): boolean {
   const lower = name.toLowerCase();
-  // Some servers read `_` as `-`.
-  const spelled = lower.replaceAll('_', '-');
+  const spelled = spelledName(name);
   return (
     REPLACED.includes(spelled) ||
+    (headers.length > 0 && IN_PARTS.includes(spelled)) ||
     connection.includes(lower) ||
-    headers.some((header) => header.name.toLowerCase().replaceAll('_', '-') === spelled)
+    headers.some((header) => spelledName(header.name) === spelled)
   );
 }
 

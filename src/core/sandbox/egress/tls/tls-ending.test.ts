@@ -169,6 +169,39 @@ describe('a connection whose TLS ends in the gateway', () => {
     assert.equal(body, covered);
   });
 
+  it('shows nothing of a part of the secret that an answer repeats', async () => {
+    const encoded = [...VALUE]
+      .map((each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join('');
+    const guesses = [VALUE.slice(0, 12), VALUE.slice(0, -1), 't', encoded.slice(0, 8), encoded.slice(0, 50)];
+    for (const guess of guesses) {
+      const other = guess.replace(/./g, '#');
+      const answers = await repeated(guess);
+      assert.deepEqual(
+        answers.map((each) => each.replaceAll(`###${guess}`, `###${other}`)),
+        await repeated(other),
+        guess,
+      );
+    }
+    // A control.
+    const whole = await repeated(VALUE);
+    assert.ok(
+      whole.every((each) => each.includes('*'.repeat(VALUE.length))),
+      whole.join(),
+    );
+  });
+
+  /** What the tool gets when the host says a text, in a chunk and in a body with a length. */
+  async function repeated(text: string): Promise<string[]> {
+    const size = (text.length + 3).toString(16);
+    replies = [
+      `${OK}X: ###${text}\r\nTransfer-Encoding: chunked\r\n\r\n${size}\r\n###${text}\r\n0\r\n\r\n`,
+      `${OK}\r\nuntil close ###${text}`,
+    ];
+    const chunked = await talk([GET, '0\r\n\r\n']);
+    return [chunked, await talk([GET, 'never'])];
+  }
+
   it('is cut off when the host sends something that is not an answer', async () => {
     for (const reply of [
       'SSH-2.0-x\r\n\r\n',

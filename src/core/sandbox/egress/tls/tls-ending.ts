@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { errorCode } from '../../../../util/error-code.ts';
 import type { SecretInjector } from '../../sandbox.ts';
 import type { EgressPlan } from '../egress-plan.ts';
 import type { WayOut } from '../egress-route.ts';
-import { covers, type Host, nameOf } from '../host.ts';
+import { covers, type EgressRule, type Host, nameOf } from '../host.ts';
 import { TRUST_FILE } from '../trust-file.ts';
 import { RunAuthority } from './authority.ts';
 import { EndedConnection, secured } from './ended-connection.ts';
@@ -11,25 +12,30 @@ import type { EndedHost } from './request.ts';
 import type { UsedRule } from './request-rules.ts';
 import type { TrustedRoots } from './roots.ts';
 
+const NO_HTTP_1 =
+  'the program offers no HTTP/1.1 (gRPC and other clients of HTTP/2 alone), and ACOR reads nothing else: list the host without rules and without injected secrets';
+
 /** Ends the TLS of the hosts whose requests ACOR reads, for one attempt of a run. */
 export class TlsEnding {
   /** The certificates that the tool trusts: those of the system, and the run's authority. */
   readonly trustFile: { path: string; text: string };
   readonly #authority = new RunAuthority();
   readonly #roots: string;
+  readonly #allowed: EgressPlan['rules'];
   readonly #injections: EgressPlan['injections'];
   readonly #rules: readonly UsedRule[];
   readonly #injector: SecretInjector | undefined;
   #outward: SecureContext | undefined;
 
   constructor(
-    { injections, requests }: EgressPlan,
+    { rules, injections, requests }: EgressPlan,
     injector: SecretInjector | undefined,
     { system, further }: TrustedRoots,
   ) {
     this.#roots = `${system}\n${further}`;
     this.trustFile = { path: TRUST_FILE, text: `${system}\n${this.#authority.certificate}` };
     this.#injector = injector;
+    this.#allowed = rules;
     this.#injections = injections;
     this.#rules = requests.map((rule) => ({ rule, sentBytes: 0 }));
   }
@@ -38,12 +44,24 @@ export class TlsEnding {
   hostOf(host: Host, port: number): EndedHost | undefined {
     const injections = this.#injections.filter((each) => each.port === port && isSameHost(each.host, host));
     const rules = this.#rules.filter(({ rule }) => covers(rule, host, port));
-    if (injections.length + rules.length === 0) return undefined;
+    const isBesideRules = rules.length === 0 && this.#couldServeAnother(host, port);
+    if (injections.length + rules.length === 0 && !isBesideRules) return undefined;
     const headers = injections.map(({ header, secret, format }) => ({
       name: header,
       value: this.#injector!.headerOf(secret, format),
     }));
-    return { host, port, headers, rules };
+    return { host, port, headers, rules, isBesideRules };
+  }
+
+  /**
+   * Whether only an entry with a wildcard admits a host, at a port where other hosts have rules. Its server may serve
+   * those hosts too (one address with many names). Once its TLS ends here, only requests for its own name get out, and
+   * only to a server that has a certificate for that name.
+   */
+  #couldServeAnother(host: Host, port: number): boolean {
+    if (!this.#rules.some(({ rule }) => rule.port === port)) return false;
+    const admitting = this.#allowed.filter((rule) => covers(rule, host, port));
+    return admitting.length > 0 && admitting.every((rule) => isWildcard(rule.host));
   }
 
   /** Serves a connection of the tool to one of these hosts until its end. */
@@ -57,7 +75,9 @@ export class TlsEnding {
     inner.resume();
     try {
       await ready;
-    } catch {
+    } catch (error) {
+      if (errorCode(error)?.includes('NO_APPLICATION_PROTOCOL') === true)
+        way.journal.denied({ host: nameOf(to.host), port: to.port, why: NO_HTTP_1 });
       inner.destroy();
       return;
     }
@@ -73,6 +93,10 @@ export class TlsEnding {
     const means = { way, outward: this.#outward, injector: this.#injector };
     await new EndedConnection(tool, to, means).serve();
   }
+}
+
+function isWildcard({ kind }: EgressRule['host']): boolean {
+  return kind === 'any' || kind === 'below';
 }
 
 function isSameHost(a: Host, b: Host): boolean {
