@@ -2,6 +2,7 @@ import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BENCHES } from './cases/index.ts';
+import { compare as compareWith } from './compare.ts';
 import type { Row } from './support/bench.ts';
 import { endAll } from './support/process.ts';
 import { buildProgram, CHECKOUT } from './support/program.ts';
@@ -12,9 +13,11 @@ import { Workplace } from './support/workplace.ts';
 // `npm run bench`: measures ACOR against its baselines in the same run, and asserts nothing. `npm run bench -- --help`
 
 const USAGE = `npm run bench -- [name…] [--json FILE] [--long]
+npm run bench -- --compare REVISION
 
-  --json FILE  also writes all results to one file
-  --long       also the sizes that take minutes (10 million events)
+  --json FILE         also writes all results to one file
+  --long              also the sizes that take minutes (10 million events)
+  --compare REVISION  builds this git revision as well, and starts both programs in turn
 
 ${BENCHES.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`).join('\n')}
 `;
@@ -24,6 +27,7 @@ const { values, positionals } = parseArgs({
   options: {
     json: { type: 'string' },
     long: { type: 'boolean', default: false },
+    compare: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -43,8 +47,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 try {
-  const rows = await measure();
-  process.stdout.write(tableOf(rows));
+  const { compare } = values;
+  process.stdout.write(
+    compare === undefined ? tableOf(await measure()) : await compareWith(compare, workplace),
+  );
 } finally {
   await endAll();
   workplace[Symbol.dispose]();

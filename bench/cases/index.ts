@@ -3,6 +3,7 @@ import { adopt } from './adopt.ts';
 import { cancel } from './cancel.ts';
 import { checkpoint } from './checkpoint.ts';
 import { discovery } from './discovery.ts';
+import { isolation } from './isolation.ts';
 import { limits } from './limits.ts';
 import { memory } from './memory.ts';
 import { message } from './message.ts';
@@ -23,6 +24,7 @@ export const BENCHES: readonly Bench[] = [
   discovery,
   startUp,
   sandbox,
+  isolation,
   memory,
   limits,
   stalls,

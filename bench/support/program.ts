@@ -18,13 +18,13 @@ export interface Program {
   empty: string;
 }
 
-/** Builds ACOR and sets a copy aside, so that a build or an edit in the checkout does not change what is being measured. */
-export function buildProgram(folder: string): Program {
-  execFileSync('sh', [join(CHECKOUT, 'scripts/build.sh')], { stdio: ['ignore', 'ignore', 'inherit'] });
+/** Builds ACOR, by default of this checkout, and sets a copy aside, so that a build or an edit in the checkout does not change what is being measured. */
+export function buildProgram(folder: string, checkout = CHECKOUT): Program {
+  execFileSync('sh', [join(checkout, 'scripts/build.sh')], { stdio: ['ignore', 'ignore', 'inherit'] });
   const root = join(folder, 'acor');
   mkdirSync(join(root, 'dist'), { recursive: true });
   for (const part of ['acor', 'package.json', 'src', 'sdk', 'dist/acor']) {
-    cpSync(join(CHECKOUT, part), join(root, part), { recursive: true });
+    cpSync(join(checkout, part), join(root, part), { recursive: true });
   }
   // The launcher starts the compiled program only while that is the newest.
   const now = new Date();

@@ -1,6 +1,7 @@
 import {
   closeSync,
   cpSync,
+  existsSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -59,7 +60,8 @@ export class Project {
   }
 
   #runs(): string[] {
-    return readdirSync(join(this.dir, '.runs')).filter((name) => name.startsWith('r-'));
+    const runs = join(this.dir, '.runs');
+    return existsSync(runs) ? readdirSync(runs).filter((name) => name.startsWith('r-')) : [];
   }
 }
 

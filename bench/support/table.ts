@@ -4,8 +4,13 @@ const HEAD = ['what', 'ACOR', 'baseline', 'ratio', 'target', 'met'];
 
 /** The rows as a Markdown table, its columns in line. */
 export function tableOf(rows: readonly Row[]): string {
-  const lines = [HEAD, ...rows.map(cellsOf)].map((cells) => cells.map((cell) => cell.replaceAll('|', '\\|')));
-  const widths = HEAD.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)));
+  return columns([HEAD, ...rows.map(cellsOf)]);
+}
+
+/** Cells as a Markdown table; the first line is its head. */
+export function columns(cells: readonly (readonly string[])[]): string {
+  const lines = cells.map((line) => line.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)));
   const [head, ...body] = lines.map(
     (cells) => `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`,
   );

@@ -409,7 +409,8 @@ artifact() {
   printf '{%s,"sha256":"%s","size":%d}\n' "${_acor_out#,}" "${sum:0:64}" "$size"
 }
 
-# args NAME: prints the value of an input that the manifest declares, checked; a list as JSON; 1 when it has no value.
+# args NAME [DEFAULT]: prints the value of an input that the manifest declares, checked; a list as JSON. Without a value it prints the
+# default; without both it fails.
 args() {
   if [[ -z ${ACOR_INPUTS-} ]]; then
     _acor_problem E_USAGE 'this run has no declared inputs' \
@@ -417,7 +418,15 @@ args() {
     return 1
   fi
   local value
-  value=$(json_get "$1" <<<"$ACOR_INPUTS") || return
+  if ! value=$(json_get "$1" <<<"$ACOR_INPUTS"); then
+    if (($# > 1)); then
+      value=$2
+    else
+      _acor_problem E_USAGE "the input '$1' has no value" \
+        "If it may be missing, write: args $1 DEFAULT. Otherwise check its name in tool.yaml"
+      return 1
+    fi
+  fi
   printf '%s\n' "$value"
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { answerLine, describeSdk } from '../contract/sdk-contract.ts';
@@ -60,6 +61,21 @@ describe('the bash SDK on its own', () => {
       const { code, events } = await finish(run, ['fields', `a:=${text}`]);
       assert.deepEqual([code, events.at(-1)?.['code']], [30, 'E_USAGE'], text);
     }
+  });
+
+  it('says of an input without a value what to write, and takes a default for it', { skip }, async () => {
+    using run = new RunFolders();
+    const of = (...words: string[]) =>
+      new ToolProcess([...driver, 'args', ...words], {
+        cwd: run.workspace,
+        env: { ...run.env(), ACOR_INPUTS: '{"given":"Ada"}' },
+      }).ended;
+    const failed = (await of('who')).events.at(-1)!;
+    assert.equal(failed['code'], 'E_USAGE');
+    const problem = readFileSync(join(run.workspace, 'problem'), 'utf8');
+    assert.match(problem, /the input 'who' has no value.*args who DEFAULT/);
+    assert.equal((await of('who', 'another name')).events.at(-1)!['data'], 'another name');
+    assert.equal((await of('given', 'another')).events.at(-1)!['data'], 'Ada');
   });
 
   it('gives an answer as text, with the newlines at its end', { skip }, async () => {

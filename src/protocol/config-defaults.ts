@@ -1,3 +1,5 @@
+import type { Receiver } from './notify-config.ts';
+
 /**
  * The configuration of a project without one (contract §3, §6). It is separate from the schema, so that such a project
  * loads no schema library.
@@ -42,8 +44,9 @@ export const CONFIG_DEFAULTS = {
     require_plan: 'never' as const,
     direct_calls: 'allow' as const,
     writes: 'in_place' as const,
+    on_denied: 'fail' as const,
   },
-  budget: { resources: {} },
+  budget: { resources: {}, cost_warn_at: 0.8, on_cost_limit: 'stop' as 'stop' | 'ask' },
   storage: {},
   task: {
     commands: [] as string[],
@@ -65,5 +68,15 @@ export const CONFIG_DEFAULTS = {
     description?: string | undefined;
     mime_type?: string | undefined;
   }[],
+  prices: {} as Record<
+    string,
+    { input: number; output: number; cache_read?: number | undefined; cache_write?: number | undefined }
+  >,
+  notify: [] as Receiver[],
+  telemetry: {} as {
+    endpoint?: string | undefined;
+    authorization?: string | undefined;
+    file?: string | undefined;
+  },
   plugins: [] as string[],
 };

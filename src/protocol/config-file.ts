@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { CONFIG_DEFAULTS as DEFAULTS } from './config-defaults.ts';
-import { PLUGIN_FILE, pluginName, whyDenied } from './names.ts';
+import { httpAddress } from './http-address.ts';
+import { PLUGIN_FILE, pluginName, SECRET_NAME, SECRET_NAME_RULE, whyDenied } from './names.ts';
+import { receiver } from './notify-config.ts';
 import { publishedResource } from './published-resource.ts';
 import { resourceLimits } from './resource-limits.ts';
 import { SEMVER } from './semver.ts';
@@ -132,6 +134,25 @@ const security = z.strictObject({
     .describe(
       'How tools write files and folders at least: `in_place`; `snapshot`, which `undo` restores; `review`, in a layer that `apply` puts in place. A manifest and a caller may ask for more.',
     ),
+  on_denied: z
+    .enum(['fail', 'ask'])
+    .default(DEFAULTS.security.on_denied)
+    .describe(
+      'What happens when a tool asks the proxy of its network for a host that its manifest does not name: the connection fails, or it waits while the run asks.',
+    ),
+});
+
+const usd = z.number().positive();
+/** USD per million tokens. Without a rate, such tokens have no known price. */
+const rates = z.strictObject({
+  input: z.number().nonnegative().describe('USD per million input tokens that no cache had.'),
+  output: z.number().nonnegative().describe('USD per million output tokens.'),
+  cache_read: z.number().nonnegative().optional().describe('USD per million input tokens read from a cache.'),
+  cache_write: z
+    .number()
+    .nonnegative()
+    .optional()
+    .describe('USD per million input tokens written to a cache.'),
 });
 
 const budget = z.strictObject({
@@ -143,6 +164,21 @@ const budget = z.strictObject({
   max_timeout_s: seconds.optional().describe('A ceiling for manifests and flags.'),
   max_output_size: z.int().positive().optional().describe('In bytes; a ceiling for manifests.'),
   max_attempts: z.int().positive().optional().describe('A ceiling for manifests and flags.'),
+  max_cost_usd: usd.optional().describe('The most that one run of a tool or task may cost.'),
+  max_workflow_cost_usd: usd
+    .optional()
+    .describe('The most that a workflow or pipe may cost, with everything in it.'),
+  max_day_cost_usd: usd.optional().describe('The most that all runs of a day (UTC) may cost.'),
+  cost_warn_at: z
+    .number()
+    .positive()
+    .max(1)
+    .default(DEFAULTS.budget.cost_warn_at)
+    .describe('The share of a cost limit at which a run warns.'),
+  on_cost_limit: z
+    .enum(['stop', 'ask'])
+    .default(DEFAULTS.budget.on_cost_limit)
+    .describe('What happens at a cost limit: the run ends with E_BUDGET; or a task or workflow asks first.'),
   resources: resourceLimits.prefault({}).describe('Ceilings for manifests.'),
 });
 
@@ -193,13 +229,21 @@ const task = z.strictObject({
     .default(DEFAULTS.task.max_iterations)
     .describe('Calls of the model, or turns of a program, in one run.'),
   max_cost_usd: z.number().positive().optional().describe('A run ends when it has cost this much.'),
-  price: z
-    .strictObject({
-      input: z.number().nonnegative().describe('USD per million input tokens.'),
-      output: z.number().nonnegative().describe('USD per million output tokens.'),
-    })
+  price: rates.optional().describe('The prices of the model, for executors that report only tokens.'),
+});
+
+const telemetry = z.strictObject({
+  endpoint: httpAddress
     .optional()
-    .describe('The prices of the model, for executors that report only tokens.'),
+    .describe(
+      'A collector that gets the spans of ended runs by OTLP over HTTP, at /v1/traces below this address.',
+    ),
+  authorization: z
+    .string()
+    .regex(SECRET_NAME, SECRET_NAME_RULE)
+    .optional()
+    .describe('The name of the stored secret with the value of the header Authorization.'),
+  file: folder.optional().describe('A file that gets the same, one JSON object a line.'),
 });
 
 const answerRule = z.strictObject({
@@ -249,6 +293,15 @@ export const configFile = z.strictObject({
     .array(publishedResource)
     .default([])
     .describe('What MCP clients can read besides runs: files of the project, and what tools return.'),
+  prices: z
+    .record(z.string().min(1), rates)
+    .default({})
+    .describe('The prices of models by name, in place of those of the price table.'),
+  notify: z
+    .array(receiver)
+    .default([])
+    .describe('Who is sent a message when a run asks, ends, fails or gets near its budget.'),
+  telemetry: telemetry.prefault({}).describe('Where the traces of runs go.'),
   plugins: plugins.default([]).describe('Plugin modules. They are only active after approval.'),
 });
 

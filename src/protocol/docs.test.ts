@@ -84,6 +84,7 @@ describe('the tables of the docs', () => {
         'src/util',
         'src/operations/command-forms.ts',
         'src/core/authoring/validation/rules.ts',
+        'src/core/authoring/contract',
         'scripts/write-docs.ts',
         'docs',
         'package.json',

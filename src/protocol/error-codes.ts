@@ -4,6 +4,7 @@ import {
   LIST_RUNS,
   LIST_TOOLS,
   type NextStep,
+  SEE_BUDGET,
   SEE_HEALTH,
   SEE_VERSIONS,
   VALIDATE,
@@ -50,7 +51,7 @@ export const ERROR_CODES = {
     'user_error',
     false,
     1,
-    'Report to the author of the tool that its result does not fit its schema; do not retry.',
+    'Report to the author of the tool that its result does not fit its schema, or its record; do not retry.',
     'Fix the tool, or output_schema in its manifest.',
   ),
   E_TRANSIENT_NET: row(
@@ -72,7 +73,7 @@ export const ERROR_CODES = {
     false,
     1,
     'Split the workload or lower the batch size.',
-    'Give it more time with --timeout, or less work.',
+    'Give it a longer timeout, or less work.',
   ),
   E_DISK_FULL: row(
     'infra_error',
@@ -110,12 +111,13 @@ export const ERROR_CODES = {
     'Triage; attach the context and the logs.',
     'Read the logs of the run.',
   ),
-  E_USAGE: row(
+  E_USAGE: row('user_error', false, 1, 'Correct the call as the hint says.', 'See the help of the command.'),
+  E_CONTRACT_BROKEN: row(
     'user_error',
     false,
     1,
-    'Correct the command line as the hint says.',
-    'See the help of the command.',
+    'Fix the findings of the audit, the worst first; do not retry.',
+    'See the findings in details.',
   ),
   E_CONFIG_INVALID: row(
     'user_error',
@@ -201,6 +203,14 @@ export const ERROR_CODES = {
     'Check what this machine offers.',
     [SEE_HEALTH],
   ),
+  E_BUDGET: row(
+    'policy_error',
+    false,
+    2,
+    'Ask the user whether more may be spent; do not retry.',
+    'Raise the limit of the budget that the message names, then continue.',
+    [SEE_BUDGET],
+  ),
   E_ACTION_REQUIRED: row(
     'user_error',
     false,
@@ -212,8 +222,8 @@ export const ERROR_CODES = {
     'user_error',
     false,
     1,
-    'Run it again and answer in time, or answer beforehand.',
-    'Give the answer beforehand.',
+    'Run it again and answer in time, or answer beforehand where the caller can.',
+    'Answer before the time of the question has passed.',
   ),
   E_BAD_ANSWER: row(
     'user_error',
@@ -296,7 +306,7 @@ export const ERROR_CODES = {
     'retryable',
     true,
     1,
-    'Resume it, with --force only if repeating it does no harm; its supervisor died.',
+    'Resume it, with force only if repeating it does no harm; its supervisor died.',
     'Resume the run.',
   ),
   E_OUTCOME_UNKNOWN: row(
@@ -321,6 +331,20 @@ export const ERROR_CODES = {
     'Free space or fix the permissions of the store.',
     'Check what this machine offers.',
     [SEE_HEALTH],
+  ),
+  E_CANCELLED: row(
+    'user_error',
+    false,
+    1,
+    'It was stopped on purpose: go on only when the user wants that.',
+    'It was stopped before its end.',
+  ),
+  E_NOT_READY: row(
+    'infra_error',
+    false,
+    2,
+    'Do what the `fix` of each blocked check says.',
+    'See the blocked checks in details.',
   ),
   E_INTEGRITY: row(
     'infra_error',

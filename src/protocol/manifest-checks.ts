@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { flagOf, INPUT_NAME, INPUT_NAME_RULE } from './input-types.ts';
 import { type InputSpec, inputSpec } from './manifest-inputs.ts';
 import { mapMistakes } from './manifest-map.ts';
+import { markerMistakes } from './manifest-markers.ts';
 import {
   leastLevel,
   PERMISSION_LEVELS,
@@ -40,6 +41,7 @@ export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): G
     );
   }
   yield* mapMistakes(file['map'], file['adapter']);
+  yield* markerMistakes(file['markers'], file['adapter']);
   yield* inputMistakes(file['inputs']);
   yield* schemaMistakes(file['input_schema']);
   yield* levelMistakes(file);

@@ -160,8 +160,9 @@ export function leastLevel(asked: Omit<Permissions, 'level'>): PermissionLevel {
     : 'minimal';
 }
 
+/** Also as `/.` or `//**`. */
 function isWholeDisk(text: string): boolean {
-  return /^[/*]*$/.test(text);
+  return /^[/*][/.*]*$/.test(text);
 }
 
 function isInWorkspace(text: string): boolean {

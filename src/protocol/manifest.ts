@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { mistakesBetweenKeys } from './manifest-checks.ts';
 import { inputSpec } from './manifest-inputs.ts';
 import { mapRule } from './manifest-map.ts';
+import { ownMarker } from './manifest-markers.ts';
 import { type Permissions, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
 import {
   injectionHosts,
@@ -59,6 +60,10 @@ export const manifestFile = z
       .describe(
         'For the adapters jsonl-map and text-map: the rules that convert messages or lines to events.',
       ),
+    markers: z
+      .array(ownMarker)
+      .optional()
+      .describe('For the adapter markers: further markers of the program. Each becomes a log with its text.'),
     from: z
       .enum(['stdout', 'stderr', 'both'])
       .default('stdout')
@@ -178,7 +183,7 @@ export const manifestFile = z
         currency: z.string().default('USD').describe('For example USD.'),
       })
       .optional()
-      .describe('The approximate cost of the tool, which `describe` shows; ACOR enforces nothing by it.'),
+      .describe('The approximate cost of one run. In US dollars it counts for runs that report none.'),
   })
   .superRefine(
     (file, context) => {

@@ -38,6 +38,7 @@ export const RESTORE_OWNERS = step(
 );
 export const SEE_VERSIONS = step('system.version', { detailed: true }, 'Compare the versions.');
 export const SEE_CONFIG = step('config.show', {}, 'See each setting and where it comes from.');
+export const SEE_BUDGET = step('run.cost', { by: 'day' }, 'See what the runs of each day have cost.');
 export const LIST_RUNS = step('run.list', {}, 'List the runs.');
 export const LIST_TOOLS = step('tool.list', {}, 'List the tools of the project.');
 export const FIX_SAFELY = step('project.validate', { fix: true }, 'Fix what is safe to fix.');
@@ -84,6 +85,12 @@ export function validateTool(tool: string): OperationStep {
 }
 
 /** `agents` by name; `force` replaces what a person has changed. */
+/** Drafts the manifest of a script, which may be named by a path alone. */
+export function adoptFile(path: string): OperationStep {
+  const program = path.includes('/') ? path : `./${path}`;
+  return step('tool.adopt', { program }, 'Draft its manifest from its help.');
+}
+
 export function initAgents(agents: readonly string[], options: { force?: true } = {}): OperationStep {
   return step('project.init', { agents: agents.join(','), ...options }, 'Write the files that agents read.');
 }
@@ -161,7 +168,7 @@ export function diffRun(run: string): OperationStep {
 }
 
 export function applyRun(run: string): OperationStep {
-  return step('run.apply', { run }, 'Put the changes of the run in place.');
+  return step('run.apply', { run }, 'Put the changes of the run in place; a person decides.');
 }
 
 export function discardRun(run: string): OperationStep {
@@ -169,7 +176,7 @@ export function discardRun(run: string): OperationStep {
 }
 
 export function undoRun(run: string): OperationStep {
-  return step('run.undo', { run }, 'Restore what the run changed in place.');
+  return step('run.undo', { run }, 'Restore what the run changed in place; a person decides.');
 }
 
 export function listArtifacts(run: string): OperationStep {
@@ -178,6 +185,14 @@ export function listArtifacts(run: string): OperationStep {
 
 export function listQuestions(run: string): OperationStep {
   return step('run.decisions', { run }, 'List the questions of the run and their answers.');
+}
+
+export function learnTool(tool: string): OperationStep {
+  return step(
+    'tool.learn',
+    { tool },
+    'Run it once, observed, and draft its permissions; a person starts this.',
+  );
 }
 
 export function describeTool(tool: string): OperationStep {

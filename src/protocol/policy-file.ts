@@ -32,6 +32,34 @@ const limits = z
   })
   .describe('Ceilings: a manifest may set less, and unset limits become these.');
 
+/** What only a person decides, unless a policy leaves it to agents. */
+export const AGENT_DECISIONS = ['apply', 'undo', 'allow_host'] as const;
+
+export type AgentDecision = (typeof AGENT_DECISIONS)[number];
+
+/** What callers do, as `who_may` names it. */
+export const CALLER_ACTIONS = ['run', 'answer', 'answer_own', 'cancel', 'approve', 'change', 'read'] as const;
+
+export type CallerAction = (typeof CALLER_ACTIONS)[number];
+
+const caller = z
+  .string()
+  .regex(
+    /^(user|agent|token)(:[^\0-\x1f]+)?$/,
+    'must be user, agent or token, or one of them by name: user:ada, agent:claude-code, token:ci',
+  );
+const callers = (what: string) => z.array(caller).optional().describe(`Who may ${what}.`);
+
+const whoMay = z.strictObject({
+  run: callers('start runs, and resume them'),
+  answer: callers('answer questions'),
+  answer_own: callers('answer questions of the runs that they have started'),
+  cancel: callers('cancel runs'),
+  approve: callers('approve tools and plugins, and trust the project'),
+  change: callers('change records, secrets and the configuration'),
+  read: callers('read runs and tools'),
+} satisfies Record<CallerAction, unknown>);
+
 /** The rules for all tools or for one. A missing key does not restrict anything. */
 const rules = {
   max_level: z.enum(PERMISSION_LEVELS).optional().describe('The highest level that a tool may have.'),
@@ -79,6 +107,17 @@ export const policyFile = z.strictObject({
     )
     .optional()
     .describe('Approved privileged tools and plugins; only in the files of the user and the system.'),
+  agents_may: z
+    .array(z.enum(AGENT_DECISIONS))
+    .optional()
+    .describe(
+      'What callers without a person at a terminal may decide: `apply` and `undo` changes of runs, and answer whether a tool may reach a host (`allow_host`). Nothing if no file of the user or the system says so.',
+    ),
+  who_may: whoMay
+    .optional()
+    .describe(
+      'Who may do what: `user` at the terminal or in the dashboard, `agent`, `token` (a client of the HTTP API), each also by name. Everybody where a list is missing.',
+    ),
   engine: z
     .enum(['builtin', 'cedar', 'command'])
     .optional()

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { RUN_KINDS, RUN_RECORD_VERSION, RUN_STATES, type RunState } from './run.ts';
+import { runCost } from './run-cost.ts';
 import { isolation } from './v1/runner-events.ts';
 import { WRITE_MODES } from './write-modes.ts';
 
@@ -45,8 +46,12 @@ export const runRecord = z.object({
     .object({ cpu_s: z.number().nullable(), max_rss_bytes: z.int().nullable() })
     .nullable()
     .default(null),
-  /** What the run cost in US dollars, as its result reports it in `metrics.cost_usd`; null when it is unknown. */
+  /** What the run cost by itself, in US dollars; null when it is unknown. `cost` says how it is known. */
   cost_usd: z.number().nullable().default(null),
+  /** Null for a run that reports neither tokens nor a price. */
+  cost: runCost.nullable().default(null),
+  /** The part of the day's budget that the run may use; null without such a budget. */
+  cost_limit_usd: z.number().nullable().default(null),
   trace_id: z.string(),
   span_id: z.string(),
   idempotent: z.boolean(),

@@ -1,16 +1,27 @@
-import type {
-  FoundRuns,
-  IndexedQuestion,
-  IndexedRun,
-  RunCount,
-  RunIndex,
-  RunQuery,
-  RunQuestions,
-  RunSource,
+import {
+  type CostCount,
+  DURATION_BOUNDS_S,
+  type FoundRuns,
+  type IndexedQuestion,
+  type IndexedRun,
+  type RunCount,
+  type RunIndex,
+  type RunQuery,
+  type RunQuestions,
+  type RunSource,
 } from '../ports/run-index.ts';
 import { type IndexChanges, readChanges } from '../store-memory/index-changes.ts';
 import type { Sqlite, SqlRow } from './sqlite.ts';
-import { putRun, removeAllRuns, removeRun, runOf, searchOf, TABLES, TABLES_VERSION } from './tables.ts';
+import {
+  costsOf,
+  putRun,
+  removeAllRuns,
+  removeRun,
+  runOf,
+  searchOf,
+  TABLES,
+  TABLES_VERSION,
+} from './tables.ts';
 
 const ALL = -1;
 
@@ -70,12 +81,19 @@ export class SqliteRunIndex implements RunIndex {
   }
 
   counts(): Promise<RunCount[]> {
-    return this.#upToDate(
-      async () =>
-        this.#sqlite.all(`SELECT end_day AS day, tool, state, count(*) AS runs, total(duration_s) AS duration_s,
-            sum(cpu_s) AS cpu_s, sum(cost_usd) AS cost_usd
-          FROM runs WHERE end_day IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`) as unknown as RunCount[],
+    const within = DURATION_BOUNDS_S.map((bound) => `total(duration_s <= ${bound})`).join();
+    return this.#upToDate(async () =>
+      this.#sqlite
+        .all(`SELECT end_day AS day, tool, state, count(*) AS runs, total(duration_s) AS duration_s,
+            json_array(${within}) AS within, sum(cpu_s) AS cpu_s, sum(cost_usd) AS cost_usd
+          FROM runs WHERE end_day IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`)
+        .map((row) => ({ ...row, within: JSON.parse(String(row.within)) }) as unknown as RunCount),
     );
+  }
+
+  costs(of: { day?: string; parent?: string } = {}): Promise<CostCount[]> {
+    const { sql, values } = costsOf(of);
+    return this.#upToDate(async () => this.#sqlite.all(sql, ...values) as unknown as CostCount[]);
   }
 
   close(): void {

@@ -3,12 +3,12 @@ import { isUnended } from '../store-memory/index-changes.ts';
 import type { Sqlite, SqlRow, SqlValue } from './sqlite.ts';
 
 /** A file of another version is made again. */
-export const TABLES_VERSION = 4;
+export const TABLES_VERSION = 5;
 
 /**
  * `runs` holds what queries filter by, so that a filter which no index serves reads little. `texts` holds the same and the text in which
  * queries look: without rowids and without a join, SQLite reads it in the order of the answer, and stops at a full page. What is shown of
- * a run is in `details`. `position` has one row at most: how far the ledger was read. `questions` is null until they were asked for.
+ * a run is in `details`, and what it cost in `costs`, which most runs are not in. `position` has one row at most: how far the ledger was read. `questions` is null until they were asked for.
  */
 export const TABLES = `
 CREATE TABLE position (value TEXT NOT NULL);
@@ -16,6 +16,12 @@ CREATE TABLE runs (
   run_id TEXT PRIMARY KEY, tool TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, is_unended INTEGER NOT NULL, caller TEXT, parent TEXT,
   created_ms INTEGER NOT NULL, end_day TEXT, duration_s REAL, cpu_s REAL, cost_usd REAL
 ) WITHOUT ROWID;
+CREATE TABLE costs (
+  run_id TEXT PRIMARY KEY, tool TEXT NOT NULL, task TEXT, caller TEXT, parent TEXT, end_day TEXT NOT NULL, cost_usd REAL,
+  is_unpriced INTEGER NOT NULL, input_tokens REAL NOT NULL, cache_read_tokens REAL NOT NULL, output_tokens REAL NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX costs_by_day ON costs (end_day);
+CREATE INDEX costs_by_parent ON costs (parent) WHERE parent IS NOT NULL;
 CREATE INDEX runs_by_state ON runs (state);
 CREATE INDEX runs_by_tool ON runs (tool);
 CREATE INDEX runs_by_tool_and_state ON runs (tool, state);
@@ -33,7 +39,7 @@ CREATE TABLE texts (
 PRAGMA user_version = ${TABLES_VERSION};
 `;
 
-const OF_RUNS = ['runs', 'details', 'texts'];
+const OF_RUNS = ['runs', 'details', 'texts', 'costs'];
 
 export function putRun(sqlite: Sqlite, source: SourceRun): void {
   const { run, text, mayHaveAsked } = source;
@@ -68,6 +74,47 @@ export function putRun(sqlite: Sqlite, source: SourceRun): void {
     createdMs,
     searchable(text),
   );
+  putCost(sqlite, source);
+}
+
+/** The new row of a run that ended and cost something; a run that was resumed has none until it ends again. */
+function putCost(sqlite: Sqlite, { run, cost, cost_usd }: SourceRun): void {
+  if (cost === null || run.ended_at === null) {
+    sqlite.run('DELETE FROM costs WHERE run_id = ?', run.run_id);
+    return;
+  }
+  sqlite.run(
+    'INSERT OR REPLACE INTO costs VALUES (?,?,?,?,?,?,?,?,?,?,?)',
+    run.run_id,
+    run.tool,
+    cost.task,
+    run.caller,
+    run.parent?.run_id ?? null,
+    run.ended_at.slice(0, 10),
+    cost_usd,
+    cost.isUnpriced ? 1 : 0,
+    cost.input_tokens,
+    cost.cache_read_tokens,
+    cost.output_tokens,
+  );
+}
+
+/** The query of what runs have cost, and the values in it. */
+export function costsOf({ day, parent }: { day?: string; parent?: string }): {
+  sql: string;
+  values: string[];
+} {
+  const given = [
+    ['end_day', day],
+    ['parent', parent],
+  ].filter((each): each is [string, string] => each[1] !== undefined);
+  const where = given.map(([column]) => `${column} = ?`).join(' AND ');
+  return {
+    sql: `SELECT tool, task, caller, end_day AS day, count(*) AS runs, sum(cost_usd) AS cost_usd, total(is_unpriced) AS unpriced,
+        total(input_tokens) AS input_tokens, total(cache_read_tokens) AS cache_read_tokens, total(output_tokens) AS output_tokens
+      FROM costs ${where === '' ? '' : `WHERE ${where}`} GROUP BY 1, 2, 3, 4 ORDER BY 4, 1, 2, 3`,
+    values: given.map(([, value]) => value),
+  };
 }
 
 export function removeRun(sqlite: Sqlite, runId: string): void {

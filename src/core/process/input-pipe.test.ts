@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -54,6 +54,74 @@ describe('the standard input of a tool', { skip: process.platform !== 'linux' &&
     });
     rmSync(go);
     assert.equal(Number(text), 16);
+  });
+
+  it('keeps exactly so many bytes', async () => {
+    const most = 1 << 24;
+    for (const [bytes, kept] of [
+      [most, most],
+      [most + 1, 0],
+    ] as const) {
+      const go = join(folder, 'go');
+      let full = 0;
+      const text = await readBy(`until [ -e ${go} ]; do sleep 0.01; done; wc -c`, (pipe) => {
+        for (let count = 1; count > 0; full += count) count = pipe.offer(Buffer.alloc(4096), 0);
+        pipe.write('x'.repeat(bytes - 1));
+        pipe.end();
+        writeFileSync(go, '');
+      });
+      rmSync(go);
+      assert.equal(Number(text) - full, kept);
+    }
+  });
+
+  it('ends with what was written before its end', async () => {
+    const text = await readBy('cat', (pipe) => {
+      pipe.write('before');
+      pipe.end();
+      pipe.write('after');
+      pipe.end();
+    });
+    assert.equal(text, 'before\n');
+  });
+
+  it('takes as much as fits, and says how much that is', () => {
+    using pipe = new InputPipe(runtime, folder, 1 << 16);
+    const bytes = Buffer.alloc(1 << 18, 'x');
+    assert.equal(pipe.offer(bytes, (1 << 18) - 10), 10);
+    let offered = 10;
+    for (let count = 1; count > 0; ) {
+      count = pipe.offer(bytes, 0);
+      offered += count;
+    }
+    assert.ok(offered > 1 << 15 && offered <= 1 << 16, `${offered}`);
+  });
+
+  it('has the size that it is asked for, and the usual one otherwise', () => {
+    const sizes: number[] = [];
+    const growPipe = (_: number, bytes: number) => sizes.push(bytes);
+    for (const size of [undefined, 1 << 17])
+      new InputPipe({ ...runtime, growPipe }, folder, size)[Symbol.dispose]();
+    assert.deepEqual(sizes, [1 << 17]);
+  });
+
+  it('replaces what a killed supervisor left, and is gone when it is released, also twice', () => {
+    const path = join(folder, 'stdin');
+    writeFileSync(path, 'left');
+    const opened = () => openFiles().filter((each) => each.startsWith(folder));
+    const pipe = new InputPipe(runtime, folder);
+    assert.ok(statSync(path).isFIFO());
+    assert.deepEqual(opened(), [path, path]);
+    pipe.releaseReadEnd();
+    assert.deepEqual(opened(), [path]);
+    pipe[Symbol.dispose]();
+    assert.deepEqual([opened(), readdirSync(folder)], [[], []]);
+    // Another file may have its descriptor now.
+    using other = new InputPipe(runtime, folder);
+    pipe[Symbol.dispose]();
+    pipe.write('late');
+    assert.equal(opened().length, 2);
+    assert.equal(other.offer(Buffer.from('x'), 0), 1);
   });
 
   it('leaves no descriptor and no file open when it cannot be made', () => {

@@ -22,9 +22,9 @@ async function play(scenario: string, within: readonly string[] = []): Promise<R
 // Only Bun adopts orphans.
 describe('the tree of one run beside another one in the same process', needsLinux, () => {
   it('has its own orphans and not those of the other run, and kills only its own', async () => {
-    const { first, second, members, isFirstAlive, isSecondAlive } = await play('two-runs');
-    assert.deepEqual(members, [first]);
-    assert.deepEqual([isFirstAlive, isSecondAlive], [false, true]);
+    const { first, second, members, orphans, isSecondAlive } = await play('two-runs');
+    assert.deepEqual([members, orphans], [[first], [first]]);
+    assert.equal(isSecondAlive, true);
     assert.notEqual(first, second);
   });
 
@@ -40,6 +40,13 @@ describe('the tree of the only run of a process', needsLinux, () => {
     assert.deepEqual([members, isOrphanAlive], [[orphan], false]);
     const left = readProcess(orphan as number);
     assert.ok(left === undefined || !isAlive(left));
+  });
+});
+
+describe('the tree of a run after another one was released', needsLinux, () => {
+  it('has an orphan that cleared its environment', async () => {
+    const { orphan, members } = await play('cleared-after-another');
+    assert.deepEqual(members, [orphan]);
   });
 });
 

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { environmentOf, processesWithEnvironment } from '../../util/process-table.ts';
 import { ProcessTree } from './kill-tree.ts';
 import { loadRuntime } from './load-runtime.ts';
-import { processesOfRun, type RunIdentity } from './run-processes.ts';
+import { isSameFolder, processesOfRun, type RunIdentity } from './run-processes.ts';
 import type { Runtime } from './runtime.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -69,6 +69,14 @@ describe('the processes of a run', needsProc, () => {
     assert.deepEqual(processesOfRun(link).sort(), [ofCopy, throughLink].sort());
     // The control: the id alone finds all of them.
     assert.equal(processesWithEnvironment('RUN_ID', runId).length, 3);
+  });
+
+  it('are those of one folder, whatever path leads to it, and of a removed one by its path', () => {
+    const { original, copy, link } = copies();
+    assert.equal(isSameFolder(copy.folder, link.folder), true);
+    assert.equal(isSameFolder(copy.folder, original.folder), false);
+    assert.equal(isSameFolder('/none/r-1', '/none/r-1'), true);
+    assert.equal(isSameFolder('/none/r-1', copy.folder), false);
   });
 
   it('include one that changed WORKSPACE, or that names no folder', async () => {

@@ -6,6 +6,7 @@ import type { Companion, Exit, Runtime, SpawnedProcess, SpawnRequest } from './r
 const PR_SET_CHILD_SUBREAPER = 36;
 const F_SETPIPE_SZ = 1031;
 const WNOHANG = 1;
+const MFD_CLOEXEC = 1;
 
 export const bunRuntime: Runtime = {
   async spawn(request: SpawnRequest): Promise<SpawnedProcess> {
@@ -56,6 +57,11 @@ export const bunRuntime: Runtime = {
     else if (libc.symbols.mkfifo(cString(path), 0o600) !== 0) throw new Error(`mkfifo failed: ${path}`);
   },
 
+  memoryFile() {
+    const fd = libc?.symbols.memfd_create(cString('acor'), MFD_CLOEXEC) ?? -1;
+    return fd === -1 ? undefined : fd;
+  },
+
   growPipe(fd, bytes) {
     libc?.symbols.fcntl(fd, F_SETPIPE_SZ, bytes);
   },
@@ -82,7 +88,7 @@ function channelOf({ hear }: SpawnRequest) {
 
 function exitOf(child: Bun.Subprocess, ownRssBytes: number): Exit {
   const usage = child.resourceUsage();
-  const maxRssBytes = usage === undefined ? 0 : Number(usage.maxRSS);
+  const maxRssBytes = usage && Number(usage.maxRSS);
   const signal = child.signalCode ?? null;
   return {
     rc: signal === null ? child.exitCode : null,
@@ -91,7 +97,7 @@ function exitOf(child: Bun.Subprocess, ownRssBytes: number): Exit {
       cpu_s: usage === undefined ? null : Number(usage.cpuTime.total) / 1e6,
       // Between fork and exec, a child counts this process's own pages: a figure below that says nothing about the
       // tool.
-      max_rss_bytes: maxRssBytes > ownRssBytes * 1.1 ? maxRssBytes : null,
+      max_rss_bytes: maxRssBytes !== undefined && maxRssBytes > ownRssBytes * 1.1 ? maxRssBytes : null,
     },
   };
 }
@@ -109,6 +115,7 @@ function openLibc() {
     try {
       return dlopen(name, {
         mkfifo: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
+        memfd_create: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
         fcntl: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
         prctl: {
           args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64],

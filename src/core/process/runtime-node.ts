@@ -52,6 +52,10 @@ export const nodeRuntime: Runtime = {
     execFileSync('mkfifo', ['-m', '600', path], { stdio: 'ignore' });
   },
 
+  memoryFile() {
+    return undefined;
+  },
+
   growPipe() {},
 
   adoptOrphans() {

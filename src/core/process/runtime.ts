@@ -49,6 +49,8 @@ export interface Runtime {
   spawn(request: SpawnRequest): Promise<SpawnedProcess>;
   startCompanion(argv: readonly [string, ...string[]], env: Readonly<Record<string, string>>): Companion;
   makeFifo(path: string): void;
+  /** A descriptor of a new file in memory, which has no name; undefined where that is unavailable. */
+  memoryFile(): number | undefined;
   /** Requests a larger pipe from the kernel; a refusal is not an error. */
   growPipe(fd: number, bytes: number): void;
   /** Makes this process adopt orphaned descendants (subreaper, Linux). False where that is unavailable. */

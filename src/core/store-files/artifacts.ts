@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -8,6 +7,7 @@ import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { mediaTypeOf } from '../../util/media-type.ts';
 import { type EntryName, OpenFolder } from '../../util/open-folder.ts';
 import { NOT_REGULAR } from '../../util/regular-file.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { walkTree } from '../../util/walk-tree.ts';
 
 /** A file or folder as the runner measured it. `size` is in bytes; for a folder, the sum of its files. */
@@ -151,7 +151,7 @@ function count(path: string, { size, blocks }: Stats, totals: Totals): void {
 /** Measures a folder. Its hash is that of the sorted lines `<sha256>  <relative path>` of its files, as `sha256sum` prints them. */
 function* measuringFolder(folder: OpenFolder, path: string, totals: Totals): Measuring<MeasuredArtifact> {
   const names = namesUnder(folder, path);
-  const lines = createHash('sha256');
+  const lines = newSha256();
   let size = 0;
   for (const name of names) {
     const at = join(path, name);
@@ -219,7 +219,7 @@ function missing(path: string): AcorError {
 }
 
 function* hashing(fd: number): Measuring<string> {
-  const hash = createHash('sha256');
+  const hash = newSha256();
   const chunk = Buffer.alloc(CHUNK_BYTES);
   for (let bytes = 0; ; ) {
     const count = readSync(fd, chunk, 0, chunk.length, null);

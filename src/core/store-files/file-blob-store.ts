@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import type { Blob, BlobStore } from '../ports/blob-store.ts';
 import { chunksOf, PlainFile, type ReadableFile } from './readable-file.ts';
 import type { RunFiles } from './run-files.ts';
@@ -21,7 +21,7 @@ export class FileBlobStore implements BlobStore {
 
   async read(runId: string, blob: Blob, { from, bytes }: { from: number; bytes: number }): Promise<Buffer> {
     using file = this.#open(runId, blob);
-    const hash = createHash('sha256');
+    const hash = newSha256();
     const kept: Buffer[] = [];
     let at = 0;
     for (const chunk of chunksOf(file)) {

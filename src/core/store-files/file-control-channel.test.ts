@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
@@ -42,4 +42,21 @@ it('an answer that cannot be read at first is delivered when it can be read', as
   await lease.release();
   rmSync(root, { recursive: true });
   assert.deepEqual(got, ['b', 'a']);
+});
+
+it('the records of a run can be read while its control folder is removed', () => {
+  const root = mkdtempSync(join(tmpdir(), 'acor-control-'));
+  const removed = join(root, 'removed');
+  mkdirSync(removed);
+  const fd = openSync(removed, 'r');
+  rmdirSync(removed);
+  const runId = newRunId();
+  mkdirSync(join(root, runId));
+  // The folder that this link names exists for stat, and no file can be created in it: the moment after a run's end.
+  symlinkSync(`/proc/${process.pid}/fd/${fd}`, join(root, runId, 'control'));
+  const records = new FileControlChannel(root, new FileLeases(root)).readRecords(runId);
+  records.acknowledge(1);
+  records.close();
+  closeSync(fd);
+  rmSync(root, { recursive: true });
 });

@@ -52,9 +52,13 @@ export class FileControlChannel implements ControlChannel {
   }
 
   readRecords(runId: string): RecordsReader {
-    const { control, consumed } = layoutOf(this.#root, runId);
-    // When the folder does not exist, no supervisor listens.
-    return existsSync(control) ? new ConsumedBytes(consumed) : { acknowledge() {}, close() {} };
+    try {
+      return new ConsumedBytes(layoutOf(this.#root, runId).consumed);
+    } catch (error) {
+      // Without the folder, no supervisor listens. It is removed when the run ends, which may be at any moment.
+      if (errorCode(error) === 'ENOENT') return { acknowledge() {}, close() {} };
+      throw error;
+    }
   }
 
   listen(runId: string, epoch: number, handlers: ControlHandlers): ControlListener {

@@ -19,7 +19,7 @@ import { FileControlChannel } from './file-control-channel.ts';
 import { FileLeases, heldByAnother } from './file-leases.ts';
 import { FileRunWriter } from './file-run-writer.ts';
 import { followEvents } from './follow.ts';
-import { IdempotencyKeys } from './idempotency-keys.ts';
+import type { IdempotencyKeys } from './idempotency-keys.ts';
 import { EVENTS, layoutOf, METADATA, QUESTIONS, type RunLayout } from './layout.ts';
 import { Ledger } from './ledger.ts';
 import { readQuestionEvents } from './question-file.ts';
@@ -36,7 +36,6 @@ export class FileRunStore implements RunStore {
   readonly control: FileControlChannel;
   readonly files: RunFiles;
   readonly blobs: FileBlobStore;
-  readonly #keys: IdempotencyKeys;
   readonly commandOf: CommandOf;
 
   /** `commandOf` renders the next steps in events. */
@@ -47,7 +46,6 @@ export class FileRunStore implements RunStore {
     this.commandOf = commandOf;
     this.files = new RunFiles(root);
     this.blobs = new FileBlobStore(this.files);
-    this.#keys = new IdempotencyKeys(root, (runId) => this.files.has(runId));
   }
 
   get location(): string {
@@ -80,11 +78,11 @@ export class FileRunStore implements RunStore {
 
   async createOnce(run: NewRun, keyed: KeyedCall): Promise<RunWriter | string> {
     this.#prepareRoot();
-    return this.#keys.once(keyed, run.run_id, () => this.create(run));
+    return (await this.#keys()).once(keyed, run.run_id, () => this.create(run));
   }
 
   async runOfKey(keyed: KeyedCall): Promise<string | undefined> {
-    return this.#keys.runOf(keyed);
+    return (await this.#keys()).runOf(keyed);
   }
 
   async takeOver(
@@ -145,8 +143,14 @@ export class FileRunStore implements RunStore {
   }
 
   /** Releases the idempotency key of a removed run, so that it may start another run. */
-  forgetKey(key: string, runId: string): Promise<void> {
-    return this.#keys.forget(key, runId);
+  async forgetKey(key: string, runId: string): Promise<void> {
+    return (await this.#keys()).forget(key, runId);
+  }
+
+  /** Loaded late, because most runs have no key. */
+  async #keys(): Promise<IdempotencyKeys> {
+    const { IdempotencyKeys } = await import('./idempotency-keys.ts');
+    return new IdempotencyKeys(this.root, (runId) => this.files.has(runId));
   }
 
   async *follow(runId: string, options: FollowOptions): AsyncGenerator<Uint8Array> {

@@ -64,4 +64,15 @@ describe('a log that is read', () => {
       assert.equal(typed?.seq, 3);
     }
   });
+
+  it('has the result before its end found however long that is', () => {
+    const path = join(folder, 'long-result.jsonl');
+    for (const megabytes of [1, 3, 70]) {
+      const result = { type: 'result', seq: 3, data: 'x'.repeat(megabytes * 1_000_000) };
+      writeFileSync(path, `${lines(1, 2)}${JSON.stringify(result)}\n${line(4, 'runner_end')}`);
+      using log = new PlainFile(path);
+      const [found] = tailOf(log, ['result']);
+      assert.equal(found?.seq, 3);
+    }
+  });
 });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { newSha256 } from '../../util/sha256.ts';
 
 const HASH_FIELD = ',"line_sha256":"';
 /** What the first line of a ledger has in place of the hash of a line before it. */
@@ -37,11 +37,11 @@ export function holdsItsHash(line: Buffer): boolean {
   const field = Buffer.byteLength(HASH_FIELD);
   const at = line.length - field - GENESIS.length - 2;
   if (at < 0 || line.toString('latin1', at, at + field) !== HASH_FIELD) return false;
-  const hash = createHash('sha256').update(line.subarray(0, at)).update('}').digest('hex');
+  const hash = newSha256().update(line.subarray(0, at)).update('}').digest('hex');
   return line.toString('latin1', at + field) === `${hash}"}`;
 }
 
 /** The SHA-256 of a text or of bytes, in hex. */
 export function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
+  return newSha256().update(data).digest('hex');
 }

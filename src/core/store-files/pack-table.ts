@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readSync, type Stats } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { VERIFY } from '../../protocol/next-steps.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { openRegular } from '../../util/regular-file.ts';
+import { newSha256 } from '../../util/sha256.ts';
 
 /**
  * A pack holds the files of many ended runs:
@@ -81,7 +81,7 @@ export class PackTable {
     const size = Number(footer.readBigUInt64BE(NUMBER_BYTES));
     const lines = from + size + FOOTER_BYTES === stat.size ? readAt(fd, from, size) : undefined;
     const sha256 = footer.toString('hex', 2 * NUMBER_BYTES, 2 * NUMBER_BYTES + HASH_BYTES);
-    if (lines === undefined || createHash('sha256').update(lines).digest('hex') !== sha256)
+    if (lines === undefined || newSha256().update(lines).digest('hex') !== sha256)
       throw damagedPack(path, 'its table does not have the SHA-256 that the footer names');
     this.path = path;
     this.identity = identityOf(stat);
@@ -139,7 +139,7 @@ export function tableAndFooter(runs: readonly PackedRun[], offset: number): Buff
   const numbers = Buffer.alloc(2 * NUMBER_BYTES);
   numbers.writeBigUInt64BE(BigInt(offset), 0);
   numbers.writeBigUInt64BE(BigInt(table.length), NUMBER_BYTES);
-  return Buffer.concat([table, numbers, createHash('sha256').update(table).digest(), HEADER]);
+  return Buffer.concat([table, numbers, newSha256().update(table).digest(), HEADER]);
 }
 
 /** E_INTEGRITY for a pack, or for one run in it, that was damaged or changed. Everything else in the store stays readable. */

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { closeSync, fdatasyncSync, fstatSync, readSync } from 'node:fs';
 import { openRegular } from '../../util/regular-file.ts';
+import { newSha256 } from '../../util/sha256.ts';
 
 const CHUNK_BYTES = 1 << 18;
 
@@ -66,7 +66,7 @@ export function* chunksOf(file: ReadableFile): Generator<Buffer> {
 
 /** The SHA-256 of the content of a file, in hexadecimal. */
 export function sha256Of(file: ReadableFile): string {
-  const hash = createHash('sha256');
+  const hash = newSha256();
   for (const chunk of chunksOf(file)) hash.update(chunk);
   return hash.digest('hex');
 }

@@ -1,5 +1,5 @@
-import { createHash, type Hash } from 'node:crypto';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
+import { newSha256, type Sha256 } from '../../util/sha256.ts';
 
 const MAX_MARKS = 64;
 const MARK_HEX_CHARS = 16;
@@ -9,7 +9,7 @@ const MARK_HEX_CHARS = 16;
  * locate a later change and not only detect it.
  */
 export class SealBuilder {
-  readonly #hash: Hash = createHash('sha256');
+  readonly #hash: Sha256 = newSha256();
   #bytes = 0;
   #marks: [number, string][] = [];
   #minGapBytes = 1;
@@ -44,7 +44,7 @@ export function findBrokenMark(
   read: (from: number, to: number) => Iterable<Uint8Array>,
   seal: Seal,
 ): { from: number; to: number } | undefined {
-  const hash = createHash('sha256');
+  const hash = newSha256();
   let from = 0;
   for (const [offset, digest] of seal.marks) {
     if (!(offset >= from) || offset > size) return { from, to: offset };
@@ -56,6 +56,6 @@ export function findBrokenMark(
   return size === seal.bytes && hash.digest('hex') === seal.sha256 ? undefined : { from, to: seal.bytes };
 }
 
-function prefixDigest(hash: Hash): string {
+function prefixDigest(hash: Sha256): string {
   return hash.copy().digest('hex').slice(0, MARK_HEX_CHARS);
 }

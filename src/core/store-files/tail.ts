@@ -36,10 +36,12 @@ export function lastBytes(log: ReadableFile, maxBytes: number): Buffer {
 function* lastParts(log: ReadableFile): Generator<Buffer> {
   const { size } = log;
   let end = size;
+  let isWithinLine = true;
   for (let reach = FIRST_BYTES; ; reach *= 32) {
-    // Beyond the tail only for a last line that is longer than it: a `runner_end` names up to ten thousand artifacts.
-    if (end === 0 || (reach > TAIL_BYTES && end < size)) return;
+    // Beyond the tail only to the beginning of a line: a `runner_end` names up to ten thousand artifacts, and a result has data of any length.
+    if (end === 0 || (reach > TAIL_BYTES && !isWithinLine)) return;
     const { lines, from } = wholeLinesIn(log, Math.max(0, size - reach), end);
+    isWithinLine = lines.length === 0;
     if (lines.length > 0) {
       yield lines;
       end = from;

@@ -6,9 +6,17 @@ import { leasesFolder } from './file-leases.ts';
 /** What is written on each change of a run. */
 const FILES = ['events.jsonl', 'metadata.json'];
 
-/** Reports the live runs of a store whenever they start, write an event or end, without polling. Returns the function that stops it. */
-export function watchRuns(root: string, onChange: (runId: string) => void): () => void {
+/**
+ * Reports the live runs of a store whenever they start, write an event or end, without polling. `onLedger` is called when runs ended or
+ * were removed. Returns the function that stops it.
+ */
+export function watchRuns(
+  root: string,
+  onChange: (runId: string) => void,
+  onLedger: () => void = () => {},
+): () => void {
   const leases = leasesFolder(root);
+  const ledger = join(root, 'ledger.jsonl');
   let live = new Set<string>();
   const watch = new FolderWatch((path) => {
     const folder = dirname(path);
@@ -16,6 +24,7 @@ export function watchRuns(root: string, onChange: (runId: string) => void): () =
       if (FILES.includes(basename(path))) onChange(basename(folder));
       return;
     }
+    if (path === ledger) onLedger();
     look();
   });
   // The folders of the store may not exist yet.

@@ -1,16 +1,27 @@
 import { isFinal } from '../../protocol/run.ts';
-import type {
-  FoundRuns,
-  IndexedQuestion,
-  IndexedRun,
-  RunCount,
-  RunIndex,
-  RunQuery,
-  RunQuestions,
-  RunSource,
-  SourceRun,
+import {
+  type CostCount,
+  DURATION_BOUNDS_S,
+  type FoundRuns,
+  type IndexedQuestion,
+  type IndexedRun,
+  type RunCount,
+  type RunIndex,
+  type RunQuery,
+  type RunQuestions,
+  type RunSource,
+  type SourceRun,
 } from '../ports/run-index.ts';
 import { isUnended, readChanges } from './index-changes.ts';
+
+const NO_COST = {
+  runs: 0,
+  cost_usd: null,
+  unpriced: 0,
+  input_tokens: 0,
+  cache_read_tokens: 0,
+  output_tokens: 0,
+};
 
 /** An index in memory: for a runtime without SQLite, and for a read-only store. */
 export class MemoryRunIndex implements RunIndex {
@@ -64,13 +75,40 @@ export class MemoryRunIndex implements RunIndex {
       if (run.ended_at === null) continue;
       const [tool, day, state] = [run.tool, run.ended_at.slice(0, 10), run.state];
       const key = JSON.stringify([day, tool, state]);
-      const none = { tool, day, state, runs: 0, duration_s: 0, cpu_s: null, cost_usd: null };
+      const within = DURATION_BOUNDS_S.map(() => 0);
+      const none = { tool, day, state, runs: 0, duration_s: 0, within, cpu_s: null, cost_usd: null };
       const count = counts.get(key) ?? none;
       count.runs++;
       count.duration_s += run.duration_s ?? 0;
+      DURATION_BOUNDS_S.forEach((bound, at) => {
+        if (run.duration_s !== null && run.duration_s <= bound) count.within[at]!++;
+      });
       count.cpu_s = sumOf(count.cpu_s, cpu_s);
       count.cost_usd = sumOf(count.cost_usd, cost_usd);
       counts.set(key, count);
+    }
+    return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count);
+  }
+
+  async costs({ day, parent }: { day?: string; parent?: string } = {}): Promise<CostCount[]> {
+    await this.#refresh();
+    const counts = new Map<string, CostCount>();
+    for (const { run, cost, cost_usd } of this.#runs.values()) {
+      const endDay = run.ended_at?.slice(0, 10);
+      if (cost === null || endDay === undefined) continue;
+      if ((day ?? endDay) !== endDay || (parent !== undefined && run.parent?.run_id !== parent)) continue;
+      const of = { tool: run.tool, task: cost.task, caller: run.caller, day: endDay };
+      const key = JSON.stringify([endDay, run.tool, cost.task ?? '', run.caller ?? '']);
+      const count = counts.get(key) ?? { ...of, ...NO_COST };
+      counts.set(key, {
+        ...of,
+        runs: count.runs + 1,
+        cost_usd: sumOf(count.cost_usd, cost_usd),
+        unpriced: count.unpriced + (cost.isUnpriced ? 1 : 0),
+        input_tokens: count.input_tokens + cost.input_tokens,
+        cache_read_tokens: count.cache_read_tokens + cost.cache_read_tokens,
+        output_tokens: count.output_tokens + cost.output_tokens,
+      });
     }
     return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count);
   }

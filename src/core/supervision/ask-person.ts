@@ -59,7 +59,7 @@ async function askOne(
   if (closed === undefined) return 'left';
   asker.say(
     closed === 'answered'
-      ? 'Another process has answered it meanwhile.'
+      ? 'It has been answered meanwhile.'
       : 'The run no longer waits for an answer to it.',
   );
   return 'settled';

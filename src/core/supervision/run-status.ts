@@ -61,6 +61,10 @@ export interface OpenQuestion {
   options: Record<string, unknown>[] | null;
   /** JSON Schema of the answer. */
   schema: Record<string, unknown> | null;
+  /** Seconds after which the run goes on without an answer. */
+  timeout_s?: number;
+  /** The answer that it then takes; without one it fails. */
+  default?: unknown;
 }
 
 /** The open questions of a run. */
@@ -85,7 +89,8 @@ export async function shownQuestionsOf(
 }
 
 function asShown({ asked }: AskedQuestion): OpenQuestion {
-  const { actionId, action, audience, blocking, msg, context, options, schema } = readQuestion(asked);
+  const question = readQuestion(asked);
+  const { actionId, action, audience, blocking, msg, context, options, schema, timeoutS } = question;
   return {
     action_id: actionId,
     action,
@@ -95,5 +100,7 @@ function asShown({ asked }: AskedQuestion): OpenQuestion {
     context: { ...context },
     options: options?.map((option) => ({ ...option })) ?? null,
     schema: schema === undefined ? null : { ...schema },
+    ...(timeoutS !== undefined && { timeout_s: timeoutS }),
+    ...(question.default !== undefined && { default: question.default.value }),
   };
 }

@@ -32,6 +32,7 @@ export const OWN_VARIABLES = [
   'LC_ALL',
   'TMPDIR',
   'XDG_CACHE_HOME',
+  'XDG_DATA_HOME',
   'XDG_CONFIG_HOME',
 ];
 

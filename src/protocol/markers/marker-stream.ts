@@ -40,7 +40,7 @@ export function parseMarkers(text: string, kinds: readonly MarkerKind[] = MARKER
 /** The longest block in characters: a program that never ends a block must not fill the memory. */
 export const MAX_BLOCK_CHARS = 65_536;
 
-const MARKER_NAME = /^[A-Z][A-Z0-9_]*$/;
+export const MARKER_NAME = /^[A-Z][A-Z0-9_]*$/;
 const MARKER_LINE = /^\[([A-Z][A-Z0-9_]*)\](.*)$/s;
 
 type Line = { text: string; cut: boolean };

@@ -19,6 +19,8 @@ export const MARKER_KINDS: readonly MarkerKind[] = [
   { name: 'GIT_COMMIT_SUGGESTION', reach: 'block-and-paragraph', read: readCommit },
 ];
 
+export const MARKER_NAMES: readonly string[] = MARKER_KINDS.map(({ name }) => name);
+
 function readQuestion(content: MarkerContent): QuestionData | undefined {
   const { title: question, rest } = titled(content);
   if (question === '') return undefined;
@@ -105,7 +107,9 @@ function isBlank(line: string): boolean {
 /**
  * The extent of a marker: its own line, the lines up to a blank one, or those and one paragraph after the blank line.
  */
-type MarkerReach = 'line' | 'block' | 'block-and-paragraph';
+export const MARKER_REACHES = ['line', 'block', 'block-and-paragraph'] as const;
+
+type MarkerReach = (typeof MARKER_REACHES)[number];
 
 /** The raw content of a marker. */
 export interface MarkerContent {

@@ -36,57 +36,85 @@ export function originOf(type: string): MessageOrigin {
 }
 
 /**
- * Validates one message from a tool by hand, because the schemas are too slow for every line. Test data compare it with
- * the schemas (`corpus/accept`, `corpus/reject`). Unknown types pass: they are stored and flagged.
+ * Validates one message from a tool by hand, because the schemas are too slow for every line: the first problem. Test data compare it
+ * with the schemas (`corpus/accept`, `corpus/reject`). Unknown types pass: they are stored and flagged.
  */
 export function checkMessage(message: Fields): MessageProblem | undefined {
-  return checkEnvelope(message) ?? checkFields(message);
+  return first(ENVELOPE, message) ?? first(fieldsOf(message), message);
 }
 
-function checkEnvelope(m: Fields): MessageProblem | undefined {
-  if (m.v !== PROTOCOL_VERSION) return problem('v', `the number ${PROTOCOL_VERSION}`);
-  if (!isFilled(m.type)) return problem('type', 'a string');
-  if (typeof m.ts !== 'string' || !RFC3339_UTC.test(m.ts)) return problem('ts', 'an RFC 3339 time in UTC');
-  if (!isFilled(m.run_id)) return problem('run_id', 'a string');
-  if (m.trace_id !== undefined && !matches(m.trace_id, TRACE_ID)) return problem('trace_id', '32 hex digits');
-  if (m.span_id !== undefined && !matches(m.span_id, SPAN_ID)) return problem('span_id', '16 hex digits');
-  if (m.seq !== undefined && !(Number.isSafeInteger(m.seq) && (m.seq as number) >= 1)) {
-    return problem('seq', 'a whole number from 1');
+/** Every invalid field of a message, with one problem each. */
+export function problemsOfMessage(message: Fields): MessageProblem[] {
+  return [...ENVELOPE, ...fieldsOf(message)].flatMap((check) => check(message) ?? []);
+}
+
+type Check = (m: Fields) => MessageProblem | undefined;
+
+function first(checks: readonly Check[], m: Fields): MessageProblem | undefined {
+  for (const check of checks) {
+    const found = check(m);
+    if (found !== undefined) return found;
   }
   return undefined;
 }
 
-function checkFields(m: Fields): MessageProblem | undefined {
-  switch (m.type) {
-    case 'start':
-      return needString(m, 'step') ?? mayBeObject(m, 'args');
-    case 'progress':
-      return mayBeString(m, 'step') ?? checkPercent(m) ?? mayBeString(m, 'msg');
-    case 'heartbeat':
-      return mayBeString(m, 'step');
-    case 'action_required':
-      return checkAction(m);
-    case 'result':
-      return needFilled(m, 'status') ?? checkArtifacts(m) ?? mayBeObject(m, 'metrics');
-    case 'error':
-      return checkError(m);
-    case 'cancelled':
-      return needString(m, 'reason');
-    case 'log':
-      return checkLevel(m) ?? needString(m, 'msg') ?? mayBeObject(m, 'record');
-    case 'task_submitted':
-      return needFilled(m, 'task_id') ?? mayBeObject(m, 'payload');
-    case 'task_started':
-      return needFilled(m, 'task_id') ?? mayBeFilled(m, 'child_run_id');
-    case 'task_done':
-      return needFilled(m, 'task_id') ?? needFilled(m, 'status') ?? mayBeFilled(m, 'child_run_id');
-    case 'task_progress':
-    case 'task_action_required':
-    case 'task_error':
-      return needFilled(m, 'task_id') ?? mayBeFilled(m, 'child_run_id') ?? needObject(m, 'child_event');
-    default:
-      return undefined;
-  }
+const ENVELOPE: readonly Check[] = [
+  (m) => (m.v === PROTOCOL_VERSION ? undefined : problem('v', `the number ${PROTOCOL_VERSION}`)),
+  (m) => (isFilled(m.type) ? undefined : problem('type', 'a string')),
+  (m) => (matches(m.ts, RFC3339_UTC) ? undefined : problem('ts', 'an RFC 3339 time in UTC')),
+  (m) => (isFilled(m.run_id) ? undefined : problem('run_id', 'a string')),
+  (m) =>
+    m.trace_id === undefined || matches(m.trace_id, TRACE_ID)
+      ? undefined
+      : problem('trace_id', '32 hex digits'),
+  (m) =>
+    m.span_id === undefined || matches(m.span_id, SPAN_ID) ? undefined : problem('span_id', '16 hex digits'),
+  (m) =>
+    m.seq === undefined || (Number.isSafeInteger(m.seq) && (m.seq as number) >= 1)
+      ? undefined
+      : problem('seq', 'a whole number from 1'),
+];
+
+const CHILD_EVENT: readonly Check[] = [
+  filled('task_id'),
+  optionallyFilled('child_run_id'),
+  (m) => (isObject(m.child_event) ? undefined : problem('child_event', 'an object')),
+];
+
+const FIELDS: ReadonlyMap<unknown, readonly Check[]> = new Map<string, readonly Check[]>([
+  ['start', [string('step'), optionalObject('args')]],
+  ['progress', [optionalString('step'), checkPercent, optionalString('msg')]],
+  ['heartbeat', [optionalString('step')]],
+  [
+    'action_required',
+    [
+      filled('action'),
+      optionallyFilled('action_id'),
+      optionalObject('context'),
+      optionalString('msg'),
+      checkOptions,
+      optionalObject('schema'),
+      checkTimeout,
+      checkAudience,
+      optionalBoolean('blocking'),
+    ],
+  ],
+  ['result', [filled('status'), checkArtifacts, optionalObject('metrics')]],
+  ['error', [checkCode, string('msg'), optionalString('hint'), optionalBoolean('retryable')]],
+  ['cancelled', [string('reason')]],
+  ['log', [checkLevel, string('msg'), optionalObject('record')]],
+  ['task_submitted', [filled('task_id'), optionalObject('payload')]],
+  ['task_started', [filled('task_id'), optionallyFilled('child_run_id')]],
+  ['task_done', [filled('task_id'), filled('status'), optionallyFilled('child_run_id')]],
+  ['task_progress', CHILD_EVENT],
+  ['task_action_required', CHILD_EVENT],
+  ['task_error', CHILD_EVENT],
+]);
+
+const NONE: readonly Check[] = [];
+
+function fieldsOf({ type }: Fields): readonly Check[] {
+  return FIELDS.get(type) ?? NONE;
 }
 
 function checkPercent(m: Fields): MessageProblem | undefined {
@@ -102,9 +130,8 @@ function checkLevel(m: Fields): MessageProblem | undefined {
     : problem('level', `one of ${LOG_LEVELS.join(', ')}`);
 }
 
-function checkError(m: Fields): MessageProblem | undefined {
-  if (!matches(m.code, ERROR_CODE)) return problem('code', 'a code like E_SOMETHING');
-  return needString(m, 'msg') ?? mayBeString(m, 'hint') ?? mayBeBoolean(m, 'retryable');
+function checkCode(m: Fields): MessageProblem | undefined {
+  return matches(m.code, ERROR_CODE) ? undefined : problem('code', 'a code like E_SOMETHING');
 }
 
 function checkArtifacts(m: Fields): MessageProblem | undefined {
@@ -121,20 +148,6 @@ function checkArtifacts(m: Fields): MessageProblem | undefined {
     }
   }
   return undefined;
-}
-
-function checkAction(m: Fields): MessageProblem | undefined {
-  return (
-    needFilled(m, 'action') ??
-    mayBeFilled(m, 'action_id') ??
-    mayBeObject(m, 'context') ??
-    mayBeString(m, 'msg') ??
-    checkOptions(m) ??
-    mayBeObject(m, 'schema') ??
-    checkTimeout(m) ??
-    checkAudience(m) ??
-    mayBeBoolean(m, 'blocking')
-  );
 }
 
 function checkOptions(m: Fields): MessageProblem | undefined {
@@ -163,34 +176,34 @@ function checkAudience(m: Fields): MessageProblem | undefined {
   return valid ? undefined : problem('audience', 'ai, user, model or client');
 }
 
-function needString(m: Fields, field: string): MessageProblem | undefined {
-  return typeof m[field] === 'string' ? undefined : problem(field, 'a string');
+function string(field: string): Check {
+  return (m) => (typeof m[field] === 'string' ? undefined : problem(field, 'a string'));
 }
 
-function needFilled(m: Fields, field: string): MessageProblem | undefined {
-  return isFilled(m[field]) ? undefined : problem(field, 'a string that is not empty');
+function filled(field: string): Check {
+  return (m) => (isFilled(m[field]) ? undefined : problem(field, 'a string that is not empty'));
 }
 
-function needObject(m: Fields, field: string): MessageProblem | undefined {
-  return isObject(m[field]) ? undefined : problem(field, 'an object');
+function optionalString(field: string): Check {
+  return optional(field, string(field));
 }
 
-function mayBeString(m: Fields, field: string): MessageProblem | undefined {
-  return m[field] === undefined ? undefined : needString(m, field);
+function optionallyFilled(field: string): Check {
+  return optional(field, filled(field));
 }
 
-function mayBeFilled(m: Fields, field: string): MessageProblem | undefined {
-  return m[field] === undefined ? undefined : needFilled(m, field);
+function optionalObject(field: string): Check {
+  return optional(field, (m) => (isObject(m[field]) ? undefined : problem(field, 'an object')));
 }
 
-function mayBeObject(m: Fields, field: string): MessageProblem | undefined {
-  return m[field] === undefined ? undefined : needObject(m, field);
+function optionalBoolean(field: string): Check {
+  return optional(field, (m) =>
+    typeof m[field] === 'boolean' ? undefined : problem(field, 'true or false'),
+  );
 }
 
-function mayBeBoolean(m: Fields, field: string): MessageProblem | undefined {
-  return m[field] === undefined || typeof m[field] === 'boolean'
-    ? undefined
-    : problem(field, 'true or false');
+function optional(field: string, check: Check): Check {
+  return (m) => (m[field] === undefined ? undefined : check(m));
 }
 
 function isFilled(value: unknown): value is string {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { RUN_KINDS, RUN_STATES, type RunState } from '../run.ts';
+import { runCost } from '../run-cost.ts';
 import { message } from './envelope.ts';
 import type { TASK_MESSAGES, TOOL_MESSAGES } from './tool-messages.ts';
 import { ANSWER_SOURCES, type RunnerEventType } from './wire.ts';
@@ -31,6 +32,10 @@ const runnerStart = message('runner_start', {
   /** Absent in logs of builds that did not write it. */
   kind: z.enum(RUN_KINDS).optional(),
   args: z.array(z.string()),
+  /** What follows is absent in logs of builds that did not write it. */
+  cwd: z.string().optional(),
+  tool_version: z.string().nullable().optional(),
+  tool_digest: z.string().nullable().optional(),
   attempt: z.int().min(1),
   timeout_s: z.number().positive(),
   isolation,
@@ -73,6 +78,8 @@ const runnerEnd = message('runner_end', {
   retryable: z.boolean().optional(),
   duration_s: z.number(),
   usage: z.looseObject({ cpu_s: z.number().nullable(), max_rss_bytes: z.int().nullable() }),
+  /** Absent for a run that reports neither tokens nor a price. */
+  cost: runCost.optional(),
   events: z.int(),
   bytes: z.int(),
   artifacts: z.array(freeObject),

@@ -55,6 +55,7 @@ export const ANSWER_SOURCES = [
   'dialog',
   'library',
   'mcp',
+  'http',
   'default',
 ] as const;
 
