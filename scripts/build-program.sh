@@ -21,6 +21,7 @@ for program in src/tool/index.ts src/core/task/responses/main.ts; do
   "$bun" --no-env-file build --target=node --format=esm "$program" --external 'bun:*' --external openai \
     --outfile "$work/package/dist/lib/$(echo "${program#src/}" | sed 's/ts$/js/')" >/dev/null
 done
+sh scripts/build-web.sh "$work/package/dist/lib/web"
 "$bun" --no-env-file scripts/write-own-files.ts "$work/package"
 [ -z "$checkout" ] || set -- --define "ACOR_CHECKOUT=\"$checkout\"" "$@"
 # A compiled program must not read .env or bunfig.toml of the folder in which it is started: that would run their code.

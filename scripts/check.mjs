@@ -12,6 +12,7 @@ const checks = [
     : [['install', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']]]),
   ['format and lint', 'node_modules/.bin/biome', ['check', '--error-on-warnings', '.']],
   ['types', 'node_modules/.bin/tsc', ['-p', '.']],
+  ['types of the dashboard', 'node_modules/.bin/tsc', ['-p', 'web']],
   ['schemas', 'node_modules/.bin/bun', ['scripts/write-schemas.ts', '--check']],
   ['docs', 'node_modules/.bin/bun', ['scripts/write-docs.ts', '--check']],
   ['operation types', 'node_modules/.bin/bun', ['scripts/write-operation-types.ts', '--check']],

@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** Development dependencies whose code is in the program: Bun itself, and what the dashboard is bundled from. */
+const IN_THE_PROGRAM = ['bun', 'htm', 'preact', '@preact/signals'];
+
+/** What compiling ACOR needs and the program then contains, as the entries of the lock file by path; `''` is the project itself. */
 export function dependenciesOf(root) {
   const read = (file) => JSON.parse(readFileSync(join(root, file), 'utf8'));
   const { name, version, dependencies, devDependencies } = read('package.json');
-  const wanted = { ...dependencies, bun: devDependencies.bun };
+  const bundled = IN_THE_PROGRAM.map((each) => [each, devDependencies[each]]);
+  const wanted = { ...dependencies, ...Object.fromEntries(bundled) };
   const { packages } = read('package-lock.json');
   const kept = { '': { name, version, dependencies: wanted } };
   const open = Object.keys(wanted).map((each) => `node_modules/${each}`);

@@ -45,17 +45,20 @@ const NEEDED = {
   fish: 'fish',
   groff: 'groff-base',
   tmux: 'tmux',
+  chromium: 'chromium',
 };
 
 /** Sandboxes and limits work differently for root, so if root runs the suite, this user runs their tests as well. */
 const TEST_USER = 'acor-test';
-const USER_FILES = /\/(sandbox|guards|attacks)\/|\/(injection|http-rules|kept-writes)\.test\.ts$/;
+const USER_FILES =
+  /\/(sandbox|guards|attacks)\/|\/(injection|http-rules|kept-writes|learn|ask-for-hosts)\.test\.ts$/;
 
 /** What runs in Node as well: the library, the SDK for tools, and the code that starts processes and writes the store. */
 const NODE_FILES = /\/(library|tool|process|storage|store-files|index-sqlite|tls)\/[^/]+\.test\.ts$/;
 
 /** Files that run after all others, one at a time, each with the reason. */
 const ALONE = {
+  'test/e2e/dashboard.test.ts': 'starts a browser with ten tabs, which would starve the tests beside it',
   'test/e2e/many-runs.test.ts': 'starts 200 runs at once, which would starve the tests beside it',
 };
 

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { RULES as CONTRACT } from '../src/core/authoring/contract/rules.ts';
 import { RULES } from '../src/core/authoring/validation/rules.ts';
 import { fixText } from '../src/operations/command-forms.ts';
 import { ERROR_CODES, type ErrorInfo } from '../src/protocol/error-codes.ts';
@@ -19,6 +20,7 @@ const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
 const TABLES: readonly Table[] = [
   { file: 'errors.md', name: 'error-codes', text: errorTable },
   { file: 'protocol.md', name: 'run-states', text: stateTable },
+  { file: 'compose.md', name: 'contract', text: contractTable },
   { file: 'validate.md', name: 'rules', text: ruleTable },
 ];
 
@@ -43,6 +45,19 @@ function settle({ file, name, text }: Table): string | undefined {
   if (check) return `${file}: the table '${name}' is stale`;
   writeFileSync(DOCS + file, fresh);
   return undefined;
+}
+
+function contractTable(): string {
+  return markdown(
+    ['rule', 'weight', 'section of the contract', 'requirement', 'what it costs an agent'],
+    Object.entries(CONTRACT).map(([id, { section, source, impact, weight }]) => [
+      `\`${id}\``,
+      String(weight),
+      section,
+      source.replaceAll('<', '\\<'),
+      impact,
+    ]),
+  );
 }
 
 function errorTable(): string {

@@ -2,20 +2,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { loadAll } from '../src/compose/catalog.ts';
+import { SERVERS } from '../src/operations/command-forms.ts';
 import { ROUTES } from '../src/operations/index.ts';
 import { type JsonSchema, typeOf } from './type-of-schema.ts';
 
-// Writes src/operation-types.ts from the operations. With --check it writes nothing, and exits 1 when the file is stale.
+// Writes src/client/operation-types.ts from the operations. With --check it writes nothing, and exits 1 when the file is stale.
 
-const FILE = fileURLToPath(new URL('../src/operation-types.ts', import.meta.url));
-/** It serves until its client disconnects, and needs the entry point of the command. */
-const COMMAND_ONLY = new Set(['mcp.serve']);
-
+const FILE = fileURLToPath(new URL('../src/client/operation-types.ts', import.meta.url));
 const fresh = await text();
 if (process.argv.includes('--check')) {
   if (fresh !== readFileSync(FILE, 'utf8')) {
     process.stderr.write(
-      'src/operation-types.ts is stale. Write it again: node_modules/.bin/bun scripts/write-operation-types.ts\n',
+      'src/client/operation-types.ts is stale. Write it again: node_modules/.bin/bun scripts/write-operation-types.ts\n',
     );
     process.exitCode = 1;
   }
@@ -24,7 +22,7 @@ if (process.argv.includes('--check')) {
 async function text(): Promise<string> {
   const operations = (await loadAll(ROUTES))
     .map(({ op }) => op)
-    .filter(({ name }) => !COMMAND_ONLY.has(name));
+    .filter(({ name }) => !SERVERS.some((server) => server === name));
   const members = operations
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, summary, input, output }) => {

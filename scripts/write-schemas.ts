@@ -1,6 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { catalogSchema } from '../src/compose/catalog.ts';
+import { envelopeSchema } from '../src/compose/envelope-schema.ts';
+import { healthReport } from '../src/compose/health-shape.ts';
+import { auditShape } from '../src/operations/compose/compose-audit.ts';
 import { configFile } from '../src/protocol/config-file.ts';
 import { errorCodesFile } from '../src/protocol/error-codes-file.ts';
 import { manifestFile } from '../src/protocol/manifest.ts';
@@ -63,6 +67,13 @@ const SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
       'ACOR workflow (.acor/workflows/*.yaml)',
       'Steps in their order: tools, decisions, other workflows. Texts may hold expressions, ${…}.',
     ),
+  'envelope.schema.json': () =>
+    fileSchema(envelopeSchema, 'Envelope', 'The answer of a command, one line of JSON on stdout.'),
+  'catalog.schema.json': () =>
+    fileSchema(catalogSchema, 'Catalog', 'The data of `tools`, or of `tools` with a name.'),
+  'health.schema.json': () => fileSchema(healthReport, 'Health', 'The data of `health`.'),
+  'audit.schema.json': () =>
+    fileSchema(auditShape, 'Audit of a command line', 'The data of `acor compose audit`.'),
   'version.schema.json': () =>
     fileSchema(
       versionFile,

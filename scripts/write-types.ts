@@ -1,11 +1,11 @@
-// Writes the declarations of the four exports, and of what they import, to a new folder:
+// Writes the declarations of the six exports, and of what they import, to a new folder:
 //   bun scripts/write-types.ts FOLDER
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 
-const ENTRIES = ['index', 'protocol/index', 'tool/index', 'compose/index'];
+const ENTRIES = ['index', 'protocol/index', 'tool/index', 'compose/index', 'client/index', 'ai-sdk/index'];
 const SPECIFIER = /((?:from |import\()["'])(\.{1,2}\/[^"']+)\.ts(?=["'])/g;
 
 /** The types of `using` are in no library that a project has by default. */

@@ -1,4 +1,5 @@
 export type { FunctionResult, FunctionTool } from './agent-tools.ts';
+export type { OperationTypes } from './client/operation-types.ts';
 export type {
   LanguageContext,
   LanguageHandler,
@@ -22,7 +23,6 @@ export {
   type RunOptions,
   type TaskOptions,
 } from './library.ts';
-export type { OperationTypes } from './operation-types.ts';
 export { AcorError } from './protocol/acor-error.ts';
 export type { RunEvent } from './protocol/index.ts';
 export type { Manifest } from './protocol/manifest.ts';

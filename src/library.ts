@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { FunctionTool } from './agent-tools.ts';
+import type { OperationTypes } from './client/operation-types.ts';
 import type { PreparedAnswer } from './core/ports/run-launcher.ts';
 import { type Project, ProjectCache } from './core/project/open-project.ts';
 import { runnerServices } from './core/project/runner-services.ts';
@@ -9,9 +10,11 @@ import type { RunRequest } from './core/run/run-request.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
 import { startRun } from './core/run/start-run.ts';
 import { eventsIn } from './core/store-files/follow.ts';
-import type { OperationTypes } from './operation-types.ts';
+import type { AcorApp } from './operations/acor-app.ts';
 import { callFromProgram } from './operations/call-from-program.ts';
 import { commandOf } from './operations/command-forms.ts';
+import { requirePersonFor } from './operations/needs-person.ts';
+import { AcorError } from './protocol/acor-error.ts';
 import type { RunEvent } from './protocol/index.ts';
 import type { NextStep } from './protocol/next-steps.ts';
 import { runName } from './protocol/run.ts';
@@ -133,10 +136,8 @@ export class Acor {
    */
   run(tool: string, args: RunArguments = [], options: RunOptions = {}): RunningTool {
     const call: Call = { kind: 'tool', tool, args: wordsOf(args) };
-    return new RunningTool(
-      this.#start(async () => call, options),
-      options,
-    );
+    const started = this.#start(async () => call, options);
+    return new RunningTool(Array.isArray(args) ? started : started.catch(throwInInputs), options);
   }
 
   /** Runs a workflow of the project, by its name or the path of its file. */
@@ -181,28 +182,44 @@ export class Acor {
    * question stays open), when there is no such open question, or when another answer was faster.
    */
   async answer(runId: string, question: string, value: unknown, options: AnswerOptions = {}): Promise<void> {
-    const { store } = await this.#open();
+    const { store, config } = await this.#open();
     const { by = userName(), reason } = options;
+    await (await this.#app()).authorize({ name: 'run.answer', effect: 'writes' }, { run: runId });
     const open = await findOpenQuestion(store, runId, question);
+    await requirePersonFor(open, runId, { person: null, root: config.root, env: this.#options.env });
     await submitAnswer(store, runId, open, { value, by, source: 'library', reason });
   }
 
   /**
    * The tools of the project as function tools for an agent framework: each has a JSON Schema, and an `execute` that
-   * runs the tool. If one of them may ask a question, the list contains `acor_answer`, through which the model answers.
+   * runs the tool. If one of them may ask a question, the list contains `acor_answer`, through which the model answers. With `limitS`, a call
+   * whose run takes longer resolves with the state `running`, and the list contains `acor_wait`.
    */
-  async functionTools(): Promise<FunctionTool[]> {
-    const { functionToolsOf } = await import('./agent-tools.ts');
+  async functionTools({ limitS }: { limitS?: number | undefined } = {}): Promise<FunctionTool[]> {
+    const [{ functionToolsOf }, { lacksApproval }] = await Promise.all([
+      import('./agent-tools.ts'),
+      import('./operations/tool/offered-tools.ts'),
+    ]);
+    const project = await this.#open();
+    const tools = await project.registry.list();
+    const refused = await Promise.all(
+      tools.map((tool) => lacksApproval(project, this.#options, tool).catch(() => true)),
+    );
     return functionToolsOf({
-      tools: await (await this.#open()).registry.list(),
+      tools: tools.filter((_, at) => !refused[at]),
       run: (tool, args, options) => this.run(tool, args, options),
       answer: (runId, question, value) => this.answer(runId, question, value, { by: 'model' }),
+      limitS,
     });
   }
 
   async #start(callOf: (project: Project) => Promise<Call>, options: RunOptions): Promise<StartedRun> {
     const { cwd, env } = this.#options;
     const project = await this.#open();
+    const app = await this.#app();
+    await app.authorize({ name: 'run.start', effect: 'writes' }, {});
+    if (options.answers !== undefined || options.onQuestion !== undefined) await app.authorizeOwnAnswers();
+    const { caller } = app;
     const services = await runnerServices(project, { env, adoptOrphans: false });
     const run = await startRun(services, {
       ...(await callOf(project)),
@@ -210,6 +227,7 @@ export class Acor {
       env,
       ...(options.timeoutS !== undefined && { timeoutS: options.timeoutS }),
       ...(options.retries !== undefined && { retries: options.retries }),
+      ...(caller !== undefined && { caller }),
       answers: preparedAnswers(options.answers),
       ...(options.onQuestion !== undefined && { onQuestion: options.onQuestion }),
       ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
@@ -220,6 +238,13 @@ export class Acor {
     options.signal?.addEventListener('abort', cancel, { once: true });
     void run.ended.catch(() => {}).then(() => options.signal?.removeEventListener('abort', cancel));
     return run;
+  }
+
+  /** This process as the caller of operations. */
+  async #app(): Promise<AcorApp> {
+    const { AcorApp } = await import('./operations/acor-app.ts');
+    const { cwd, env, config } = this.#options;
+    return new AcorApp({ routes: [], surface: 'library', cwd, env, config, projects: this.#projects });
   }
 
   /** Each call opens the project through the cache, so that it sees every change. */
@@ -334,4 +359,18 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
   async #emit(onEvent: (event: RunEvent) => void): Promise<void> {
     for await (const event of this.#events()) onEvent(event);
   }
+}
+
+/** A caller that passed inputs as an object gets no words of a command line. */
+async function throwInInputs(error: unknown): Promise<never> {
+  if (!(error instanceof AcorError)) throw error;
+  const { inInputs } = await import('./operations/tool/input-words.ts');
+  const { code, next, cause } = error;
+  const { message, hint, details } = inInputs(error);
+  throw new AcorError(code, message, {
+    cause,
+    ...(hint !== undefined && { hint }),
+    ...(details !== undefined && { details }),
+    ...(next !== undefined && { next }),
+  });
 }

@@ -16,6 +16,7 @@ const RUN_CORE = [
   'core/ports',
   'core/config',
   'core/registry',
+  'core/cost',
   'core/policy',
   'core/guard',
   'core/process',
@@ -36,6 +37,7 @@ const CORE = [
   'core/workflow',
   'core/task',
   'core/plugins',
+  'core/outbox',
   'core/project',
   'core/published',
   'core/authoring/scaffold',
@@ -44,6 +46,9 @@ const CORE = [
   'core/authoring/configuration',
   'core/authoring/validation',
   'core/authoring/adopt',
+  'core/authoring/contract',
+  'core/insights',
+  'core/authoring/learn',
 ];
 
 /** Which layer may import which (ARCHITECTURE.md), from the bottom to the top: a layer names only layers above it in this list. */
@@ -85,6 +90,13 @@ export const LAYERS: readonly Layer[] = [
     note: 'the kit for agent-native command lines; it knows nothing of ACOR',
   },
   {
+    folder: 'client',
+    folders: ['protocol'],
+    packages: [],
+    node: false,
+    note: 'calls the HTTP API; a browser uses it, so no builtin modules',
+  },
+  {
     folder: 'core/ports',
     folders: ['protocol'],
     packages: [],
@@ -106,15 +118,22 @@ export const LAYERS: readonly Layer[] = [
     note: 'tools, manifests and arguments; starts nothing',
   },
   {
+    folder: 'core/cost',
+    folders: ['protocol', 'core/registry'],
+    packages: [],
+    node: true,
+    note: 'what tokens cost, what a run spends, and its limits',
+  },
+  {
     folder: 'core/policy',
-    folders: ['protocol'],
+    folders: ['protocol', 'core/ports'],
     packages: [],
     node: false,
     note: 'manifest and policy in, decision out; pure',
   },
   {
     folder: 'core/guard',
-    folders: ['protocol', 'util', 'core/config', 'core/registry', 'core/policy'],
+    folders: ['protocol', 'util', 'core/ports', 'core/config', 'core/registry', 'core/policy'],
     packages: [],
     node: true,
     note: 'policy files, their engines and approvals: what must agree before a run starts',
@@ -170,7 +189,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/review',
-    folders: ['protocol', 'util', 'core/store-files'],
+    folders: ['protocol', 'util', 'core/config', 'core/sandbox', 'core/store-files'],
     packages: ['zod'],
     node: true,
     note: 'layers and snapshots of what a run writes; loaded for the runs that have one',
@@ -184,7 +203,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'core/adapters',
-    folders: ['protocol', 'util', 'core/ports', 'core/registry', 'core/store-files', 'core/run'],
+    folders: ['protocol', 'util', 'core/ports', 'core/registry', 'core/cost', 'core/store-files', 'core/run'],
     packages: [],
     node: true,
     note: 'what reads the output of tools that speak another language than the protocol',
@@ -209,6 +228,20 @@ export const LAYERS: readonly Layer[] = [
     packages: ['yaml'],
     node: true,
     note: 'manifests from the help of programs; it asks them in a sandbox, and does not import runs',
+  },
+  {
+    folder: 'core/authoring/contract',
+    folders: ['protocol', 'util', 'core/registry', 'core/authoring/adopt'],
+    packages: ['zod'],
+    node: true,
+    note: 'judges a command line by the contract of seed 004, with what adopt reads and runs',
+  },
+  {
+    folder: 'core/authoring/learn',
+    folders: ['protocol', 'util'],
+    packages: ['yaml'],
+    node: true,
+    note: 'permissions from what a run was observed to do; pure but for the question whether a path exists',
   },
   {
     folder: 'core/workflow',
@@ -261,6 +294,22 @@ export const LAYERS: readonly Layer[] = [
     note: 'how files of an earlier version become those of this one',
   },
   {
+    folder: 'core/insights',
+    folders: [
+      'protocol',
+      'util',
+      'core/ports',
+      'core/config',
+      'core/registry',
+      'core/sandbox',
+      'core/authoring/scaffold',
+      'core/authoring/configuration',
+    ],
+    packages: [],
+    node: true,
+    note: 'what the recorded runs suggest to change',
+  },
+  {
     folder: 'core/plugins',
     folders: ['protocol', 'util', ...RUN_CORE],
     packages: [],
@@ -268,8 +317,15 @@ export const LAYERS: readonly Layer[] = [
     note: 'modules of other authors that take part in discovery and runs, each in a process of its own',
   },
   {
+    folder: 'core/outbox',
+    folders: ['protocol', 'util', ...RUN_CORE],
+    packages: [],
+    node: true,
+    note: 'delivers what runs have to say to receivers outside, in a process of its own',
+  },
+  {
     folder: 'core/project',
-    folders: ['protocol', 'util', ...RUN_CORE, 'core/workflow', 'core/task', 'core/plugins'],
+    folders: ['protocol', 'util', ...RUN_CORE, 'core/workflow', 'core/task', 'core/plugins', 'core/outbox'],
     packages: [],
     node: true,
     note: 'the one way to open a project, for every surface and the library',
@@ -296,9 +352,16 @@ export const LAYERS: readonly Layer[] = [
     note: 'a surface like the command line',
   },
   {
+    folder: 'ai-sdk',
+    folders: ['protocol', 'util'],
+    packages: ['ai'],
+    node: true,
+    note: 'the tools of a project, and a sandbox, for the Vercel AI SDK',
+  },
+  {
     folder: 'http',
     folders: ['operations', 'compose', 'protocol', 'util'],
-    packages: [],
+    packages: ['zod'],
     node: true,
     note: 'a surface like the command line',
   },
@@ -309,6 +372,9 @@ export const COMPOSITION_ROOTS: readonly string[] = [
   'index.ts',
   'library.ts',
   'agent-tools.ts',
+  // They use the library as any program does.
+  'ai-sdk/sandbox.ts',
+  'ai-sdk/tools.ts',
   'cli/main.ts',
 ];
 
@@ -320,4 +386,5 @@ export const BUN_FILES: readonly string[] = [
   'core/process/runtime-bun.ts',
   'core/index-sqlite/sqlite-bun.ts',
   'core/store-files/inflate-bun.ts',
+  'util/sha256.ts',
 ];

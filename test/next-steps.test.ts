@@ -32,6 +32,7 @@ const r = 'r-0123456789abcdef';
 const MADE_STEPS: readonly NextStep[] = [
   steps.validateStrictly(['my_tool']),
   steps.validateTool('my_tool'),
+  steps.adoptFile('cli.py'),
   steps.initAgents(['claude', 'codex'], { force: true }),
   steps.runTool('my_tool', ['--who', 'Ada', '--', 'a b']),
   steps.runProgram('ls', ['-l', '--', 'a b']),
@@ -52,6 +53,7 @@ const MADE_STEPS: readonly NextStep[] = [
   steps.undoRun(r),
   steps.listArtifacts(r),
   steps.listQuestions(r),
+  steps.learnTool('my_tool'),
   steps.describeTool('my_tool'),
   steps.graphOf('nightly'),
   steps.approve('plugin:notify'),

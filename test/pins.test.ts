@@ -28,6 +28,7 @@ describe('pinned for other programs', () => {
       'E_TIMEOUT infra_error 1',
       'E_UNKNOWN unknown 1',
       'E_USAGE user_error 1',
+      'E_CONTRACT_BROKEN user_error 1',
       'E_CONFIG_INVALID user_error 2',
       'E_MANIFEST_INVALID user_error 2',
       'E_WORKFLOW_INVALID user_error 2',
@@ -39,6 +40,7 @@ describe('pinned for other programs', () => {
       'E_POLICY_DENIED policy_error 2',
       'E_APPROVAL_REQUIRED policy_error 2',
       'E_SANDBOX_UNAVAILABLE infra_error 2',
+      'E_BUDGET policy_error 2',
       'E_ACTION_REQUIRED user_error 2',
       'E_ACTION_TIMEOUT user_error 1',
       'E_BAD_ANSWER user_error 1',
@@ -57,6 +59,8 @@ describe('pinned for other programs', () => {
       'E_CONFLICT user_error 1',
       'E_RUN_NOT_FOUND user_error 1',
       'E_STORAGE infra_error 2',
+      'E_CANCELLED user_error 1',
+      'E_NOT_READY infra_error 2',
       'E_INTEGRITY infra_error 1',
     ]);
   });
@@ -133,6 +137,8 @@ describe('pinned for other programs', () => {
       './protocol',
       './tool',
       './compose',
+      './client',
+      './ai-sdk',
       './schemas/*',
     ]);
     assert.deepEqual(manifest.bin, { acor: './acor' });

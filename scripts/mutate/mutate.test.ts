@@ -64,6 +64,8 @@ export async function every(fd: number, flag: boolean, next?: () => Promise<stri
   return flag || fd > WAIT_MS ? 'a' : ((await next?.()) ?? 'b');
 }
 `,
+  // Starts the source as a program, and does not import it.
+  'src/bounded.bun.test.ts': '',
   'test/apart.test.ts': `import { lengthOf } from '../src/bounded.ts';\nvoid lengthOf;\n`,
 };
 
@@ -133,11 +135,14 @@ describe('npm run mutate', () => {
     ]);
   });
 
-  it('takes the test of the file before others that import it', () => {
+  it('takes the tests of the file before others that import it', () => {
     const files = projectFiles(project);
     const batches = nearestTests('src/bounded.ts', files, new ImportGraph(project, files));
     assert.deepEqual(batches, [
-      { tests: ['src/bounded.test.ts', 'test/apart.test.ts'], startsProgram: false },
+      {
+        tests: ['src/bounded.bun.test.ts', 'src/bounded.test.ts', 'test/apart.test.ts'],
+        startsProgram: false,
+      },
     ]);
   });
 });

@@ -8,6 +8,8 @@ const MOST_IMPORTING = 6;
 
 /** The module by which tests start the compiled program. */
 const STARTS_PROGRAM = 'test/support/project.ts';
+/** These import it for its projects, and run the sources in their own process. */
+const IN_PROCESS = 'test/in-process/';
 
 /** Test files that run in one process. */
 export interface Batch {
@@ -17,26 +19,24 @@ export interface Batch {
 }
 
 /**
- * The tests that have to notice a fault in `file`, nearest first: those beside it and those that import it, together; then,
- * one by one, those that start the program and those that `AREAS` names.
+ * The tests that have to notice a fault in `file`, nearest first: those beside it, those that import it and those that `AREAS`
+ * names, together; then, one by one, those of them that start the program.
  */
 export function nearestTests(file: string, files: readonly string[], graph: ImportGraph): Batch[] {
   const tests = files.filter((each) => each.endsWith('.test.ts'));
-  const own = file.replace(/\.ts$/, '.test.ts');
+  const own = ['.test.ts', '.bun.test.ts'].map((ending) => file.replace(/\.ts$/, ending));
   const beside = tests.filter((test) => posix.dirname(test) === posix.dirname(file));
   const importing = graph.importersWithin(file, MOST_STEPS).filter((each) => tests.includes(each));
   const listed = AREAS.filter(({ folder }) => file.startsWith(folder)).flatMap((area) => area.tests);
   const near = new Set([
-    ...beside.filter((test) => test === own),
+    ...beside.filter((test) => own.includes(test)),
     ...importing.slice(0, MOST_IMPORTING),
     ...beside.filter((test) => graph.doesReach(test, file)),
   ]);
-  const startsProgram = (test: string) => graph.doesReach(test, STARTS_PROGRAM);
-  const quick = [...near].filter((test) => !startsProgram(test));
-  const slow = new Set([
-    ...[...near].filter(startsProgram),
-    ...listed.filter((test) => tests.includes(test)),
-  ]);
-  const batches = [...slow].map((test) => ({ tests: [test], startsProgram: startsProgram(test) }));
-  return quick.length > 0 ? [{ tests: quick, startsProgram: false }, ...batches] : batches;
+  const startsProgram = (test: string) =>
+    !test.startsWith(IN_PROCESS) && graph.doesReach(test, STARTS_PROGRAM);
+  const all = [...new Set([...near, ...listed.filter((test) => tests.includes(test))])];
+  const quick = all.filter((test) => !startsProgram(test));
+  const slow = all.filter(startsProgram).map((test) => ({ tests: [test], startsProgram: true }));
+  return quick.length > 0 ? [{ tests: quick, startsProgram: false }, ...slow] : slow;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bun
-import { fstatSync } from 'node:fs';
 import { runCli } from '../compose/app.ts';
 import type { Interrupts } from '../compose/interrupts.ts';
+import { isTerminal } from '../compose/write-out.ts';
 import type { Surfaces } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 
@@ -33,6 +33,7 @@ const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 const SURFACES: Surfaces = {
   mcp: async (request) => (await import('../mcp/serve-mcp.ts')).serveMcp(request),
+  http: async (request) => (await import('../http/serve-http.ts')).serveHttp(request),
 };
 
 const interrupts = new ProcessInterrupts();
@@ -63,15 +64,6 @@ const exitCode = await runCli(acor, process.argv.slice(2), {
   signal: aborted.signal,
   interrupts,
   readStdin: async () => (await import('node:stream/consumers')).text(process.stdin),
+  hasUnreadStdin: async () => (await import('./unread-stdin.ts')).hasUnreadStdin(),
 });
 process.exit(exitCode);
-
-/** Whether a descriptor is a terminal. `node:tty` takes milliseconds to load, so it is only used for devices. */
-async function isTerminal(fd: number): Promise<boolean> {
-  try {
-    return fstatSync(fd).isCharacterDevice() && (await import('node:tty')).isatty(fd);
-  } catch {
-    // Closed.
-    return false;
-  }
-}

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { agentOf } from '../compose/audience.ts';
 import type { Route } from '../compose/cli-app.ts';
+import { policyPaths } from '../core/guard/policy-paths.ts';
 import type { Authorize, CalledOperation, Principal } from '../core/ports/principal.ts';
 import type { RunLauncher } from '../core/ports/run-launcher.ts';
 import type { Project, ProjectCache } from '../core/project/open-project.ts';
@@ -8,11 +9,12 @@ import type { ProjectServices } from '../core/project/runner-services.ts';
 import type { ToolEntry } from '../core/registry/registry.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
+import type { CallerAction } from '../protocol/policy-file.ts';
 import { userName } from '../util/user-name.ts';
 import { commandOf } from './command-forms.ts';
 
 export type { Project } from '../core/project/open-project.ts';
-export type { Authorize, Principal };
+export type { Authorize, CalledOperation, Principal };
 
 /** What every operation gets, for one command or one request. It opens the project when an operation first asks for it. */
 export class AcorApp {
@@ -21,7 +23,7 @@ export class AcorApp {
   /** Who calls. */
   readonly principal: Principal;
   /** The surface that the caller uses; the store records it with each answer. */
-  readonly surface: 'command' | 'mcp' | 'library';
+  readonly surface: 'command' | 'mcp' | 'http' | 'library';
   /** The servers that a command can start; undefined inside a server. */
   readonly surfaces: Surfaces | undefined;
   /** Starts detached runs in a process of many requests; without it each gets a new supervisor. */
@@ -73,15 +75,31 @@ export class AcorApp {
   }
 
   /** What is wrong with the configuration of the opened project, for the reader of every answer. */
+  /** Says on stderr, and in the envelope, what the caller should know. */
+  warn(warning: string): void {
+    this.#warnings.push(warning);
+    this.#note(`acor: ${warning}`);
+  }
+
   get warnings(): readonly string[] {
     return this.#warnings;
   }
 
-  /** Throws E_PERMISSION when the principal may not call the operation with this input. */
-  async authorize(operation: CalledOperation, input: Readonly<Record<string, unknown>>): Promise<void> {
-    const answer = await this.#authorize(this.principal, operation, input);
-    if (answer.allowed) return;
-    const { kind, name } = this.principal;
+  /**
+   * Throws when the principal may not call the operation with this input: E_PERMISSION where the surface does not offer it, E_POLICY_DENIED
+   * where `who_may` of a policy does not name the principal. `principal` is another one than the caller, for whom the caller acts.
+   */
+  async authorize(
+    operation: CalledOperation,
+    input: Readonly<Record<string, unknown>>,
+    principal: Principal = this.principal,
+  ): Promise<void> {
+    const answer = await this.#authorize(principal, operation, input);
+    if (answer.allowed) {
+      const action = actionOf(operation, input);
+      return action && this.#askPolicy(operation.name, [action], principal, input['run']);
+    }
+    const { kind, name } = principal;
     throw new AcorError('E_PERMISSION', `${kind} '${name}' may not call ${operation.name}: ${answer.why}`, {
       hint: answer.hint ?? 'Ask the administrator who set the policy, or use a principal that is allowed.',
       details: { principal: { kind, name }, operation: operation.name },
@@ -90,7 +108,32 @@ export class AcorApp {
 
   /** Whether the principal may call the operation with this input. */
   async isAllowed(operation: CalledOperation, input: Readonly<Record<string, unknown>>): Promise<boolean> {
-    return (await this.#authorize(this.principal, operation, input)).allowed;
+    try {
+      await this.authorize(operation, input);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Throws E_POLICY_DENIED where the policy does not let the caller answer questions of a run that the caller starts. */
+  async authorizeOwnAnswers(): Promise<void> {
+    await this.#askPolicy('run.answer', ['answer', 'answer_own'], this.principal);
+  }
+
+  async #askPolicy(
+    operation: string,
+    actions: readonly CallerAction[],
+    principal: Principal,
+    run?: unknown,
+  ): Promise<void> {
+    // Where the project cannot be opened, the operation says so, and the files of the user and the system count.
+    const project = await this.project().catch(() => undefined);
+    const place = { root: project?.config.root ?? this.cwd, env: this.env, store: project?.store };
+    if (policyPaths(place.root, this.env).length === 0) return;
+    const { callerRefusals, refusedCaller } = await import('./caller-refusals.ts');
+    const violations = await callerRefusals(principal, actions, run, place);
+    if (violations.length > 0) throw refusedCaller(operation, violations);
   }
 
   project(): Promise<Project> {
@@ -167,6 +210,44 @@ function localPrincipal(env: Readonly<Record<string, string | undefined>>): Prin
 /** Allows everything to the local user, and to the agents that run as this user: they could do the same without ACOR. */
 const allowEverything: Authorize = () => ({ allowed: true });
 
+/** What each operation that writes is for a policy; `change` for those that are not here. `null`: the policy has no say. */
+const CALLER_ACTIONS: Readonly<Record<string, CallerAction | null>> = {
+  'run.start': 'run',
+  'run.exec': 'run',
+  'run.resume': 'run',
+  'run.retry': 'run',
+  'run.replay': 'run',
+  'task.run': 'run',
+  'tool.learn': 'run',
+  'workflow.pipe': 'run',
+  'workflow.resume': 'run',
+  'workflow.run': 'run',
+  'run.answer': 'answer',
+  'run.cancel': 'cancel',
+  'project.trust': 'approve',
+  'tool.approve': 'approve',
+  // They serve or continue what other calls have started, and each call is asked for by itself.
+  'http.serve': null,
+  'mcp.serve': null,
+  'outbox.deliver': null,
+  'plugin.host': null,
+  'run.supervise': null,
+  // It works in a folder of its own.
+  'system.self-test': null,
+};
+
+const READS_PROJECT = /^(run|tool|workflow|prompt|resource|secret|policy)\./;
+
+/** What a call means for `who_may`; undefined where the policy has no say. */
+function actionOf(
+  { name, effect }: CalledOperation,
+  { list }: Readonly<Record<string, unknown>>,
+): CallerAction | undefined {
+  if (effect === 'reads' || (name === 'tool.approve' && list === true))
+    return READS_PROJECT.test(name) ? 'read' : undefined;
+  return name in CALLER_ACTIONS ? (CALLER_ACTIONS[name] ?? undefined) : 'change';
+}
+
 /** How to run the MCP server. */
 export interface McpRequest {
   cwd: string;
@@ -180,8 +261,30 @@ export interface McpRequest {
   http: { port: number; token: string; onListening(port: number): Promise<void> } | null;
 }
 
+/** A client of the HTTP server, as policies and records name it. */
+export interface HttpClient {
+  name: string;
+  /** Authenticates it. */
+  token: string;
+}
+
+/** How to run the HTTP server. */
+export interface HttpRequest {
+  cwd: string;
+  env: Record<string, string | undefined>;
+  port: number;
+  /** The first is the owner of the server. */
+  clients: readonly [HttpClient, ...HttpClient[]];
+  /** Whether clients may call an operation that writes or destroys. */
+  mayCall(operation: CalledOperation): boolean;
+  /** `code` is that of the link which signs a browser in. */
+  onListening(at: { port: number; code: string }): void;
+}
+
 /** The servers that a command can start. They are in layers above the operations, so the program's entry point (cli/main.ts) passes them in. */
 export interface Surfaces {
   /** Serves until the client disconnects (standard input and output), or until `signal` aborts (HTTP). */
   mcp(request: McpRequest): Promise<void>;
+  /** Serves the HTTP API and the dashboard without end; it only ends when it cannot listen. */
+  http(request: HttpRequest): Promise<never>;
 }

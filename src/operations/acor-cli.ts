@@ -32,6 +32,7 @@ const START: readonly StartGroup[] = [
       ['acor list', 'the tools of the project'],
       ['acor run hello --who Ada', 'run a tool, and see its answer'],
       ['acor template python --name mine', 'write a tool (bash, node, typescript, go, rust)'],
+      ['acor exec -- jq . data.json', 'run any program, once'],
       ['acor adopt jq', 'make an installed program a tool'],
     ],
   },
@@ -72,13 +73,9 @@ export function acorCli({ surfaces, authorize }: AcorCliOptions = {}): CliApp<Ac
     start: START,
     beginWith: 'explain',
     values: async () => (await import('./system/completion-values.ts')).completionValues,
-    meant: async ([tool, ...args], { cwd, env }) => {
-      const { toolCall } = await import('./tool/tool-call.ts');
-      return toolCall(
-        new AcorApp({ routes: ROUTES, cwd, env, note: () => {}, surfaces, authorize }),
-        tool!,
-        args,
-      );
+    meant: async (words, { cwd, env }) => {
+      const { meantBy } = await import('./meant-by.ts');
+      return meantBy(new AcorApp({ routes: ROUTES, cwd, env, note: () => {}, surfaces, authorize }), words);
     },
     warnings: (context = opened) => context?.warnings ?? [],
     errorInfo: (code) => opened?.errorInfo(code) ?? errorInfo(code),

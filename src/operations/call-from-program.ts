@@ -19,6 +19,8 @@ interface ProgramCall {
   fields?: readonly string[];
   limit?: number;
   offset?: number;
+  /** Cuts the list to about as many tokens of a language model. */
+  maxTokens?: number;
 }
 
 /** Calls an operation for a program that uses the library. Its failure is thrown as an AcorError. */
@@ -26,7 +28,7 @@ export async function callFromProgram(
   caller: Caller,
   operation: string,
   input: Readonly<Record<string, unknown>>,
-  { signal = new AbortController().signal, onEvent, fields, limit, offset }: ProgramCall = {},
+  { signal = new AbortController().signal, onEvent, fields, limit, offset, maxTokens }: ProgramCall = {},
 ): Promise<{ data: unknown; meta: object }> {
   const [{ callOperation }, { acorCli }, { AcorApp }, { eventsIn }] = await Promise.all([
     import('../compose/call-operation.ts'),
@@ -42,7 +44,7 @@ export async function callFromProgram(
     });
   const { cwd, env, config, projects, note } = caller;
   const context = new AcorApp({ routes: cli.routes, surface: 'library', cwd, env, config, projects, note });
-  const call: Call<AcorApp> = { context, cwd, env, signal, selection: { fields, limit, offset } };
+  const call: Call<AcorApp> = { context, cwd, env, signal, selection: { fields, limit, offset, maxTokens } };
   if (onEvent !== undefined)
     call.onEvents = (lines) => {
       for (const event of eventsIn(lines)) onEvent(event as RunEvent);

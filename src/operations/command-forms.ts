@@ -7,10 +7,13 @@ const FORMS = {
   'agents.hook': { command: 'hook', positionals: ['event'] },
   'agents.plugin': { command: 'agents plugin' },
   'agents.remove': { command: 'agents remove' },
+  'compose.audit': { command: 'compose audit', positionals: ['target'] },
   'config.set': { command: 'config set', positionals: ['key', 'value'] },
   'config.show': { command: 'config show', positionals: ['key'] },
   'config.unset': { command: 'config unset', positionals: ['key'] },
+  'http.serve': { command: 'serve' },
   'mcp.serve': { command: 'mcp' },
+  'outbox.deliver': { command: 'outbox' },
   'plugin.host': { command: 'plugin-host' },
   'plugin.list': { command: 'plugins list' },
   'policy.check': { command: 'policy check', positionals: ['tool'], passthrough: 'args' },
@@ -26,10 +29,12 @@ const FORMS = {
   'run.attach': { command: 'attach', positionals: ['run'] },
   'run.cancel': { command: 'cancel', positionals: ['run'] },
   'run.clean': { command: 'clean' },
+  'run.cost': { command: 'cost' },
   'run.decisions': { command: 'decisions', positionals: ['run'] },
   'run.diff': { command: 'diff', positionals: ['run'] },
   'run.discard': { command: 'discard', positionals: ['run'] },
   'run.exec': { command: 'exec', positionals: ['program'], passthrough: 'args' },
+  'run.insights': { command: 'insights' },
   'run.list': { command: 'runs' },
   'run.logs': { command: 'logs', positionals: ['run'] },
   'run.remove': { command: 'runs rm', positionals: ['run'] },
@@ -51,6 +56,7 @@ const FORMS = {
   'system.explain': { command: 'explain' },
   'system.health': { command: 'health' },
   'system.man': { command: 'man' },
+  'system.metrics': { command: 'metrics' },
   'system.self-test': { command: 'self-test' },
   'system.tools': { command: 'tools', positionals: ['name'] },
   'system.version': { command: 'version' },
@@ -58,6 +64,7 @@ const FORMS = {
   'tool.adopt': { command: 'adopt', positionals: ['program', 'subcommand'] },
   'tool.approve': { command: 'approve', positionals: ['tool'] },
   'tool.describe': { command: 'describe', positionals: ['tool'] },
+  'tool.learn': { command: 'learn', positionals: ['tool'], passthrough: 'args' },
   'tool.list': { command: 'list' },
   'workflow.graph': { command: 'workflow graph', positionals: ['workflow'] },
   'workflow.list': { command: 'workflow list' },
@@ -70,11 +77,29 @@ const FORMS = {
 
 export type OperationName = keyof typeof FORMS;
 
+/** They serve until their clients leave: only a command can start them. */
+export const SERVERS: readonly OperationName[] = ['http.serve', 'mcp.serve'];
+
 const ALL: readonly CommandForm[] = (Object.keys(FORMS) as OperationName[]).map(formOf);
+
+/** The words of every command. */
+export const COMMANDS: readonly string[] = ALL.map(({ command }) => command);
+
+/** The operation of a name, or of the words that call it on the command line. */
+export function operationOf(word: string): OperationName | undefined {
+  const form = ALL.find(({ operation, command }) => operation === word || command === word);
+  return form?.operation as OperationName | undefined;
+}
 
 /** How an operation is called on the command line. */
 export function formOf(operation: OperationName): CommandForm {
   return { operation, ...FORMS[operation] };
+}
+
+/** The form of the command with which a command line begins, without the program. */
+export function formOfCommand(words: readonly string[]): CommandForm | undefined {
+  const begins = ({ command }: CommandForm) => command.split(' ').every((word, at) => word === words[at]);
+  return ALL.filter(begins).sort((a, b) => b.command.length - a.command.length)[0];
 }
 
 /** Writes a next step as the exact command that does it. */

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
-import { defineOperation, type Operation } from '../compose/operation.ts';
+import { defineOperation, type Operation, type OperationDescription } from '../compose/operation.ts';
+import type { CalledOperation } from '../core/ports/principal.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { AcorApp } from './acor-app.ts';
 
@@ -16,7 +17,7 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
     async run(input, ctx) {
       try {
         const meant = input['run'] === 'last' ? { ...input, run: await newestRun(ctx.app) } : input;
-        await ctx.app.authorize(operation, meant);
+        await ctx.app.authorize(calledWith(operation, meant), meant);
         const result = await operation.run(meant, ctx);
         if (result.kind === 'failure') await ctx.app.readErrorCodes();
         return result;
@@ -26,6 +27,15 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
       }
     },
   });
+}
+
+/** The operation as a policy sees it when it is called with this input. */
+export function calledWith(
+  { name, effect, readsWithout }: OperationDescription,
+  input: Readonly<Record<string, unknown>>,
+): CalledOperation {
+  const onlyReads = readsWithout !== undefined && !readsWithout.some((key) => input[key]);
+  return { name, effect: onlyReads ? 'reads' : effect };
 }
 
 async function newestRun(app: AcorApp): Promise<string> {

@@ -33,7 +33,7 @@ export const runId = z.string().describe('The id of the run, or last for the new
 
 export const answers = z.string().optional().describe('A JSON or YAML file of answers: action to value.');
 
-/** The shapes that several operations return. */
+/** The shapes that several operations return. They are made when they are needed: making a schema takes time at each start. */
 export const artifactShape = z.lazy(() =>
   z.object({
     path: z.string(),
@@ -71,13 +71,13 @@ export const runSummary = z.lazy(() =>
 );
 
 /** The two clocks of a live run: time since its last event, and time of its last progress. Null after its end. */
-export const clocks = {
+export const clocks = () => ({
   silent_for_s: z.number().nullable().describe('Seconds since the last event of a live run.'),
   last_progress_at: z.string().nullable().describe('When a live run last reported progress.'),
-};
+});
 
 /** A run that was started and continues without the caller. */
-export const startedRun = z.object({ run_id: z.string(), state: z.string(), dir: z.string() });
+export const startedRun = z.lazy(() => z.object({ run_id: z.string(), state: z.string(), dir: z.string() }));
 
 /** How a run ended, as data shows it. */
 export type EndedRun = z.output<typeof runSummary>;
@@ -85,28 +85,40 @@ export type EndedRun = z.output<typeof runSummary>;
 export type StartedRun = z.output<typeof startedRun>;
 
 /** A question to which an answer would be accepted now. */
-export const openQuestion = z.object({
-  action_id: z.string(),
-  action: z.string(),
-  audience: z.enum(AUDIENCES).describe('Who should answer.'),
-  blocking: z.boolean().describe('Whether the run waits for the answer.'),
-  msg: z.string().nullable(),
-  context: z.record(z.string(), z.unknown()),
-  options: z.array(z.record(z.string(), z.unknown())).nullable(),
-  schema: z.record(z.string(), z.unknown()).nullable().describe('JSON Schema of the answer.'),
-});
+export const openQuestion = z.lazy(() =>
+  z.object({
+    action_id: z.string(),
+    action: z.string(),
+    audience: z.enum(AUDIENCES).describe('Who should answer.'),
+    blocking: z.boolean().describe('Whether the run waits for the answer.'),
+    msg: z.string().nullable(),
+    context: z.record(z.string(), z.unknown()),
+    options: z.array(z.record(z.string(), z.unknown())).nullable(),
+    schema: z.record(z.string(), z.unknown()).nullable().describe('JSON Schema of the answer.'),
+    timeout_s: z.number().optional().describe('Seconds after which the run goes on without an answer.'),
+    default: z.unknown().optional().describe('The answer that it then takes; without one it fails.'),
+  }),
+);
 
-export const shownQuestions = z
-  .array(openQuestion)
-  .describe('The open questions, which accept an answer now; of an ended run, those that have no answer.');
+export const shownQuestions = z.lazy(() =>
+  z
+    .array(openQuestion)
+    .describe('The open questions, which accept an answer now; of an ended run, those that have no answer.'),
+);
 
-export const lost = z
-  .literal(true)
-  .describe(
-    'Its supervisor is gone, and no process has recovered it yet: resume it, or recover it by `health` with `fix`.',
-  );
+export const lost = z.lazy(() =>
+  z
+    .literal(true)
+    .describe(
+      'Its supervisor is gone, and no process has recovered it yet: resume it, or recover it by `health` with `fix`.',
+    ),
+);
 
 /** A run in a list. */
+export const unverifiedShape = z
+  .string()
+  .describe('Set when the record or the log does not match its seal: what is shown may be forged.');
+
 export const runLine = z.lazy(() =>
   z.object({
     run_id: z.string(),
@@ -118,7 +130,8 @@ export const runLine = z.lazy(() =>
     attempt: z.int(),
     created_at: z.string(),
     duration_s: z.number().nullable(),
-    ...clocks,
+    ...clocks(),
     lost: lost.optional(),
+    unverified: unverifiedShape.optional(),
   }),
 );

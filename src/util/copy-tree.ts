@@ -27,8 +27,8 @@ import {
 } from './tree-listing.ts';
 
 /**
- * Copies a tree to a place in which only ACOR writes, with modes and times, and as root with owners. Pipes, devices and sockets are left
- * out. A file system that can share blocks shares them. Returns the listing of what was copied, with the stamps of the originals. Throws
+ * Copies a tree to a place in which only ACOR writes, with modes and times, and as root with owners. Pipes, devices and sockets are
+ * listed and not copied. A file system that can share blocks shares them. Returns the listing of what was copied, with the stamps of the originals. Throws
  * TreeTooLarge.
  */
 export function* copyTree(from: TreePlace, to: TreePlace, bound: TreeBound): TreeWork<TreeListing> {
@@ -43,7 +43,7 @@ export function* copyTree(from: TreePlace, to: TreePlace, bound: TreeBound): Tre
     const target = openAbove(to, stop.key);
     using _ = target.folder;
     const entry = yield* copyEntry(stop, target);
-    if (entry !== undefined) listing.set(stop.key, entry);
+    listing.set(stop.key, entry);
     yield undefined;
   }
   // A folder may be read-only: its mode is set when everything is in it.
@@ -56,15 +56,15 @@ export function* copyTree(from: TreePlace, to: TreePlace, bound: TreeBound): Tre
   return listing;
 }
 
-function* copyEntry(stop: TreeStop, to: TreePlace): TreeWork<TreeEntry | undefined> {
+function* copyEntry(stop: TreeStop, to: TreePlace): TreeWork<TreeEntry> {
   const { stats } = stop;
   const target = to.folder.at(to.name);
   const [mode, stamp] = [stats.mode & 0o777, stampOf(stats)];
   const entry = yield* copied();
-  if (entry !== undefined && process.geteuid?.() === 0) lchownSync(target, stats.uid, stats.gid);
+  if (entry.kind !== 'special' && process.geteuid?.() === 0) lchownSync(target, stats.uid, stats.gid);
   return entry;
 
-  function* copied(): TreeWork<TreeEntry | undefined> {
+  function* copied(): TreeWork<TreeEntry> {
     if (stats.isDirectory()) {
       mkdirSync(target, 0o700);
       return { kind: 'folder', mode, stamp };
@@ -74,7 +74,7 @@ function* copyEntry(stop: TreeStop, to: TreePlace): TreeWork<TreeEntry | undefin
       symlinkSync(Buffer.from(link, 'latin1'), target);
       return { kind: 'link', mode: 0o777, link, stamp };
     }
-    if (!stats.isFile()) return undefined;
+    if (!stats.isFile()) return { kind: 'special', mode, stamp };
     return { kind: 'file', mode, size: stats.size, sha256: yield* copyFile(stop, to), stamp };
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, linkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { errorCode } from './error-code.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from './process-owner.ts';
 import { readRegular } from './regular-file.ts';
@@ -41,6 +41,28 @@ export async function withFileLock<T>(path: string, work: () => T | Promise<T>):
   } finally {
     rmSync(path, { force: true });
   }
+}
+
+/**
+ * Takes a lock for as long as the process wants; returns the function that releases it, and undefined when another process holds it. The
+ * lock of a dead holder is broken. While it is held its time is renewed, so that other hosts see that the holder lives.
+ */
+export function tryFileLock(path: string): (() => void) | undefined {
+  breakIfDead(path);
+  if (existsSync(path) || !tryLock(path)) return undefined;
+  const sign = setInterval(() => {
+    const now = new Date();
+    try {
+      utimesSync(path, now, now);
+    } catch {
+      // The folder was removed.
+    }
+  }, HOLDER_ELSEWHERE_IS_DEAD_AFTER_MS / 3);
+  sign.unref();
+  return () => {
+    clearInterval(sign);
+    rmSync(path, { force: true });
+  };
 }
 
 function tryLock(path: string): boolean {

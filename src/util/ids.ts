@@ -39,7 +39,7 @@ function randomHex(bytes: number): string {
   return Buffer.from(randomBytes(bytes)).toString('hex');
 }
 
-/** Web Crypto: `node:crypto` takes milliseconds to load. */
-function randomBytes(count: number): Uint8Array {
+/** From Web Crypto: `node:crypto` takes milliseconds to load. */
+export function randomBytes(count: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(count));
 }

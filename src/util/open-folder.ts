@@ -133,7 +133,7 @@ export class OpenFolder implements Disposable {
 
   /**
    * Holds an entry, whatever it is, while `work` uses its path: that path leads to this very object, and to no other that takes its
-   * place. Undefined when there is no entry. A link cannot be used like this.
+   * place. Undefined when there is no entry. Of a link only the owner can be changed like this.
    */
   hold<T>(name: EntryName, work: (path: string, stats: Stats) => T): T | undefined {
     if (!HAS_DESCRIPTOR_PATHS) {

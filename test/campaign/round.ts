@@ -1,5 +1,6 @@
 import { watchdogsOf } from '../../src/core/process/watchdog.ts';
 import { isFinal } from '../../src/protocol/run.ts';
+import { commandLineOf } from '../../src/util/process-table.ts';
 import { processesOf } from '../support/project.ts';
 import { Attempt } from './attempt.ts';
 import { type Course, newCourse } from './course.ts';
@@ -73,7 +74,14 @@ class Round {
       'the end of the followers',
       isSettled(Promise.all(this.#course.streams.map(({ running }) => running.finished))),
     );
-    await waitFor('the end of the last process', () => this.#leftOver() === 0);
+    await waitFor(
+      'the end of the last process',
+      () => this.#leftOver().length === 0,
+      () =>
+        `: ${this.#leftOver()
+          .map((pid) => `${pid} ${commandLineOf(pid)}`)
+          .join(', ')}`,
+    );
     this.#emit(await judge(this.#course));
   }
 
@@ -133,9 +141,9 @@ class Round {
       ]);
   }
 
-  #leftOver(): number {
+  #leftOver(): number[] {
     const { runId } = this.#course;
-    return this.#lane.processes().length + (runId === undefined ? 0 : watchdogsOf(runId).length);
+    return [...this.#lane.processes(), ...(runId === undefined ? [] : watchdogsOf(runId))];
   }
 
   #emit(problems: readonly string[]): void {

@@ -12,6 +12,8 @@ export function newRun(nowMs = Date.now()): NewRun {
     tool_digest: null,
     usage: null,
     cost_usd: null,
+    cost: null,
+    cost_limit_usd: null,
     staged: [],
     args: [],
     given_args: [],

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type {
-  IndexedQuestion,
-  IndexedRun,
-  RunIndex,
-  RunQuery,
-  RunSource,
-  SourceRun,
+import {
+  DURATION_BOUNDS_S,
+  type IndexedQuestion,
+  type IndexedRun,
+  type RunIndex,
+  type RunQuery,
+  type RunSource,
+  type SourceRun,
 } from '../../src/core/ports/run-index.ts';
 import { isFinal } from '../../src/protocol/run.ts';
 import { newRunId } from '../../src/util/ids.ts';
@@ -176,11 +177,65 @@ export function runIndexContract(
       const index = await (await make()).open(runs);
       const [first, second] = ['2026-01-01', '2026-01-02'];
       const completed = 'completed';
-      assert.deepEqual(await index.counts(), [
-        { tool: 'a', day: first, state: completed, runs: 3, duration_s: 6, cpu_s: 1.5, cost_usd: 2.25 },
-        { tool: 'b', day: first, state: completed, runs: 1, duration_s: 1, cpu_s: 0, cost_usd: 0 },
-        { tool: 'b', day: second, state: 'failed', runs: 1, duration_s: 0, cpu_s: null, cost_usd: null },
-      ]);
+      const counts = await index.counts();
+      assert.deepEqual(
+        counts.map(({ within: _, ...count }) => count),
+        [
+          { tool: 'a', day: first, state: completed, runs: 3, duration_s: 6, cpu_s: 1.5, cost_usd: 2.25 },
+          { tool: 'b', day: first, state: completed, runs: 1, duration_s: 1, cpu_s: 0, cost_usd: 0 },
+          { tool: 'b', day: second, state: 'failed', runs: 1, duration_s: 0, cpu_s: null, cost_usd: null },
+        ],
+      );
+      const took = (bounds: readonly number[]) =>
+        DURATION_BOUNDS_S.map((bound) => bounds.filter((duration) => duration <= bound).length);
+      assert.deepEqual(
+        counts.map(({ within }) => within),
+        [took([2, 3, 1]), took([1]), took([])],
+      );
+      index.close();
+    });
+
+    it('sums what ended runs have cost, by tool, task, caller and day, and those of a day or a parent', async () => {
+      const runs = new FakeRuns();
+      const tokens = {
+        task: null,
+        isUnpriced: false,
+        input_tokens: 10,
+        cache_read_tokens: 8,
+        output_tokens: 1,
+      };
+      const [day, other] = ['2026-01-01T10:00:00.000Z', '2026-01-02T10:00:00.000Z'];
+      const parent = runs.add({ kind: 'workflow', ended_at: day });
+      const child = { parent: { run_id: parent, task_id: 't' } };
+      const used = (cost_usd: number | null, cost: typeof tokens = tokens) => ({
+        cpu_s: null,
+        cost_usd,
+        cost,
+      });
+      runs.add({ tool: 'a', ended_at: day, ...child }, used(0.5));
+      runs.add({ tool: 'a', ended_at: day, caller: 'claude' }, used(1));
+      runs.add({ tool: 'a', ended_at: day }, used(null, { ...tokens, isUnpriced: true }));
+      runs.add({ tool: 'b', ended_at: other }, used(2, { ...tokens, task: 'form' } as never));
+      runs.add({ tool: 'b', ended_at: other });
+      runs.add({ tool: 'b', state: 'running', ended_at: null }, used(9));
+      const index = await (await make()).open(runs);
+      const sums = { unpriced: 0, input_tokens: 10, cache_read_tokens: 8, output_tokens: 1 };
+      const none = { task: null, caller: null };
+      const twice = { unpriced: 1, input_tokens: 20, cache_read_tokens: 16, output_tokens: 2 };
+      const first = { tool: 'a', ...none, day: '2026-01-01', runs: 2, cost_usd: 0.5, ...twice };
+      const second = { ...first, caller: 'claude', runs: 1, cost_usd: 1, ...sums };
+      const third = {
+        tool: 'b',
+        task: 'form',
+        caller: null,
+        day: '2026-01-02',
+        runs: 1,
+        cost_usd: 2,
+        ...sums,
+      };
+      assert.deepEqual(await index.costs(), [first, second, third]);
+      assert.deepEqual(await index.costs({ day: '2026-01-02' }), [third]);
+      assert.deepEqual(await index.costs({ parent }), [{ ...first, runs: 1, ...sums }]);
       index.close();
     });
 
@@ -288,7 +343,7 @@ export function runIndexContract(
   });
 }
 
-type Used = Pick<SourceRun, 'cpu_s' | 'cost_usd'>;
+type Used = Pick<SourceRun, 'cpu_s' | 'cost_usd'> & Partial<Pick<SourceRun, 'cost'>>;
 
 /** Runs as a store has them, with the order in which they ended. */
 class FakeRuns implements RunSource {
@@ -386,6 +441,7 @@ class FakeRuns implements RunSource {
         run,
         mayHaveAsked: this.asked.has(runId),
         text: [run.run_id, run.tool, run.code, run.message].join('\n'),
+        cost: null,
         ...this.#used.get(runId)!,
       }
     );

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { splitCommand } from '../../src/util/shell-words.ts';
 import { parseLines, ROOT, TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
@@ -54,15 +55,16 @@ describe('the stream of codex', () => {
     assert.equal(result!.session_id, thread);
     assert.deepEqual(result!.metrics, {
       input_tokens: 24763,
-      cached_input_tokens: 24448,
+      cache_read_tokens: 24448,
+      cache_write_tokens: 0,
       output_tokens: 122,
-      reasoning_output_tokens: 64,
+      reasoning_tokens: 64,
     });
     const { output, files } = result!.data as { output: string; files: object[] };
     assert.match(output, /All done\.$/);
     assert.deepEqual(files, [
       { path: 'form.ts', change: 'created', holds: true },
-      { path: 'src/old.ts', change: 'deleted', holds: true },
+      { path: 'src/old.ts', change: 'deleted', holds: false },
       { path: 'src/never.ts', change: 'modified', holds: false },
       { path: '../../escape.txt', change: 'created', holds: false },
     ]);
@@ -73,10 +75,11 @@ describe('the stream of codex', () => {
     const warnings = run.of('runner_warning');
     assert.deepEqual(
       warnings.map(({ path }) => path),
-      ['src/never.ts', '../../escape.txt'],
+      ['src/old.ts', 'src/never.ts', '../../escape.txt'],
     );
-    assert.match(String(warnings[0]!.msg), /no such file/);
-    assert.match(String(warnings[1]!.msg), /outside/);
+    assert.match(String(warnings[0]!.msg), /no such file before/);
+    assert.match(String(warnings[1]!.msg), /no such file/);
+    assert.match(String(warnings[2]!.msg), /outside/);
 
     assert.deepEqual(messages(run.of('progress')), [
       'bash -lc ls',
@@ -158,10 +161,10 @@ describe('the stream of codex', () => {
     assert.equal(going.end.state, 'completed');
   });
 
-  it('reports the tokens of all its turns together', async () => {
+  it('reports the tokens of all its turns: Codex itself reports totals', async () => {
     const turn = (input: number, output: number) =>
       `echo '${JSON.stringify({ type: 'turn.completed', usage: { input_tokens: input, output_tokens: output } })}'`;
-    const run = await project.run([tool('codex_turns', 'codex', `${turn(1000, 20)}; ${turn(300, 4)}`)]);
+    const run = await project.run([tool('codex_turns', 'codex', `${turn(1000, 20)}; ${turn(1300, 24)}`)]);
     const [result] = run.of('result');
     const { input_tokens, output_tokens } = result!.metrics as Record<string, number>;
     assert.deepEqual([input_tokens, output_tokens], [1300, 24]);
@@ -202,14 +205,18 @@ describe('the stream of claude', () => {
     assert.deepEqual([run.end.state, run.of('start')[0]!.session_id], ['completed', SESSION]);
     const [result] = run.of('result');
     assert.deepEqual(result!.metrics, {
+      model: 'claude-test',
       input_tokens: 12,
+      cache_read_tokens: 0,
+      cache_write_tokens: 0,
       output_tokens: 34,
+      reasoning_tokens: 0,
       cost_usd: 0.0003,
       turns: 4,
       duration_s: 0.613,
     });
     assert.deepEqual(result!.data, { output: 'All done.', terminal_reason: 'completed' });
-    assert.deepEqual(messages(run.of('progress')), ['Looking', '{"command":"ls"}']);
+    assert.deepEqual(messages(run.of('progress')), ['Looking', 'ls']);
     assert.deepEqual(
       run.of('heartbeat').map(({ step }) => step),
       ['stream_event', 'tool_progress'],
@@ -425,15 +432,16 @@ describe('the stream of gemini', () => {
   it('becomes events, with text in several parts', async () => {
     const run = await project.run([tool('gemini_good', 'gemini', 'play gemini.jsonl')]);
     assert.equal(run.end.state, 'completed');
-    assert.deepEqual(messages(run.of('progress')), ['Reading the code', '{"file_path":"src/a.ts"}']);
+    assert.deepEqual(messages(run.of('progress')), ['Reading the code', 'src/a.ts']);
     const [result] = run.of('result');
     assert.deepEqual(result!.data, { output: 'The file is not there.' });
     assert.deepEqual(result!.metrics, {
-      total_tokens: 120,
+      model: 'gemini-test',
       input_tokens: 100,
+      cache_read_tokens: 0,
+      cache_write_tokens: 0,
       output_tokens: 20,
-      cached: 0,
-      input: 100,
+      reasoning_tokens: 0,
       tool_calls: 1,
       duration_s: 4,
     });
@@ -496,7 +504,7 @@ describe('a program that reports by markers', () => {
         ['old.ts', true],
         ['kept.ts', false],
         ['left.ts', false],
-        ['left.ts.gone', true],
+        ['left.ts.gone', false],
         ['missing.ts', false],
         ['/etc/passwd', false],
       ],
@@ -506,6 +514,7 @@ describe('a program that reports by markers', () => {
       [
         'created kept.ts, and it was there before the run',
         'modified left.ts, and it has not changed since the run began',
+        'deleted left.ts.gone, and there was no such file before',
         'created missing.ts, and there is no such file',
         'modified /etc/passwd, which lies outside the workspace and the granted paths',
       ],
@@ -550,10 +559,73 @@ describe('a program that reports by markers', () => {
     const asked = await project.acor(['run', name]);
     const runId = String(parseLines(asked.stdout)[0]!.run_id);
     await project.envelope(['answer', runId, 'q-1', '--value', '"red"']);
+    await until(() => project.record(runId)!.state === 'failed');
     const { error } = await project.envelope(['wait', runId]);
     assert.deepEqual([error.details.state, error.code], ['failed', 'E_ACTION_REQUIRED']);
     const [heard] = project.events(runId).filter(({ msg }) => /^heard /.test(String(msg)));
     assert.match(String(heard?.msg), /"answer":"red"/);
+  });
+
+  it('stays blocked although its script prints a completion by itself', async () => {
+    const script = 'echo "[BLOCKED] Which URL?"; echo "[CODEX_COMPLETE] Task completed in 1 iterations"';
+    const run = await project.run([tool('marks_both_ends', 'markers', script)]);
+    assert.deepEqual([run.end.state, run.end.code], ['failed', 'E_ACTION_REQUIRED']);
+    const going = await project.run([
+      tool('marks_on', 'markers', script.replace('; ', '; echo "[PROGRESS] Found"; ')),
+    ]);
+    assert.equal(going.end.state, 'completed', 'a program that makes progress is not blocked');
+  });
+
+  it('takes the number or the label of an option for the option', async () => {
+    const script =
+      'printf "[BLOCKED] x\\n\\n[QUESTION] Where?\\nOptions:\\n1. Cookie - sent\\n2. Storage - kept\\n\\n"; read -r a; read -r b; echo "[CODEX_COMPLETE] $a $b"';
+    const name = tool('marks_options', 'markers', script, 'actions: [question, blocked]\n');
+    for (const given of ['2', '"2"', 'storage']) {
+      const run = await project.run([name, '--answer', `question=${given}`, '--answer', 'blocked=go']);
+      assert.equal(run.end.state, 'completed', run.stdout);
+      const answers = run.of('action_answered').map(({ action, answer }) => [action, answer]);
+      assert.deepEqual(Object.fromEntries(answers), { question: '2', blocked: 'go' }, given);
+    }
+  });
+
+  it('keeps the markers that its manifest names, with their text', async () => {
+    const script = 'printf "[MY_OWN] one\\ntwo\\n\\n[SHORT] a\\nb\\n[CODEX_COMPLETE] done\\n"';
+    const manifest = 'markers: [{ name: MY_OWN, reach: block }, { name: SHORT }]\n';
+    const run = await project.run([tool('marks_own', 'markers', script, manifest)]);
+    const own = run.of('log').filter(({ marker }) => marker === 'MY_OWN' || marker === 'SHORT');
+    assert.deepEqual(
+      own.map(({ data }) => data),
+      [{ text: 'one\ntwo' }, { text: 'a' }],
+    );
+  });
+
+  it('does not believe that it deleted a file that never was', async () => {
+    const script =
+      '>made; rm made "$1/there.ts"; printf "[FILES_MODIFIED]\\n- gone.ts (deleted)\\n- there.ts (deleted)\\n- made (created)\\n- made (deleted)\\n\\n[CODEX_COMPLETE] done\\n"';
+    project.write('gone/there.ts', 'x');
+    const manifest =
+      'inputs: [{ name: repo, type: path, access: write, required: true, positional: true }]\npermissions: { level: standard, commands: [rm] }\n';
+    const run = await project.run([tool('marks_gone', 'markers', script, manifest), 'gone']);
+    const { files } = run.of('result')[0]!.data as { files: object[] };
+    assert.deepEqual(files, [
+      { path: 'gone.ts', change: 'deleted', holds: false },
+      { path: 'there.ts', change: 'deleted', holds: true },
+    ]);
+    assert.match(
+      String(run.of('runner_warning')[0]!.msg),
+      /deleted gone.ts, and there was no such file before/,
+    );
+  });
+
+  it('offers the command that starts it again with an answer to what it asked', async () => {
+    const script =
+      'printf "[QUESTION] Where?\\nOptions:\\n1. Cookie\\n2. Storage\\n\\n[CODEX_COMPLETE] done\\n"';
+    const name = tool('marks_asks', 'markers', script);
+    const { data, meta } = await project.envelope(['run', name, '--no-stream']);
+    assert.equal(data.questions[0].action_id, 'q-1');
+    assert.deepEqual(meta.next, [`acor run --answer q-1=1 ${name}`, `acor run --answer q-1=2 ${name}`]);
+    const again = await project.envelope([...splitCommand(meta.next[1])!.slice(1), '--no-stream']);
+    assert.deepEqual([again.ok, again.data.questions], [true, undefined]);
   });
 
   it('is not completed when it exits while blocked, nor when it never reports completion', async () => {

@@ -39,6 +39,7 @@ describe('acor adopt', () => {
         'acor validate',
         `acor describe ${program}`,
         `acor run ${program} --dry-run`,
+        `acor learn ${program}`,
       ]);
       const text = readFileSync(draft!.file, 'utf8');
       assert.match(text, /^# DRAFT: .* '/);
@@ -144,6 +145,16 @@ esac
       'group',
       'broken',
     ]);
+  });
+
+  it('of a program without help is refused with the command that runs it as it is', async () => {
+    using project = new TestProject();
+    const path = project.write('programs/silent.sh', '#!/bin/bash\necho hi\n', 0o755);
+    const { error, meta } = await project.envelope(['adopt', path]);
+    assert.match(error.message, /'silent\.sh' cannot be adopted: it printed no usable help/);
+    assert.deepEqual(meta.next, [`acor exec ${path}`, 'acor health']);
+    const { data } = await project.envelope(['exec', '--no-stream', '--', path]);
+    assert.equal(data.result.data.output, 'hi');
   });
 
   it('writes nothing with --dry-run, never overwrites, and takes no name of an existing tool', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { Acor } from '../../src/index.ts';
+import { Acor, type AcorError } from '../../src/index.ts';
 import { TestProject, WITHOUT_SANDBOX } from '../support/project.ts';
 import { calls, ScriptedModel, says } from '../support/scripted-model.ts';
 
@@ -40,6 +40,14 @@ inputs:
     assert.deepEqual([sum.state, sum.data], ['completed', 42]);
     const refused = await adds.execute({ a: 'many' });
     assert.deepEqual([refused.state, refused.error?.code], ['refused', 'E_USAGE']);
+    const wrong = await adds.execute({ b: 'few', c: 1 });
+    for (const input of ["'a'", "'b'", "'c'"]) assert.ok(wrong.error?.message.includes(input), input);
+    assert.doesNotMatch(JSON.stringify(wrong), /--[a-z]|acor [a-z]/);
+    const run = async () => new Acor({ cwd: project.root }).run('adds', { b: 'few' });
+    await assert.rejects(run, (error: AcorError) => {
+      assert.doesNotMatch(`${error.message} ${error.hint}`, /--[a-z]|Usage/);
+      return error.code === 'E_USAGE';
+    });
     const fails = tools.find(({ name }) => name === 'exits_with')!;
     const failed = await fails.execute({ code: 30 });
     assert.deepEqual([failed.state, failed.error?.code], ['failed', 'E_TOOL_FAILED']);
@@ -47,6 +55,22 @@ inputs:
       tools.some(({ name }) => name === 'acor_answer'),
       false,
       'no tool here may ask',
+    );
+  });
+
+  it('leave out a privileged tool that no person has approved', async () => {
+    using project = new TestProject({ config: WITHOUT_SANDBOX });
+    const manifest = (level: string) =>
+      `name: ${level}_tool\nversion: 1.0.0\npermissions: { level: ${level} }\n`;
+    for (const level of ['minimal', 'privileged']) {
+      project.write(`tools/${level}_tool/tool.yaml`, manifest(level));
+      project.write(`tools/${level}_tool/cli.sh`, '#!/bin/bash\n', 0o755);
+    }
+    const env = project.environment();
+    const tools = await new Acor({ cwd: project.root, env }).functionTools();
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['minimal_tool'],
     );
   });
 
@@ -58,6 +82,11 @@ inputs:
     );
     const waiting = await ask!.execute({});
     assert.equal(waiting.state, 'waiting_ai');
+    assert.equal(waiting.question?.audience, 'user');
+    assert.match(
+      waiting.next?.join('\n') ?? '',
+      /^acor_answer\(\{"run_id":"r-[^"]+","action_id":"[^"]+","answer":/,
+    );
     const { run_id, question } = waiting;
     assert.deepEqual(
       question?.options?.map(({ id }) => id),

@@ -4,10 +4,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, sym
 import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
+import { COMMANDS } from '../../src/operations/command-forms.ts';
 import { estimateTokens } from '../../src/util/estimate-tokens.ts';
 import { TestProject } from '../support/project.ts';
 
-const ALL = 'claude,codex,gemini';
+const ALL = 'claude,codex,gemini,cursor,vscode,opencode';
 
 /** The keys of the Agent Skills specification; clients of Agent Plugins ignore a skill that has others. */
 const SKILL_KEYS = ['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools'];
@@ -74,9 +75,9 @@ describe('acor init --agents', () => {
 
   it('rejects an unknown agent before it writes anything', async () => {
     project();
-    const { code, error } = await init('claude,cursor');
+    const { code, error } = await init('claude,emacs');
     assert.deepEqual([code, error.code, existsSync(join(folder, '.acor'))], [1, 'E_USAGE', false]);
-    assert.match(error.message, /cursor/);
+    assert.match(error.message, /emacs/);
   });
 
   it('writes only the files of the agents with --agents-only, also where there is no project', async () => {
@@ -103,12 +104,21 @@ describe('acor init --agents', () => {
       '.codex/config.toml': 'model = "m"\n',
       'AGENTS.md': '# Mine\n',
       '.gemini/settings.json': '{ "mcpServers": { "acor": { "command": "their-own" } } }',
+      '.cursor/mcp.json': '{\n\t"mcpServers": {\n\t\t"other": { "command": "x" }, // mine\n\t}\n}\n',
+      '.vscode/mcp.json':
+        '{ "inputs": [], "servers": { "acor": { "type": "stdio", "command": "their-own" } } }',
+      'opencode.json':
+        '{ "$schema": "https://opencode.ai/config.json", "mcp": { "acor": { "type": "local", "command": ["their-own"] } } }',
     });
     const remove = (...args: string[]) => around.envelope(['agents', 'remove', ...args], { cwd: folder });
     await around.envelope(['init'], { cwd: folder });
     const before = treeOf(folder);
     await init(ALL);
-    assert.deepEqual(await faults(), { '.gemini/settings.json': 'foreign' });
+    assert.deepEqual(await faults(), {
+      '.gemini/settings.json': 'foreign',
+      '.vscode/mcp.json': 'foreign',
+      'opencode.json': 'foreign',
+    });
     const written = treeOf(folder);
     const planned = await remove('--dry-run');
     assert.equal(rowOf(planned.data.files, '.codex/hooks.json').action, 'remove');
@@ -286,6 +296,13 @@ describe('acor init --agents', () => {
       assert.ok(body!.split('\n').length < 500 && estimateTokens(body!) < 5000);
       assert.match(body!, /run: .*\brun\b.*\bwait\b/, 'the commands are those of the registry');
     }
+    const [, front, body] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(read('plugin/skills/compose/SKILL.md'))!;
+    assert.deepEqual(Object.keys(parse(front!)), ['name', 'description', 'allowed-tools']);
+    for (const [, line] of body!.matchAll(/`acor ([a-z][^`]*)`/g))
+      assert.ok(
+        COMMANDS.some((command) => `${line} `.startsWith(`${command} `)),
+        `acor ${line} is a command`,
+      );
     const codex = Bun.TOML.parse(read('.codex/config.toml')) as { mcp_servers: { acor: unknown } };
     assert.deepEqual(codex.mcp_servers.acor, {
       command: 'acor',
@@ -299,6 +316,17 @@ describe('acor init --agents', () => {
       assert.deepEqual([command, args], ['acor', ['mcp', ...limit]]);
       assert.ok(timeout === undefined || timeout === 600_000);
     }
+    const servers = [
+      ['.cursor/mcp.json', 'mcpServers', { command: 'acor', args: ['mcp'] }],
+      ['.vscode/mcp.json', 'servers', { type: 'stdio', command: 'acor', args: ['mcp'] }],
+      [
+        'opencode.json',
+        'mcp',
+        { type: 'local', command: ['acor', 'mcp', '--call-limit', '570'], enabled: true, timeout: 600_000 },
+      ],
+    ] as const;
+    for (const [path, key, server] of servers)
+      assert.deepEqual(JSON.parse(read(path)), { [key]: { acor: server } });
     for (const path of [
       '.claude/settings.json',
       '.codex/hooks.json',

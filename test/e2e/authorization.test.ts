@@ -4,7 +4,9 @@ import { after, before, describe, it } from 'node:test';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { createRequestStateCodec } from '@modelcontextprotocol/server';
 import { runCli } from '../../src/compose/app.ts';
+import { RunWatch } from '../../src/mcp/events/run-watch.ts';
 import { Host } from '../../src/mcp/host.ts';
+import { KeptTools } from '../../src/mcp/kept-tools.ts';
 import { mcpServer } from '../../src/mcp/mcp-server.ts';
 import { OWN_TOOLS } from '../../src/mcp/own-tools.ts';
 import { RUN_TOOLS } from '../../src/mcp/run-tools.ts';
@@ -90,7 +92,10 @@ describe('a policy that denies everything', () => {
     });
     const states = createRequestStateCodec<never>({ key: new Uint8Array(32), ttlSeconds: 60 });
     const forConnection = { cancelsByLeaving: false, subscribed: new Set<string>() };
-    const server = await mcpServer({ host, states, declined: new Map(), maxTools: 25 }, forConnection);
+    const server = await mcpServer(
+      { host, states, declined: new Map(), kept: new KeptTools(), watch: new RunWatch(), maxTools: 25 },
+      forConnection,
+    );
     const client = new Client({ name: 'denied-client', version: '1' });
     const [mine, its] = InMemoryTransport.createLinkedPair();
     await Promise.all([server.connect(its), client.connect(mine)]);

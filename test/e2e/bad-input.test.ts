@@ -361,12 +361,13 @@ describe('an invalid configuration', () => {
     it(`because it ${what} is E_CONFIG_INVALID with its place, for every command that reads it`, async () => {
       const project = new ProjectInProcess({ tools: ['quick'], config: text });
       for (const command of NEEDS_CONFIG) {
-        const { code, error, data } = await project.envelope(command.split(' '));
+        const { code, error } = await project.envelope(command.split(' '));
         assert.equal(code, 2, command);
-        const reported = command === 'health' ? data.checks[0].detail : `${error.code}: ${error.message}`;
+        const reported =
+          command === 'health' ? error.details.checks[0].detail : `${error.code}: ${error.message}`;
         assert.match(reported, /^E_CONFIG_INVALID: /);
         assert.match(reported, place);
-        assert.ok(command === 'health' ? data.checks[0].fix : error.hint);
+        assert.ok(error.hint);
       }
       assert.equal((await project.envelope(['version'])).ok, true);
       assert.equal(existsSync(project.runsDir), false);
@@ -399,8 +400,8 @@ describe('a broken environment', () => {
       assert.deepEqual([error.code, code], ['E_STORAGE', 2], args.join(' '));
       assert.match(error.message, /taken/);
     }
-    const { code, data } = await odd.envelope(['health']);
-    const check = data.checks.find(({ name }: { name: string }) => name === 'store.permissions');
+    const { code, error } = await odd.envelope(['health']);
+    const check = error.details.checks.find(({ name }: { name: string }) => name === 'store.permissions');
     assert.deepEqual([code, check.status], [2, 'blocked']);
     assert.equal(spawnSync('sh', ['-c', check.fix]).status, 0);
     assert.equal((await odd.run(['quick'])).end.state, 'completed');

@@ -169,6 +169,26 @@ describe('logs', () => {
     assert.deepEqual(read, all);
   });
 
+  for (const [what, args] of [
+    ['of any size', ['--limit', '300']],
+    ['of one type', ['--limit', '300', '--type', 'progress']],
+  ] as const)
+    it(`lose none between pages ${what}`, async () => {
+      const wanted = args.length > 2 ? all.filter(({ type }) => type === 'progress') : all;
+      const read: Event[] = [];
+      for (let since = 0; ; ) {
+        const { data, meta } = await project.envelope(['logs', runId, '--since', String(since), ...args]);
+        read.push(...data.events);
+        assert.ok(meta.hasMore || data.events.length > 0);
+        if (args.length === 2) assert.equal(meta.total, all.length - since);
+        if (!meta.hasMore) break;
+        assert.equal(data.last_seq, data.events.at(-1).seq);
+        assert.match(meta.next.join(), new RegExp(`^acor logs ${runId} --since ${data.last_seq}[^,]*$`));
+        since = data.last_seq;
+      }
+      assert.deepEqual(read, wanted);
+    });
+
   it('filter by type, from a seq on', async () => {
     const { data } = await project.envelope([
       'logs',
@@ -625,8 +645,9 @@ describe('health, config, errors, version', () => {
       config: 'version: 1\nproject: { runs_dir: taken/runs }\n',
     });
     writeFileSync(project.path('taken'), '');
-    const { code, ok, data } = await project.envelope(['health']);
-    assert.deepEqual([code, ok, data.status], [2, true, 'blocked']);
+    const { code, error } = await project.envelope(['health']);
+    const data = error.details;
+    assert.deepEqual([code, error.code, data.status], [2, 'E_NOT_READY', 'blocked']);
     const [check] = data.checks.filter(({ status }: { status: string }) => status === 'blocked');
     assert.equal(spawnSync('sh', ['-c', check.fix]).status, 0);
     assert.notEqual((await project.envelope(['health'])).data.status, 'blocked');

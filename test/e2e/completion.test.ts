@@ -73,6 +73,10 @@ describe('a Tab', () => {
   it('offers runs with their state, the questions of a run, and its choices', async () => {
     const [first] = (await complete('show', 'r-')).lines;
     assert.match(first!, new RegExp(`^${runId}\twaiting_ai asks`));
+    await project.acor(['run', 'steps']);
+    for (const command of ['attach', 'wait', 'cancel'])
+      assert.deepEqual((await complete(command, '')).values, [runId], command);
+    assert.deepEqual((await complete('workflow', 'resume', '')).values, []);
     assert.deepEqual((await complete('answer', runId, '')).lines, ['a-1\tchoose_speed']);
     assert.deepEqual((await complete('answer', runId, 'a-1', '--choice', '')).values, ['slow', 'fast']);
   });

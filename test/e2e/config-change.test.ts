@@ -71,6 +71,18 @@ describe('acor config set', () => {
     assert.equal(({} as Record<string, unknown>)['x'], undefined);
   });
 
+  it('refuses a deprecated key, of which every later command would warn, and names what replaces it', async () => {
+    for (const [name, hint] of [
+      ['project.tools_dir', /^Set project\.tools_dirs\.$/],
+      ['security.drop_privileges', /^It has no effect: the permissions\.level of a tool/],
+    ] as const) {
+      const { error } = await set(name, 'true');
+      assert.deepEqual([error.code, error.message], ['E_USAGE', `'${name}' is deprecated`]);
+      assert.match(error.hint, hint);
+    }
+    assert.equal(text(), CONFIG);
+  });
+
   it('says that another source decides, and that a person must trust what widens security', async () => {
     const held = await project.envelope(['config', 'set', 'environment.timeout_s', '60'], {
       env: { ACOR_ENVIRONMENT_TIMEOUT_S: '7' },
@@ -121,6 +133,23 @@ describe('acor config set', () => {
     });
     assert.equal(error.code, 'E_PERMISSION');
     assert.equal(readFileSync(user, 'utf8'), 'version: 1\n');
+  });
+
+  it('neither makes nor migrates a file behind a linked folder out of the project', async () => {
+    mkdirSync(project.path('outside/acor'), { recursive: true });
+    mkdirSync(project.path('through'));
+    symlinkSync(project.path('outside/acor'), project.path('through/.acor'));
+    const cwd = project.path('through');
+    const args = ['config', 'set', 'storage.keep', '5'];
+    assert.equal((await project.envelope(args, { cwd })).error?.code, 'E_PERMISSION');
+    assert.equal(existsSync(project.path('outside/acor/config.yaml')), false);
+    const old = project.write('outside/acor/config.yaml', 'version: 0\n');
+    assert.equal((await project.envelope(['upgrade', '--config'], { cwd })).error?.code, 'E_PERMISSION');
+    assert.equal(readFileSync(old, 'utf8'), 'version: 0\n');
+    // A control: a link that stays in the project.
+    mkdirSync(project.path('within/real'), { recursive: true });
+    symlinkSync('real', project.path('within/.acor'));
+    assert.equal((await project.envelope(args, { cwd: project.path('within') })).ok, true);
   });
 });
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { TestProject } from '../support/project.ts';
 import { atTerminal } from '../support/terminal.ts';
+
+const HAS_BWRAP = existsSync('/usr/bin/bwrap');
 
 describe('a tool that fails because of its sandbox', () => {
   let project: TestProject;
@@ -72,6 +74,34 @@ describe('a tool that fails because of its sandbox', () => {
     project.write('tools/says/tool.yaml', 'name: says\nactions: [ask]\n');
     const apart = await project.envelope(['run', 'says', '--no-stream']);
     assert.equal(apart.error.hint, here.error.hint);
+  });
+
+  it('gets what allows a write outside of the project, or that nothing does', {
+    skip: HAS_BWRAP ? false : 'needs bubblewrap',
+  }, async () => {
+    for (const [path, expected] of [
+      ['/etc/acor-denied', /^Nothing allows writing \/etc\/acor-denied\./],
+      ['/var/log/acor-denied', /under permissions\.filesystem\.write, write: - "?\/var\/log\/\*\*/],
+      [`${homedir()}/acor-denied`, /To allow it: .*write/],
+      [
+        '/usr/acor-denied',
+        /^Nothing allows writing \/usr\/acor-denied\. Let the tool write into its workspace/,
+      ],
+      ['/acor-denied', /^Nothing allows writing \/acor-denied\./],
+    ] as const) {
+      for (const [language, script] of [
+        ['py', `open("${path}", "w")`],
+        ['sh', `set -e; echo x > ${path}`],
+      ]) {
+        tool('writes_out', script!, '', language);
+        const { error } = await project.envelope(['run', 'writes_out', '--no-stream']);
+        assert.match(error.hint, expected, `${language} ${path}: ${error.message}`);
+        assert.doesNotMatch(error.hint, /To allow it: .*Nothing|cli\./);
+        rmSync(project.path('tools/writes_out'), { recursive: true });
+      }
+    }
+    tool('probes', 'ls /var/log/acor-denied; echo "it is broken" >&2; exit 1');
+    assert.equal((await denied('probes')).warning, undefined, 'the control: what it only looked for');
   });
 
   it('gets the manifest line for a folder of the project that it could not write to', async () => {

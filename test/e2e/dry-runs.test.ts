@@ -7,8 +7,8 @@ import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { ROUTES } from '../../src/operations/index.ts';
 import { parseLines, TestProject, until } from '../support/project.ts';
 
-/** They change nothing that lasts: a server, and a check of the installation in a folder of its own. */
-const WITHOUT: readonly string[] = ['mcp.serve', 'system.self-test'];
+/** They change nothing that lasts: two servers, and a check of the installation in a folder of its own. */
+const WITHOUT: readonly string[] = ['http.serve', 'mcp.serve', 'system.self-test'];
 
 /** What a command needs to have something to change. */
 interface Given {
@@ -37,12 +37,16 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   approve: () => ['deploy'],
   cancel: ({ live }) => [live],
   clean: () => ['--keep', '0'],
+  'compose audit': () => ['sort'],
   'config set': () => ['storage.keep', '5'],
   'config unset': () => ['environment.timeout_s'],
   discard: ({ layered }) => [layered],
   exec: () => ['true'],
   health: () => ['--fix'],
   init: () => [],
+  insights: () => [],
+  learn: () => ['quick'],
+  outbox: () => [],
   pipe: () => ['quick', 'takes_records'],
   replay: ({ ended }) => [ended, '--execute'],
   resume: ({ failed }) => [failed],
@@ -178,6 +182,7 @@ describe('every command that changes something', () => {
     assert.deepEqual([retry.data.mode, retry.data.checkpoints], ['retry', []]);
     const flow = await project.envelope(['workflow', 'resume', given.flow, '--from', 'a', '--dry-run']);
     assert.deepEqual(flow.data.steps_again, ['a']);
+    assert.deepEqual([flow.data.steps_to_run, flow.data.steps_kept], [['a'], []]);
     assert.deepEqual(flow.meta.next, [`acor workflow resume ${given.flow} --from a`]);
     const done = await project.envelope(['resume', given.ended, '--dry-run']);
     assert.equal(done.error.code, 'E_USAGE');

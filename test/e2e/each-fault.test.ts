@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { verifyAll } from '../../src/core/audit/verify.ts';
 import { verifyLedger } from '../../src/core/audit/verify-ledger.ts';
@@ -203,7 +204,12 @@ async function play(scenario: Scenario, kind: FaultKind, fault?: Fault): Promise
   const answered = await scenario.meanwhile?.(project, running);
   const finished = await running.finished;
   const places = placesOf(project);
-  const isOk = assertOneEnvelope(finished);
+  // A write that fails from then on fails for the answer, too: then only the exit code says so.
+  const isMute = kind === write && fault?.persists === true && finished.stdout === '';
+  if (isMute) assert.notEqual(finished.code, 0);
+  // strace counts in each process on its own: the fault may have met the runtime before any code of ACOR.
+  const isAborted = kind === open && scenario.follows === true && finished.signal === 'SIGABRT';
+  const isOk = !isMute && !isAborted && assertOneEnvelope(finished);
   if (fault === undefined) assert.equal(finished.code, 0, finished.stdout);
   // A pooled supervisor stays for a while after its last run.
   if (!scenario.follows)
@@ -221,7 +227,11 @@ async function play(scenario: Scenario, kind: FaultKind, fault?: Fault): Promise
   for (const { run_id, state, parent } of recordsOf(project)) {
     assert.ok(isFinal(state), `run ${run_id} is ${state}`);
     if (state === 'completed' || parent) continue;
-    const again = await project.envelope(['resume', run_id, ...ANSWERS, QUIETLY]);
+    const resume = ['resume', run_id, ...ANSWERS, QUIETLY];
+    const first = await project.envelope(resume);
+    // What a tool that is not idempotent had done by then is unknown, so ACOR asks.
+    const again =
+      first.error?.code === 'E_OUTCOME_UNKNOWN' ? await project.envelope([...resume, '--force']) : first;
     assert.equal(again.data?.state, 'completed', JSON.stringify(again));
   }
   await assertVerified(project, 'after resume');
@@ -292,8 +302,10 @@ describe('a fault of the disk or the system at any step', needsStrace, () => {
       it(`(${kind.name}: ${kind.error}) of ${scenario.name} is reported, and the record can be trusted`, async () => {
         const places = chosenOf(await play(scenario, kind), { every: ALL || kind === sync });
         assert.ok(places.length > 0);
-        // A disk that fails once, and one that fails from then on.
-        const persisting = ALL || kind === sync ? places.map((place) => ({ place, persists: true })) : [];
+        // A disk that fails once, and one that fails from then on. A process that can open no file any more has its own test; and the
+        // threads of several processes wake each other by writes, which no disk makes fail.
+        const canPersist = kind === sync || (ALL && kind !== open && !(kind === write && scenario.follows));
+        const persisting = canPersist ? places.map((place) => ({ place, persists: true })) : [];
         const faults: Fault[] = [...places.map((place) => ({ place, persists: false })), ...persisting];
         const failures: string[] = [];
         const work = async () => {
@@ -306,4 +318,28 @@ describe('a fault of the disk or the system at any step', needsStrace, () => {
         await Promise.all(Array.from({ length: LANES }, work));
         assert.deepEqual(failures, []);
       });
+
+  it('leaves a waiting run that can open no file any more to its cancel, which ends it with a whole record', async () => {
+    using project = newProject();
+    const asked = (await play(SCENARIOS[0]!, open)).find(({ path }) => path.endsWith('/questions.jsonl'));
+    assert.ok(asked !== undefined);
+    const fault = { place: asked, persists: true };
+    const running = startTraced(project, ['run', 'asks_here', QUIETLY], open, { ...fault, follows: false });
+    await until(() => project.runIds().some((id) => existsEvent(project, id, 'action_required')));
+    const [runId] = project.runIds();
+    const cancelled = await project.envelope(['cancel', runId!]);
+    assert.equal(cancelled.ok, true, JSON.stringify(cancelled));
+    await running.finished;
+    assert.deepEqual(processesOf(runId!), []);
+    await assertVerified(project, 'after cancel');
+    // The end is in the log; its record follows with the next recovery.
+    assert.ok(isFinal((await project.envelope(['show', runId!])).data.state));
+  });
 });
+
+function existsEvent(project: WorkflowProject, runId: string, type: string): boolean {
+  return (
+    existsSync(project.path(`.runs/${runId}/events.jsonl`)) &&
+    project.events(runId).some((event) => event.type === type)
+  );
+}

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { readRun, TestProject } from '../support/project.ts';
+import { ACOR, readRun, TestProject } from '../support/project.ts';
 
 const HEADER = `#!/bin/bash
 # Greets a person.
@@ -38,7 +39,7 @@ describe('a program without a manifest', () => {
   });
 
   it('starts in the current folder when that is granted, and writes only where it may', async () => {
-    assert.match(await output('--read', '.', '--', 'ls'), /^data\.txt\nout/);
+    assert.match(await output('--read', '.', '--', 'ls'), /^data\.txt\nout/m);
     await output('--write', 'out', '--', 'sh', '-c', 'echo new > out/new.txt');
     assert.equal(readFileSync(project.path('out', 'new.txt'), 'utf8'), 'new\n');
     const { error } = await project.envelope([
@@ -52,6 +53,78 @@ describe('a program without a manifest', () => {
       `cat ${project.path('data.txt')}`,
     ]);
     assert.match(error.hint, /pass the flag --read \S+\/data\.txt/);
+  });
+
+  it('starts in the current folder when that is an argument, which stays the word that it is', async () => {
+    project.write('d.json', '{"a":1}');
+    project.write('words.sh', '#!/bin/sh\nprintf "%s|" "$@"; pwd\n', 0o755);
+    assert.equal(
+      await output('--', './words.sh', '.', 'd.json', '--x=d.json'),
+      `.|d.json|--x=d.json|${project.root}`,
+    );
+    assert.match(await output('--', 'ls', '.'), /^d\.json$/m);
+    // In its own folder it would not find them.
+    assert.match(
+      await output('--', './words.sh', 'd.json'),
+      new RegExp(`^${project.path('d.json')}|.*/work$`),
+    );
+  });
+
+  it('makes a new output and replaces an old one, both only when it succeeds', async () => {
+    const copy = ['exec', '--no-stream', '--write', 'made.txt', '--'];
+    const made = await project.envelope([...copy, 'cp', 'data.txt', 'made.txt']);
+    assert.deepEqual(
+      made.data?.artifacts.map(({ path }: { path: string }) => path),
+      [project.path('made.txt')],
+      JSON.stringify(made.error),
+    );
+    const content = () => readFileSync(project.path('made.txt'), 'utf8');
+    assert.equal(content(), 'content\n');
+    const failed = await project.envelope([...copy, 'sh', '-c', 'echo partial > "$0"; exit 1', 'made.txt']);
+    assert.equal(failed.error.details.state, 'failed');
+    assert.equal(content(), 'content\n');
+    assert.equal((await project.envelope([...copy, 'sh', '-c', 'echo new > "$0"', 'made.txt'])).ok, true);
+    assert.equal(content(), 'new\n');
+    const again = await project.envelope([
+      'exec',
+      '--no-stream',
+      '--write',
+      'other.txt',
+      '--',
+      'sh',
+      '-c',
+      'echo x > other.txt',
+    ]);
+    assert.deepEqual(
+      [again.error.code, again.error.hint],
+      [
+        'E_INPUT_NOT_FOUND',
+        'Create it first. A file that the program makes may be new where one of the arguments is its path.',
+      ],
+    );
+  });
+
+  it('is refused with a fix that fits a program', async () => {
+    const whole = await project.envelope(['exec', '--write', '.', '--', 'ls']);
+    assert.deepEqual(
+      [whole.error.code, whole.error.hint],
+      ['E_PERMISSION', 'Name the files and folders in it that the program writes, one --write for each.'],
+    );
+    const quoted = await project.envelope(['exec', '--', 'cat data.txt']);
+    assert.equal(quoted.error.hint, 'Write the program and its arguments as separate words.');
+    const { stdout } = await project.acor(quoted.meta.next[0].split(' ').slice(1));
+    assert.match(stdout, /"output":"content"/);
+    const empty = await project.envelope(['exec', '--no-stream', '--', 'sh', '-c', 'exit 1']);
+    assert.match(empty.error.hint, /started in an empty folder.* --read \.$/);
+    const silent = await project.envelope([
+      'exec',
+      '--no-stream',
+      '--',
+      'curl',
+      '-s',
+      'https://example.com/x',
+    ]);
+    if (silent.error.code === 'E_TOOL_FAILED') assert.match(silent.error.hint, /--net example\.com:443$/);
   });
 
   it('gets no path outside of the grant roots, and nothing that only an approval gives', async () => {
@@ -84,6 +157,44 @@ describe('a program without a manifest', () => {
     const [, ...command] = shown.meta.next[0].split(' ');
     const { stdout } = await project.acor(command);
     assert.match(stdout, /"output":"content"/);
+  });
+});
+
+describe('a program whose caller has a standard input', () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject();
+    project.write('data.txt', 'content\n');
+  });
+  after(() => project[Symbol.dispose]());
+
+  function warnings(command: string): string[] | undefined {
+    const { stdout } = spawnSync('sh', ['-c', command], {
+      cwd: project.root,
+      env: { ...project.environment(), ACOR },
+      encoding: 'utf8',
+    });
+    return JSON.parse(stdout.trim().split('\n').at(-1)!).meta.warnings;
+  }
+
+  it('does not get it, and the answer says so where it holds data', () => {
+    const call = '"$ACOR" exec --no-stream -- wc -w';
+    // The pipe holds the data before the program starts.
+    const filled = `mkfifo held; exec 3<> held; cat data.txt >&3; ${call} <&3`;
+    for (const command of [`${call} < data.txt`, filled])
+      assert.match(String(warnings(command)), /does not get your standard input/, command);
+    for (const command of [`${call} < /dev/null`, `: | ${call}`, `${call} data.txt < /dev/null`])
+      assert.equal(warnings(command), undefined, command);
+  });
+
+  it('leaves every line of it to the loop around it', () => {
+    const loop = 'while read -r word; do "$ACOR" exec --format text -- echo "$word"; done';
+    const { stdout } = spawnSync('sh', ['-c', `printf "one\\ntwo\\n" | ${loop}`], {
+      cwd: project.root,
+      env: { ...project.environment(), ACOR },
+      encoding: 'utf8',
+    });
+    assert.equal(stdout, 'one\ntwo\n');
   });
 });
 
@@ -121,6 +232,21 @@ describe('a program that is interrupted', () => {
     running.child.kill('SIGINT');
     const { end, of } = readRun(await running.finished);
     assert.deepEqual([end.state, end.rc, of('cancelled').length], ['cancelled', 130, 1]);
+  });
+});
+
+describe('a program that may not write a file of the caller', () => {
+  it('is given the flag that names the file, which then works', async () => {
+    using project = new TestProject();
+    project.write('lines.txt', '1\n2\n');
+    project.write('kept.txt', 'before\n');
+    const words = ['--', 'sort', '-r', 'lines.txt', '-o', 'kept.txt'];
+    const { error } = await project.envelope(['exec', '--no-stream', ...words]);
+    const [flag] = /--write \S+kept\.txt/.exec(error.hint) ?? [];
+    assert.ok(flag !== undefined, error.hint);
+    const { ok } = await project.envelope(['exec', '--no-stream', ...flag.split(' '), ...words]);
+    assert.equal(ok, true);
+    assert.equal(readFileSync(project.path('kept.txt'), 'utf8'), '2\n1\n');
   });
 });
 

@@ -103,6 +103,15 @@ function makeProject(): TestProject {
   return project;
 }
 
+/** Their answers hold the record of a run: its own command line and the commands of its log. */
+const OWN_RECORDS = ['acor_show', 'acor_logs', 'acor_runs', 'acor_health', 'acor_diff'];
+
+/** An answer over MCP names calls and parameters, no command lines, but for what only a person at a terminal can do. */
+function assertNoShell(answer: string): void {
+  const text = answer.replaceAll(/at a terminal: `?acor [^"`]*/gi, '');
+  assert.doesNotMatch(text, /\bacor [a-z]|(?<![\w-])--[a-z]/, text);
+}
+
 /** Follows each command of `next`, until one is refused. */
 async function follow(project: TestProject, answer: Envelope): Promise<string[]> {
   const next: string[] = answer.meta.next ?? [];
@@ -445,7 +454,9 @@ describe('every call of next over MCP is accepted', () => {
 
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever the result holds
   async function call(name: string, given: object): Promise<any> {
-    const { structuredContent, isError } = await client.callTool({ name, arguments: { ...given } });
+    const { structuredContent, isError, content } = await client.callTool({ name, arguments: { ...given } });
+    if (!OWN_RECORDS.includes(name))
+      assertNoShell(`${JSON.stringify(structuredContent)}\n${JSON.stringify(content)}`);
     return { ...(structuredContent as object), isError };
   }
 
@@ -486,6 +497,40 @@ describe('every call of next over MCP is accepted', () => {
   ] as const)
     it(`after ${tool} ${JSON.stringify(given)}`, async () => {
       assert.equal((await followCalls(tool, given)).code, code);
+    });
+
+  for (const topic of [
+    undefined,
+    'decisions',
+    'errors',
+    'manifests',
+    'practices',
+    'protocol',
+    'runs',
+    'security',
+    'tools',
+    'tool:reports',
+  ])
+    it(`in the explanation of ${topic ?? 'the project'}`, async () => {
+      const { data } = await call('acor_explain', { topic, include_examples: undefined });
+      assert.ok(data.sections.length > 0);
+      assert.doesNotMatch(JSON.stringify(data), /stdout is one line|Exit code/);
+    });
+
+  for (const [tool, given] of [
+    ['acor_search', { query: 'x' }],
+    ['acor_describe', {}],
+    ['acor_describe', { tool: 'reports' }],
+    ['acor_runs', { state: 'bogus' }],
+    ['acor_run', { tool: 'reports', arguments: { cod: 1 } }],
+    ['acor_run', { tool: 'nightly' }],
+    ['acor_run', { tool: 'waits', timeout: 0.3 }],
+    ['acor_answer', { run: 'r-0000000000000000', choice: 'x' }],
+    ['acor_resume', { run: 'r-0000000000000000' }],
+    ['acor_explain', { topic: 'nothing' }],
+  ] as const)
+    it(`in the answer of ${tool} to ${JSON.stringify(given)}`, async () => {
+      await call(tool, given);
     });
 
   it('and speaks of the inputs of a tool, not of flags', async () => {

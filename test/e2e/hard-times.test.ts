@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { watchdogsOf } from '../../src/core/process/watchdog.ts';
+import { childrenOf, identify, isRunning } from '../../src/util/process-table.ts';
 import {
   ACOR,
   type Finished,
@@ -104,6 +106,22 @@ describe('acor run under adverse conditions', () => {
   });
 
   describe('with its supervisor killed', () => {
+    it('leaves no part of a watchdog that hangs', async () => {
+      const running = project.start(['run', 'waits']);
+      const { run_id } = await running.event('heartbeat');
+      const [watchdog] = watchdogsOf(String(run_id));
+      const timer = () => childrenOf(watchdog!).flatMap((pid) => [pid, ...childrenOf(pid)]);
+      await until(() => timer().length === 2);
+      const parts = [watchdog!, ...timer()].map(identify);
+      process.kill(watchdog!, 'SIGSTOP');
+      running.child.kill('SIGKILL');
+      await running.finished;
+      assert.ok(parts.every(isRunning));
+      await project.acor(['health', '--fix']);
+      await until(() => !parts.some(isRunning));
+      assert.deepEqual(processesOf(String(run_id)), []);
+    });
+
     it('leaves no process, loses no emitted event, and is reported as E_RUNNER_LOST, once', async () => {
       const running = project.start(['run', 'waits']);
       const { run_id } = await running.event('heartbeat');

@@ -53,7 +53,7 @@ const PROMPT = '\x1b[?25l';
 const OF_PROMPT = /\x1b\[(?:\?25[lh]|\d{0,3}(?:;\d{1,3})?[ABCDGJKm])/g;
 
 /** Commands that wait for a client instead of ending. */
-const ELSEWHERE: readonly string[] = ['mcp'];
+const ELSEWHERE: readonly string[] = ['mcp', 'serve'];
 
 /** A text without the sequences of the prompt at its end. */
 function withoutPrompt(text: string): string {

@@ -12,10 +12,12 @@ describe('rules for the requests of a tool', {
 }, () => {
   let project: TestProject;
   let service: TlsService;
+  let other: TlsService;
   let url: string;
   before(async () => {
     project = new TestProject();
     service = await TlsService.start('api.test');
+    other = await TlsService.start('other.test', { authority: service.authority });
     url = `https://api.test:${service.port}`;
     const authority = service.writeAuthority(project.path('authority.pem'));
     project.write(
@@ -23,9 +25,9 @@ describe('rules for the requests of a tool', {
       `version: 1
 environment: { cancel_grace_s: 0.3 }
 security:
-  allow_private_egress: ['*.test:${service.port}']
+  allow_private_egress: ['*.test:*', '127.0.0.1:*']
   allow_network_egress: true
-  egress_hosts: { api.test: 127.0.0.1 }
+  egress_hosts: { api.test: 127.0.0.1, other.test: 127.0.0.1, alias.test: 127.0.0.1 }
   egress_authorities: ['${authority}']
 `,
     );
@@ -36,9 +38,14 @@ security:
     );
     tool('plain', `'${host}'`);
     tool('wide', `{ host: '*.test:${service.port}', methods: [GET] }`);
+    const reads = (port: number) => `{ host: 'api.test:${port}', methods: [GET] }`;
+    tool('beside', `${reads(service.port)}, '*:${service.port}'`);
+    tool('elsewhere', `${reads(other.port)}, '*:${other.port}', '*:${service.port}'`);
+    tool('open', `'*:${service.port}'`);
   });
   after(() => {
     service.close();
+    other.close();
     project[Symbol.dispose]();
   });
 
@@ -50,7 +57,7 @@ security:
 version: 1.0.0
 adapter: plain
 permissions:
-  commands: [curl, head, python3]
+  commands: [curl, head, printf, python3]
   network: { egress_allow: [${hosts}] }
 ${SCRIPT_INPUT}`,
     );
@@ -89,9 +96,58 @@ ${SCRIPT_INPUT}`,
     assert.deepEqual([lines, service.last.method], [['404'], 'DELETE']);
   });
 
+  it('send no body that the host could read as a request of its own', async () => {
+    const before = service.requests.length;
+    const run = await calls(
+      `${STATUS} -X GET -d x ${url}/v1/x; ${STATUS} -d x ${url}/v1/notes -o /dev/null ${url}/v1/notes; ${STATUS} ${url}/`,
+    );
+    assert.deepEqual(run.lines, ['400', '404', '404', '200'], run.stderr);
+    const served = service.requests.slice(before);
+    assert.deepEqual(
+      served.map(({ method, headers }) => [method, headers['connection']]),
+      [
+        ['POST', 'close'],
+        ['POST', 'close'],
+        ['GET', undefined],
+      ],
+    );
+    // A control.
+    const { lines } = await calls(`${STATUS} -k -X GET -d x ${url}/v1/x`, 'plain');
+    assert.deepEqual([lines, service.last.body], [['404'], 'x']);
+  });
+
   it('hold for every name below a domain', async () => {
     const { lines } = await calls(`${STATUS} ${url}/; ${STATUS} -d x ${url}/`, 'wide');
     assert.deepEqual(lines, ['200', '403']);
+  });
+
+  it('hold where an entry with a wildcard admits the server of the host under another name or by its address', async () => {
+    const { port } = service;
+    const before = service.requests.length;
+    const send = `${STATUS} -k -X DELETE --max-time 20 --noproxy ''`;
+    // The name in TLS, the name in the request, and both.
+    const attempts = [
+      `${send} --connect-to api.test:${port}:alias.test:${port} ${url}/v1/x`,
+      `${send} --connect-to api.test:${port}:127.0.0.1:${port} ${url}/v1/x`,
+      `${send} -H 'Host: api.test:${port}' https://alias.test:${port}/v1/x`,
+      `${send} -H 'Host: api.test:${port}' https://127.0.0.1:${port}/v1/x`,
+      `${send} https://alias.test:${port}/v1/x`,
+      `${send} https://127.0.0.1:${port}/v1/x`,
+    ].join('; ');
+    const { lines } = await calls(attempts, 'beside');
+    assert.deepEqual(lines, ['000', '000', '421', '421', '502', '502']);
+    assert.equal(service.requests.length, before);
+    // The control: without the rule every one of them gets there.
+    assert.deepEqual((await calls(attempts, 'open')).lines, Array(6).fill('404'));
+    // A body of it must not be read as a request for the host with rules.
+    const inside = `DELETE /v1/x HTTP/1.1\\r\\nHost: api.test:${other.port}\\r\\n\\r\\n`;
+    const smuggled = `printf '${inside}' > body; ${STATUS} -X GET --data-binary @body https://other.test:${other.port}/; ${STATUS} --data-binary @body https://other.test:${other.port}/`;
+    assert.deepEqual((await calls(smuggled, 'elsewhere')).lines, ['400', '200']);
+    assert.deepEqual([other.last.method, other.last.headers['connection']], ['POST', 'close']);
+    // A host that only the wildcard admits is served, also at a port without rules.
+    const outer = `${STATUS} -X DELETE https://other.test:${other.port}/x`;
+    assert.deepEqual((await calls(`${outer}; ${send} ${url}/v1/x`, 'elsewhere')).lines, ['404', '404']);
+    assert.equal(other.last.method, 'DELETE');
   });
 
   it('limit what is sent, however it is announced, over all requests of an attempt', async () => {
@@ -115,6 +171,24 @@ ${SCRIPT_INPUT}`,
       String(warning!.msg),
       /it sends more than max_upload allows, which is 5000 bytes in one attempt/,
     );
+  });
+
+  it('need HTTP/1.1, to which programs fall back; of one that speaks HTTP/2 alone the run says why it fails', async () => {
+    const offering = (...protocols: string[]) => `python3 -c '
+import os, socket, ssl
+context = ssl.create_default_context(cafile=os.environ["SSL_CERT_FILE"])
+context.set_alpn_protocols(${JSON.stringify(protocols)})
+try: print(context.wrap_socket(socket.create_connection(("api.test", ${service.port})), server_hostname="api.test").selected_alpn_protocol())
+except ssl.SSLError as error: print("failed")
+'`;
+    const curl = `curl -sS --http2 -o /dev/null -w '%{http_version}\n' ${url}/`;
+    const fine = await calls(`${curl}; ${offering('h2', 'http/1.1')}`);
+    assert.deepEqual([fine.lines, fine.of('runner_warning')], [['1.1', 'http/1.1'], []], fine.stderr);
+    const alone = await calls(offering('h2'));
+    assert.deepEqual(alone.lines, ['failed']);
+    const [warning] = alone.of('runner_warning');
+    assert.match(String(warning?.msg), /the program offers no HTTP\/1\.1 \(gRPC/);
+    assert.deepEqual([warning!.code, warning!.host], ['E_POLICY_DENIED', 'api.test']);
   });
 
   it('are shown before a run, described, and validated', async () => {

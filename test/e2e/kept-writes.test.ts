@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   closeSync,
@@ -6,6 +7,7 @@ import {
   ftruncateSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,10 +18,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { TestProject } from '../support/project.ts';
+import { atTerminal, noTerminal } from '../support/terminal.ts';
 
 const canMount = process.platform === 'linux' && (await bubblewrap.probe()).available;
 const skip = canMount ? false : 'no sandbox here can mount a layer';
@@ -27,6 +31,7 @@ const skip = canMount ? false : 'no sandbox here can mount a layer';
 let project: TestProject;
 beforeEach(() => {
   project = new TestProject();
+  project.letAgents('apply', 'undo');
   project.write('site/a.txt', 'one\n');
   project.write('site/b.txt', 'two\n');
   project.write('site/sub/x.txt', 'x\n');
@@ -262,6 +267,143 @@ except PermissionError: os.chmod('program', 0o755)
     assert.deepEqual(data(), BEFORE);
   });
 
+  it('warns of each change that other programs may execute later, in the diff and when it is applied', async () => {
+    project.write('site/package.json', '{"scripts":{"test":"old"}}');
+    project.write('site/lib/package.json', '{"scripts":{"test":"old"},"dependencies":{}}');
+    chmodSync(project.path('site/b.txt'), 0o755);
+    addTool(
+      'plants',
+      `os.makedirs('.git/hooks'); os.makedirs('.git/modules/m'); os.makedirs('.cargo'); os.makedirs('.vscode'); os.makedirs('.github/workflows')
+for path in ['.git/hooks/pre-commit', '.git/config', '.git/commondir', '.git/modules/m/config', '.cargo/config.toml', 'vite.config.ts', '.vscode/tasks.json', '.github/workflows/ci.yml', '.envrc', '.bashrc', 'Makefile', 'tool.sh', 'plain.txt', 'b.txt']:
+  open(path, 'w').write('touch /tmp/x')
+os.chmod('tool.sh', 0o755)
+os.chmod('a.txt', 0o777)
+open('package.json', 'w').write('{"scripts":{"postinstall":"new"}}')
+open('lib/package.json', 'w').write('{"scripts":{"test":"old"},"dependencies":{"a":"1"}}')
+`,
+      'review',
+    );
+    const run = await ran(['plants']);
+    const expected = {
+      '.bashrc': 'hook_or_settings',
+      '.envrc': 'hook_or_settings',
+      '.git/config': 'hook_or_settings',
+      '.git/commondir': 'hook_or_settings',
+      '.git/modules/m/config': 'hook_or_settings',
+      '.cargo/config.toml': 'build',
+      'vite.config.ts': 'build',
+      '.git/hooks': 'hook_or_settings',
+      '.git/hooks/pre-commit': 'hook_or_settings',
+      '.github/workflows': 'hook_or_settings',
+      '.github/workflows/ci.yml': 'hook_or_settings',
+      '.vscode': 'hook_or_settings',
+      '.vscode/tasks.json': 'hook_or_settings',
+      'a.txt': 'executable',
+      'b.txt': 'executable',
+      Makefile: 'build',
+      'package.json': 'scripts',
+      'tool.sh': 'executable',
+    };
+    const below = (path: string) => path.slice(project.path('site').length + 1);
+    const { data: diff, meta } = await project.envelope(['diff', run]);
+    const found = diff.changes.flatMap(({ path, executed }: { path: string; executed?: string }) =>
+      executed === undefined ? [] : [[below(path), executed]],
+    );
+    assert.deepEqual(Object.fromEntries(found), { ...expected, '.git': 'hook_or_settings' });
+    const words = `${project.path('site/.envrc')} may be executed later: other programs execute or obey it without being asked`;
+    assert.ok(meta.warnings.includes(words), String(meta.warnings));
+    for (const args of [['--dry-run'], []]) {
+      const applied = await project.envelope(['apply', run, 'site/.envrc', 'site/plain.txt', ...args]);
+      assert.deepEqual(applied.data.executed, [
+        { path: project.path('site/.envrc'), way: 'hook_or_settings' },
+      ]);
+      assert.deepEqual(applied.meta.warnings, [words]);
+    }
+  });
+
+  it('keeps names apart that are no UTF-8, and says when a path has no change', async () => {
+    addTool(
+      'odd',
+      "for name in [b'n\\xff', b'n\\xfe', b'n\\xc3\\xa9']:\n  open(name, 'w').write('x')\nos.symlink(b'to\\xff', 'link')\n",
+      'review',
+    );
+    const run = await ran(['odd']);
+    const named = ['added link', 'added n\\xfe', 'added n\\xff', 'added n\u00e9'];
+    assert.deepEqual(changesOf(await project.envelope(['diff', run])).sort(), named);
+    const names = () => readdirSync(project.path('site'), { encoding: 'latin1' });
+    const one = await project.envelope(['apply', run, 'site/n\\xff', 'site/none']);
+    assert.deepEqual(one.data.paths, [project.path('site/n\\xff')]);
+    assert.deepEqual(one.meta.warnings, [`the run has no undecided change at ${project.path('site/none')}`]);
+    assert.deepEqual([names().includes('n\xff'), names().includes('n\xfe'), one.data.left], [true, false, 3]);
+    assert.equal((await project.envelope(['apply', run])).data.left, 0);
+    assert.ok(names().includes('n\xfe'));
+    assert.equal(readlinkSync(project.path('site/link'), { encoding: 'latin1' }), 'to\xff');
+  });
+
+  it('is not applied by lists of its changes that something else has written', async () => {
+    addTool('works', CHANGES, 'review');
+    const run = await ran(['works']);
+    const kept = join(project.runsDir, run, 'kept');
+    const [id] = readdirSync(kept).filter((name) => !name.includes('.'));
+    const list = join(kept, id!, 'after.json');
+    const text = readFileSync(list, 'utf8');
+    // Out of the folder, and another content under the same name.
+    for (const forged of [
+      text.replace('"new/n.txt"', '"../victim/n.txt"'),
+      text.replace(/"sha256":"./, '"sha256":"f'),
+    ]) {
+      assert.notEqual(forged, text);
+      writeFileSync(list, forged);
+      for (const command of ['diff', 'apply'])
+        assert.equal((await project.envelope([command, run])).error?.code, 'E_INTEGRITY', command);
+    }
+    assert.deepEqual([data(), readdirSync(project.path('victim'))], [BEFORE, []]);
+    writeFileSync(list, text);
+    assert.equal((await project.envelope(['apply', run])).ok, true, 'the control');
+  });
+
+  it('is applied only to what could be granted at that time', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'acor-outside-'));
+    try {
+      const env = { TMPDIR: project.path('victim') };
+      const manifest = (write: string) =>
+        project.write(
+          'tools/out/tool.yaml',
+          `name: out\nversion: 1.0.0\npermissions: { filesystem: { write: [${write}] } }\n`,
+        );
+      manifest(`{ path: ${outside}, mode: review }`);
+      project.write(
+        'tools/out/cli.py',
+        `open('${outside}/made', 'w').write('x')\nprint('{"type":"result","status":"ok"}')\n`,
+      );
+      const run = await project.envelope(['run', '--no-stream', 'out'], { env });
+      assert.equal(run.ok, true, JSON.stringify(run));
+      manifest('site');
+      const refused = await project.envelope(['apply', run.data.run_id], { env });
+      assert.deepEqual([refused.error?.code, readdirSync(outside)], ['E_PERMISSION', []]);
+      assert.match(refused.error!.message, /may not write .* any more: it is outside of /);
+      manifest(`{ path: ${outside}, mode: review }`);
+      assert.equal((await project.envelope(['apply', run.data.run_id], { env })).ok, true);
+      assert.deepEqual(readdirSync(outside), ['made']);
+    } finally {
+      rmSync(outside, { recursive: true });
+    }
+  });
+
+  it('is shown at a terminal with whole paths, however long they are', { skip: noTerminal }, async () => {
+    const long = `${'deep/'.repeat(30)}${'name'.repeat(20)}.txt`;
+    addTool(
+      'nests',
+      `os.makedirs(os.path.dirname('${long}'))\nopen('${long}', 'w').write('new text\\n')\nopen('.envrc', 'w').write('x')\n`,
+      'review',
+    );
+    const run = await ran(['nests']);
+    const { text } = await atTerminal(['diff', run], { cwd: project.root });
+    assert.ok(text.includes(project.path(`site/${long}`)), text);
+    assert.match(text, /added +\S+\.envrc\s+MAY BE EXECUTED LATER \(hook_or_settings\)/);
+    assert.ok(text.includes('+new text'));
+  });
+
   it('is not applied through a link that has taken the place of a folder', async () => {
     addTool(
       'works',
@@ -346,6 +488,17 @@ open('a.txt', 'w').write('mine')
 });
 
 describe('a snapshot', () => {
+  it('keeps the file that an output replaces, also of a program that has no manifest', async () => {
+    project.write('lines.txt', '1\n2\n');
+    project.write('kept.txt', 'precious\n');
+    const sort = ['exec', '--no-stream', '--write', 'kept.txt'];
+    const words = ['--', 'sort', '-r', 'lines.txt', '-o'];
+    const { data } = await project.envelope([...sort, '--snapshot', ...words, 'kept.txt']);
+    assert.equal(readFileSync(project.path('kept.txt'), 'utf8'), '2\n1\n', 'the control');
+    assert.equal((await project.envelope(['undo', data.run_id])).ok, true);
+    assert.equal(readFileSync(project.path('kept.txt'), 'utf8'), 'precious\n');
+  });
+
   it('restores what a run changed in place, once', async () => {
     addTool('works', CHANGES, 'snapshot');
     const run = await ran(['works']);
@@ -371,6 +524,23 @@ describe('a snapshot', () => {
     assert.deepEqual(data(), mine);
     assert.equal((await project.envelope(['undo', run, 'site/b.txt'])).ok, true);
     assert.deepEqual(data(), { ...mine, 'b.txt': 'two\n' });
+  });
+
+  it('leaves the pipes and sockets of the user where they are, in a layer as well', async () => {
+    assert.equal(spawnSync('mkfifo', [project.path('site/pipe')]).status, 0);
+    for (const mode of canMount ? (['snapshot', 'review'] as const) : (['snapshot'] as const)) {
+      addTool(mode, `open('a.txt', 'w').write('${mode}')\n`, mode);
+      const run = await ran([mode]);
+      assert.deepEqual(changesOf(await project.envelope(['diff', run])), ['modified a.txt']);
+      const settled = await project.envelope([mode === 'review' ? 'apply' : 'undo', run]);
+      assert.deepEqual([settled.data.refused, settled.data.left], [[], 0]);
+      assert.equal(data()['pipe'], 'special', mode);
+    }
+    // One that the run itself has made goes, and one that it has removed cannot be made again.
+    addTool('makes', `os.mkfifo('made'); os.remove('pipe'); os.remove('b.txt')\n`, 'snapshot');
+    const undone = await project.envelope(['undo', await ran(['makes'])]);
+    assert.deepEqual(undone.data.refused, [{ path: project.path('site/pipe'), why: 'special' }]);
+    assert.deepEqual([data()['made'], data()['b.txt']], [undefined, 'two\n']);
   });
 
   it('undoes a change that kept the size and the time of the file', async () => {
@@ -402,5 +572,38 @@ describe('a snapshot', () => {
     assert.equal((await project.envelope(['undo', run])).ok, true);
     assert.deepEqual(data(), BEFORE);
     assert.deepEqual(readdirSync(project.path('victim')), []);
+  });
+});
+
+describe('the changes of a run', { skip: skip || noTerminal }, () => {
+  it('are put in place, or restored, by a person only, unless a policy leaves it to agents', async () => {
+    addTool('layers', CHANGES, 'review');
+    const run = await ran(['layers']);
+    project.letAgents('undo');
+    const refused = await project.envelope(['apply', run]);
+    assert.deepEqual([refused.code, refused.error?.code], [2, 'E_APPROVAL_REQUIRED']);
+    assert.equal(
+      (await project.envelope(['undo', run])).error?.code,
+      'E_USAGE',
+      'the control: another decision',
+    );
+    project.letAgents('apply', 'undo');
+    project.write('.acor/policy.yaml', 'agents_may: []\n');
+    assert.equal((await project.envelope(['apply', run])).error?.code, 'E_APPROVAL_REQUIRED');
+    project.write('.acor/policy.yaml', 'agents_may: [apply]\n');
+    project.letAgents('allow_host');
+    assert.equal((await project.envelope(['apply', run])).error?.code, 'E_APPROVAL_REQUIRED');
+    rmSync(project.path('user-config/acor/policy.yaml'));
+    const byProject = await project.envelope(['apply', run]);
+    assert.equal(byProject.error?.code, 'E_APPROVAL_REQUIRED', 'a project alone leaves nothing to agents');
+    assert.equal((await project.envelope(['apply', run, '--dry-run'])).ok, true);
+    assert.deepEqual(data(), BEFORE);
+    rmSync(project.path('.acor/policy.yaml'));
+    const { code, text } = await atTerminal(['apply', run], {
+      cwd: project.root,
+      env: project.environment(),
+    });
+    assert.equal(code, 0, text);
+    assert.deepEqual(data(), AFTER);
   });
 });

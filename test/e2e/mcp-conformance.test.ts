@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -8,12 +8,12 @@ import { parse } from 'yaml';
 import { changeProject, conformanceProject } from '../support/conformance-project.ts';
 import { startHttp, startProxy } from '../support/mcp-server.ts';
 import { ROOT, type Running, type TestProject } from '../support/project.ts';
+import { assertWrittenInDocs } from '../support/written-docs.ts';
 
 const PACKAGE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance');
 const SUITE = join(PACKAGE, 'dist/index.js');
-const DOCS = join(ROOT, 'docs/mcp.md');
 /** The suite gives some answers only half a second, so a scenario that failed is run again alone. */
-const TRIES = 5;
+const TRIES = 20;
 
 const NO_STREAM_RESUME = 'a lost stream is not resumed: acor_wait picks the run up';
 const NO_HEADERS = 'the inputs of command-line tools are in no headers';
@@ -121,7 +121,7 @@ describe('the conformance suite of MCP, against acor mcp --http', () => {
       );
     }
     const table = [HEADING, ...rows, '', REASONS, ...reasons()].join('\n');
-    assertInDocs(table);
+    assertWrittenInDocs('mcp.md', { name: 'score', by: 'test/e2e/mcp-conformance.test.ts' }, table);
   });
 
   /** All that a revision requires, and what it does not score. What fails unexpectedly is run again. */
@@ -188,16 +188,6 @@ function reasons(): string[] {
     Object.entries(expected).map(([key, { says, why }]) => row(`\`${key.split(' ')[0]}\``, says, why)),
   );
   return [...new Set(all)];
-}
-
-/** Writes the part of docs/mcp.md that is made here when ACOR_WRITE_SCORE is set, else compares it. */
-function assertInDocs(table: string): void {
-  const docs = readFileSync(DOCS, 'utf8');
-  const place =
-    /(<!-- score: written by test\/e2e\/mcp-conformance\.test\.ts -->\n)[\s\S]*?(<!-- end of the score -->)/;
-  const written = docs.replace(place, (_, start, end) => `${start}${table}\n${end}`);
-  if (process.env.ACOR_WRITE_SCORE !== undefined) writeFileSync(DOCS, written);
-  else assert.equal(docs, written, 'run this test with ACOR_WRITE_SCORE=1 to write the score');
 }
 
 function escaped(text: string): string {

@@ -28,6 +28,9 @@ const RESOURCES = [
   { uri: 'docs://{path}', files: '*.md', description: 'The rules.' },
   { uri: 'report://{kind}', tool: 'report' },
   { uri: 'change://{kind}', tool: 'changes' },
+  { uri: 'sum://{n}/{twice}/{list}/{text}', tool: 'sums' },
+  { uri: 'report://none', tool: 'report' },
+  { uri: 'report://{kind}/{nothing}', tool: 'report' },
 ];
 
 const asked = { type: 'action_required', blocking: true, context: {} };
@@ -42,6 +45,18 @@ const TOOLS: Readonly<Record<string, { manifest: object; script: string }>> = {
   report: {
     manifest: { effects: 'reads', inputs: [{ name: 'kind', required: true, enum: ['sales', 'stock'] }] },
     script: `echo '{"type":"result","status":"ok","data":{"kind":"'"$2"'"}}'`,
+  },
+  sums: {
+    manifest: {
+      effects: 'reads',
+      inputs: [
+        { name: 'n', type: 'int', required: true },
+        { name: 'twice', type: 'bool' },
+        { name: 'list', type: 'number', multiple: true },
+        { name: 'text' },
+      ],
+    },
+    script: `echo '{"type":"result","status":"ok","data":"'"$*"'"}'`,
   },
   changes: { manifest: { effects: 'writes' }, script: 'exit 0' },
   asks_three: {
@@ -177,6 +192,9 @@ describe('what a project publishes over MCP', () => {
         assert.deepEqual(contents, [
           { uri: 'report://sales', mimeType: 'application/json', text: '{"kind":"sales"}' },
         ]);
+        const sums = await client.readResource({ uri: 'sum://12/true/2.5/007' });
+        assert.match(JSON.stringify(sums.contents), /--n 12 --twice --list 2.5 --text 007/);
+        await assert.rejects(client.readResource({ uri: 'sum://twelve/true/2.5/x' }), /'n'/);
         await assert.rejects(client.readResource({ uri: 'report://other' }), /'kind'/);
         await assert.rejects(client.readResource({ uri: 'change://x' }), /may change something/);
         await assert.rejects(client.readResource({ uri: 'docs://../etc/passwd' }), /not found/i);
@@ -329,6 +347,6 @@ describe('what a project publishes over MCP', () => {
     const rules = (error.details.findings as { rule: string }[])
       .map(({ rule }) => rule)
       .filter((rule) => /prompt|resource/.test(rule));
-    assert.deepEqual(rules.sort(), ['prompt-argument', 'resource-tool']);
+    assert.deepEqual(rules.sort(), ['prompt-argument', 'resource-input', 'resource-input', 'resource-tool']);
   });
 });

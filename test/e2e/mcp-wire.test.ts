@@ -339,7 +339,7 @@ describe('acor mcp --http', () => {
     const started = () => project.runIds().filter((id) => !before.includes(id))[0];
     await until(() => started() !== undefined && processesOf(started()!).length > 0);
     const idle = await post(KNOWN, initialize);
-    for (let count = 0; count < 70; count++) await post(KNOWN, initialize);
+    for (let count = 0; count < 80; count++) await post(KNOWN, initialize);
     await project.envelope(['cancel', started()!]);
     assert.match((await answer).text, /"state":"cancelled"/);
     // The control: a session without an open request is dropped.

@@ -5,8 +5,9 @@ import { after, before, describe, it } from 'node:test';
 import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { estimateTokens } from '../../src/util/estimate-tokens.ts';
+import { encode } from 'gpt-tokenizer';
 import { ACOR, processesOf, TestProject, until } from '../support/project.ts';
+import { assertWrittenInDocs } from '../support/written-docs.ts';
 
 /** The two eras of the protocol: with a handshake, and without one. */
 const ERAS = ['legacy', { pin: '2026-07-28' }] as const;
@@ -21,8 +22,24 @@ const ASK_USER = {
   schema: { type: 'object', properties: { name: { type: 'string', minLength: 3 } }, required: ['name'] },
 };
 
-/** By the rule of `estimateTokens`, which counts JSON high. Each new own tool needs a reason. */
-const OWN_TOKENS = 1700;
+/** For the instructions and the own tools. Each new one needs a reason. */
+const OWN_TOKENS = 900;
+/** For the text of a call without artifacts, and for a line of a log. */
+const CALL_TOKENS = 40;
+const EVENT_TOKENS = 25;
+
+/** A text whose ids, hashes, times and sizes are the same in every run of the test, so that its tokens are. */
+function withoutChance(text: string, { root }: TestProject): string {
+  return text
+    .replaceAll(root, '/home/me/project')
+    .replace(/r-[0-9a-z]{16}/g, 'r-1m84h0bhdg31vqh2')
+    .replace(/[0-9a-f]{24,}/g, (hash) => '988188516f09fc88891e70cbe368eb9c'.repeat(2).slice(0, hash.length))
+    .replace(/\d+\.\d+/g, '0.123')
+    .replace(/\d{5,}/g, '12345');
+}
+
+/** The tokens of a text for a model: by a tokenizer of OpenAI, which others are close to. */
+const tokensOf = (text: string) => encode(text).length;
 
 const TOOLS: Readonly<Record<string, { manifest?: object; script: string }>> = {
   says: {
@@ -372,24 +389,81 @@ describe('acor mcp', () => {
 
     it('costs few tokens: the own tools and instructions, a call, an event', async () => {
       using empty = new TestProject();
-      const client = await connect('legacy', {}, empty);
-      // A model sees these three of a tool.
-      const seen = (await client.listTools()).tools.map(({ name, description, inputSchema }) => ({
-        name,
-        description,
-        inputSchema,
-      }));
-      const own = estimateTokens(JSON.stringify(seen) + client.getInstructions());
-      assert.ok(own <= OWN_TOKENS, `own tools and instructions: ${own}`);
-      await client.close();
+      using reviewed = new TestProject({ config: 'version: 1\nsecurity: { writes: review }\n' });
+      reviewed.write('.config/acor/policy.yaml', 'agents_may: [apply, undo]\n');
+      const tools: number[] = [];
+      let instructions = 0;
+      for (const project of [empty, reviewed]) {
+        const client = await connect('legacy', {}, project);
+        // A model sees these three of a tool.
+        const seen = (await client.listTools()).tools.map(({ name, description, inputSchema }) => ({
+          name,
+          description,
+          inputSchema,
+        }));
+        const own = tokensOf(JSON.stringify(seen) + client.getInstructions());
+        assert.ok(own <= OWN_TOKENS, `own tools and instructions: ${own}`);
+        tools.push(tokensOf(JSON.stringify(seen)));
+        instructions = tokensOf(client.getInstructions()!);
+        await client.close();
+      }
       const caller = await connect('legacy');
       const { content, run_id } = await call(caller, 'works');
-      assert.ok(estimateTokens(textOf(content)) <= 40, textOf(content));
+      assert.ok(tokensOf(textOf(content)) <= CALL_TOKENS, textOf(content));
       const logs = await call(caller, 'acor_logs', { run: run_id });
       const lines = textOf(logs.content).split('\n').slice(0, -1);
       assert.equal(lines.length, project.events(run_id).length);
-      assert.ok(estimateTokens(lines.join('\n')) <= 25 * lines.length, lines.join('\n'));
+      assert.ok(tokensOf(lines.join('\n')) <= EVENT_TOKENS * lines.length, lines.join('\n'));
       assert.match(lines.join('\n'), /\d+ progress work 40% part 40/);
+      const [few, all] = tools as [number, number];
+      const event = Math.round(tokensOf(withoutChance(lines.join('\n'), project)) / lines.length);
+      const together = `${OWN_TOKENS} with the instructions`;
+      const table = [
+        '| | before | now | at most |\n|---|---|---|---|',
+        `| instructions | 121 | ${instructions} | |`,
+        `| ACOR's own tools: name, description, input schema | 1,120 | ${few} | ${together} |`,
+        `| the same with the tools for held changes (\`acor_apply\` …) | | ${all} | ${together} |`,
+        `| a call without artifacts, as text | 45 | ${tokensOf(withoutChance(textOf(content), project))} | ${CALL_TOKENS} |`,
+        `| an event of \`acor_logs\` | 67 | ${event} | ${EVENT_TOKENS} |`,
+      ].join('\n');
+      assertWrittenInDocs('mcp.md', { name: 'tokens', by: 'test/e2e/mcp.test.ts' }, table);
+    });
+
+    it('cuts a list to the tokens that a client allows, and says that there is more', async () => {
+      const caller = await connect('legacy');
+      for (let n = 0; n < 3; n++) await call(caller, 'works');
+      const { data, hasMore, content } = await call(caller, 'acor_runs', { max_tokens: 150 });
+      assert.ok(data.runs.length >= 1 && data.runs.length < 3, String(data.runs.length));
+      assert.equal(hasMore, true);
+      assert.ok(tokensOf(JSON.stringify(data.runs)) <= 200, textOf(content));
+      const { data: all } = await call(caller, 'acor_runs', { max_tokens: 100_000 });
+      assert.ok(all.runs.length >= 3);
+    });
+
+    it('explains in the words of MCP, as text', async () => {
+      const caller = await connect('legacy');
+      const overview = textOf((await call(caller, 'acor_explain')).content);
+      assert.match(overview, /`acor_wait`/);
+      assert.match(overview, /^- `works \{/m);
+      const topics = [
+        'errors',
+        'runs',
+        'decisions',
+        'security',
+        'practices',
+        'protocol',
+        'manifests',
+        'tools',
+        'tool:says',
+      ];
+      const texts = [overview];
+      for (const topic of topics) texts.push(textOf((await call(caller, 'acor_explain', { topic })).content));
+      for (const text of texts.map((each) => each.replaceAll(/\(at a terminal: `[^`]*`\)/g, ''))) {
+        assert.doesNotMatch(text, /--[a-z]/, 'flags');
+        const commands = [...text.matchAll(/`acor [^`]*`/g)].map(([found]) => found);
+        assert.deepEqual(commands, []);
+      }
+      assert.match(texts[1]!, /`acor_resume\b/);
     });
 
     it('shows short paths and digests in the text, and whole ones in the structured content', async () => {
@@ -432,6 +506,54 @@ describe('acor mcp', () => {
     await client.close();
   });
 
+  it('says why a tool failed, and cuts data that is too long for a model', async () => {
+    using other = new TestProject();
+    const add = (name: string, manifest: string, script: string) => {
+      other.write(`tools/${name}/tool.yaml`, `name: ${name}\nversion: 1.0.0\n${manifest}`);
+      other.write(`tools/${name}/cli.sh`, `#!/bin/bash\n${script}\n`, 0o755);
+    };
+    add('breaks', '', 'echo "the disk is upside down" >&2\nexit 3');
+    add('long', 'adapter: plain\noutput: json\n', `printf '"%0900000d"' 0`);
+    const client = await connect('legacy', {}, other);
+    const { error, content } = await call(client, 'breaks');
+    assert.deepEqual(error.details.stderr, ['the disk is upside down']);
+    assert.match(content[0].text, /upside down/);
+    const long = await call(client, 'long');
+    assert.equal(long.data.length, 900_000);
+    assert.ok(long.content[0].text.length < 5000);
+    const { chars, whole } = JSON.parse(long.content[0].text).data_cut;
+    assert.equal(chars, 900_002);
+    const { contents } = await client.readResource({ uri: whole });
+    assert.ok(JSON.stringify(contents).length > 900_000);
+    await client.close();
+  });
+
+  it('lists the tools of layers once a run of a caller has one, and reports that before it names them', async () => {
+    using plain = new TestProject();
+    plain.write(
+      'tools/w/tool.yaml',
+      'name: w\nversion: 1.0.0\ninputs: [{ name: out, type: path, access: write, in_place: true }]\n',
+    );
+    plain.write(
+      'tools/w/cli.sh',
+      '#!/bin/bash\necho two >"$2"\necho \'{"type":"result","status":"ok"}\'\n',
+      0o755,
+    );
+    plain.write('a.txt', 'one\n');
+    const client = await connect('legacy', {}, plain);
+    let changed = 0;
+    client.setNotificationHandler('notifications/tools/list_changed', () => void changed++);
+    const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+    assert.ok(!(await names()).includes('acor_apply'));
+    const given = { tool: 'w', arguments: { out: 'a.txt' }, review: true };
+    const { next, note } = await call(client, 'acor_run', given);
+    assert.ok(changed > 0);
+    const listed = await names();
+    for (const { tool } of next) assert.ok(listed.includes(tool), tool);
+    assert.match(note, /not in place/);
+    await client.close();
+  });
+
   it('lists the tools of layers where a run may have one, and puts its changes in place', async () => {
     using layered = new TestProject();
     layered.write('site/a.txt', 'one\n');
@@ -443,15 +565,25 @@ describe('acor mcp', () => {
     layered.write('tools/w/cli.sh', script, 0o755);
     const client = await connect('legacy', {}, layered);
     const names = (await client.listTools()).tools.map(({ name }) => name);
-    for (const name of ['acor_diff', 'acor_apply', 'acor_discard', 'acor_undo'])
-      assert.ok(names.includes(name));
+    for (const name of ['acor_diff', 'acor_discard']) assert.ok(names.includes(name));
+    for (const name of ['acor_apply', 'acor_undo'])
+      assert.ok(!names.includes(name), `${name} is for a person`);
     const text = () => readFileSync(layered.path('site/a.txt'), 'utf8');
-    const { run_id } = await call(client, 'w');
+    const { run_id, next, note } = await call(client, 'w');
+    assert.deepEqual(next, [{ tool: 'acor_diff', arguments: { run: run_id } }]);
+    assert.match(note, new RegExp(`At a terminal: acor undo ${run_id}`));
     assert.equal(text(), 'two\n');
     const diff = await call(client, 'acor_diff', { run: run_id });
     assert.match(diff.data.changes[0].patch, /-one\n\+two/);
-    await call(client, 'acor_undo', { run: run_id });
-    assert.equal(text(), 'one\n');
+    const refused = await client.callTool({ name: 'acor_undo', arguments: { run: run_id } });
+    assert.match(JSON.stringify(refused.structuredContent), /E_APPROVAL_REQUIRED/);
+    assert.equal(text(), 'two\n');
     await client.close();
+    layered.write('.config/acor/policy.yaml', 'agents_may: [undo]\n');
+    const trusted = await connect('legacy', {}, layered);
+    assert.ok((await trusted.listTools()).tools.some(({ name }) => name === 'acor_undo'));
+    await call(trusted, 'acor_undo', { run: run_id });
+    assert.equal(text(), 'one\n');
+    await trusted.close();
   });
 });

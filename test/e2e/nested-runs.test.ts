@@ -81,6 +81,7 @@ describe('a tool that starts other tools', { skip: noPython }, () => {
     const { run_id } = parent;
     return project
       .runIds()
+      .filter((id) => existsSync(project.path('.runs', id, 'events.jsonl')))
       .flatMap((id) => project.events(id).slice(0, 1))
       .filter((event) => event.run_id !== run_id && event.trace_id === parent.trace_id);
   };

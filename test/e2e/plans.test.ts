@@ -122,4 +122,20 @@ describe('the plan of a tool that writes', () => {
     assert.equal(end.state, 'completed');
     assert.equal(existsSync(made.path('shown/out.txt')), true);
   });
+
+  it('does not read the base system, so that a grant of it takes nothing from the comparison of the others', async () => {
+    using made = new TestProject({ config: 'version: 1\ntask: { executor: { command: [sh, agent.sh] } }\n' });
+    const agent = made.path('agent.sh');
+    const write = (text: string) => {
+      writeFileSync(agent, text);
+      utimesSync(agent, 1_000_000, 1_000_000);
+    };
+    write('echo as shown\n');
+    const call = ['task', 't-1', 'do it', '--dry-run'];
+    const { data } = await made.envelope(call);
+    assert.ok(data.grants.some(({ path }: { path: string }) => path === '/usr' || path === '/bin'));
+    assert.deepEqual(data.compared_by_size, []);
+    write('echo changed.\n');
+    assert.notEqual((await made.envelope(call)).data.token, data.token);
+  });
 });

@@ -198,8 +198,9 @@ describe('acor policy check', () => {
       'name: asks_much\npermissions: { commands: [curl], network: { egress_allow: ["a.org:1", "*.b.org:2"] } }\n',
     );
     project.write('.acor/policy.yaml', 'commands: []\nnetwork: { egress_allow: ["a.org:1"] }\n');
-    const { code, data } = await project.envelope(['policy', 'check', 'asks_much'], { env });
-    assert.deepEqual([code, data.allowed], [2, false]);
+    const { code, error } = await project.envelope(['policy', 'check', 'asks_much'], { env });
+    const data = error.details;
+    assert.deepEqual([code, error.code, data.allowed], [2, 'E_POLICY_DENIED', false]);
     assert.deepEqual(
       data.violations.map(({ path, by }: { path: string; by: string }) => [
         path,
@@ -223,11 +224,9 @@ describe('acor policy check', () => {
     project.write('data.txt', 'x\n');
     project.write('.acor/policy.yaml', 'filesystem: { read: ["${PROJECT}/data"] }\n');
     assert.equal((await project.envelope(['policy', 'check', 'reads_file'], { env })).code, 0);
-    const { code, data } = await project.envelope(['policy', 'check', 'reads_file', 'data.txt'], { env });
-    assert.deepEqual(
-      [code, data.violations.length, data.violations[0].asked],
-      [2, 1, project.path('data.txt')],
-    );
+    const { code, error } = await project.envelope(['policy', 'check', 'reads_file', 'data.txt'], { env });
+    const { violations } = error.details;
+    assert.deepEqual([code, violations.length, violations[0].asked], [2, 1, project.path('data.txt')]);
     assert.equal(
       (await project.envelope(['run', 'reads_file', 'data.txt'], { env })).error.code,
       'E_POLICY_DENIED',
@@ -261,16 +260,18 @@ describe('acor policy check', () => {
       assert.match(text, /\[redacted:KEY\]/);
       assert.doesNotMatch(text, /correct horse|battery staple/);
     }
-    const { data } = JSON.parse(checked.stdout);
+    const data = JSON.parse(checked.stdout).error.details;
     assert.deepEqual([data.allowed, data.masked.sort()], [false, ['KEY', 'password']]);
     const plain = await project.envelope(['policy', 'check', 'sends', '--note', 'nothing of it'], { env });
-    assert.deepEqual(plain.data.masked, []);
+    assert.deepEqual(plain.error.details.masked, []);
     assert.match(readFileSync(log, 'utf8'), /nothing of it/, 'the control: other arguments are not masked');
   });
 
   it('exits with 2 when the approval is missing', async () => {
-    const { code, data, meta } = await project.envelope(['policy', 'check', 'deploy'], { env });
-    assert.deepEqual([code, data.allowed, data.approval.state], [2, true, 'missing']);
+    const { code, error, meta } = await project.envelope(['policy', 'check', 'deploy'], { env });
+    const data = error.details;
+    assert.deepEqual([code, error.code], [2, 'E_APPROVAL_REQUIRED']);
+    assert.deepEqual([data.allowed, data.approval.state], [true, 'missing']);
     assert.deepEqual(meta.next, ['acor approve deploy']);
   });
 });
@@ -324,8 +325,10 @@ describe('a policy', () => {
   });
 
   async function policyStatus(): Promise<string> {
-    const { data } = await project.envelope(['health'], { env });
-    const check = data.checks.find(({ name }: { name: string }) => name.startsWith('policy'));
+    const { data, error } = await project.envelope(['health'], { env });
+    const check = (data ?? error.details).checks.find(({ name }: { name: string }) =>
+      name.startsWith('policy'),
+    );
     if (check.status === 'blocked')
       assert.match(`${check.detail} ${check.fix}`, /policy\.yaml:1:12: .*standard/);
     return check.status;

@@ -179,7 +179,7 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
     assert.equal(await terminal.ended, 0);
     assert.match(
       terminal.text,
-      /Another process has answered it meanwhile\.\n[\s\S]*answer to a-1: "slow", by the other\n/,
+      /It has been answered meanwhile\.\n[\s\S]*answer to a-1: "slow", by the other\n/,
     );
     assert.equal(answered(lastRun()).length, 1);
   });

@@ -80,6 +80,7 @@ describe('questions of every kind', { skip }, () => {
           context: { files: 3 },
           options: [{ id: 'left', label: 'To the left' }, { id: 'right' }],
           schema: null,
+          timeout_s: 60,
         },
       ]);
       const waited = await project.envelope(['wait', runId]);

@@ -69,7 +69,7 @@ describe('replay', () => {
     pauseBefore(project, runId, 'runner_end');
     const all = project.events(runId);
     const waiting = project.start(['replay', runId]);
-    await waiting.event('result');
+    await waiting.event('runner_state', 'completed');
     for (const flags of [['--at-once'], ['--speed', '1e6']]) {
       assert.deepEqual(parseLines((await project.acor(['replay', runId, ...flags])).stdout), all);
     }
@@ -190,8 +190,10 @@ describe('replay --execute', () => {
   it('reports the artifact that differs, and does not change the file at its target', async () => {
     const { runId, output, input } = await copied('changing');
     writeFileSync(input, 'second\n');
-    const { code, data, meta } = await project.envelope(['replay', runId, '--execute', '--no-stream']);
-    assert.deepEqual([code, data.state, data.same], [1, 'completed', false]);
+    const { code, error, meta } = await project.envelope(['replay', runId, '--execute', '--no-stream']);
+    const data = error.details;
+    assert.deepEqual([code, error.code], [1, 'E_RESULT_INVALID']);
+    assert.deepEqual([data.state, data.same], ['completed', false]);
     assert.deepEqual(data.artifacts.same, ['artifacts/always.txt']);
     const [{ path, recorded, now }, ...others] = data.artifacts.differing;
     assert.deepEqual([path, recorded.path, recorded.size, now.size, others], [output, output, 6, 7, []]);

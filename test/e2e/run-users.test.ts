@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { canGiveUsers } from '../../src/core/sandbox/identity/run-users.ts';
 import { ACOR, parseLines, processesOf, TestProject, until } from '../support/project.ts';
@@ -69,6 +81,65 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
       0,
     ]);
     assert.equal(readFileSync(`${target}/inner/theirs`, 'utf8'), 'x\nmore\n');
+  });
+
+  it('leaves every file with the owner and the mode that it had, and its own links with those of the folder', async () => {
+    makeTarget();
+    writeFileSync(`${target}/program`, 'x\n');
+    chownSync(`${target}/program`, OTHER_USER, OTHER_USER);
+    chmodSync(`${target}/program`, 0o6755);
+    symlinkSync('own', `${target}/their-link`);
+    lchownSync(`${target}/their-link`, OTHER_USER, OTHER_USER);
+    // The new file may get the inode of the removed one, and must not get its owner.
+    const replaced = 'rm inner/theirs; for n in 1 2 3 4 5 6 7 8; do echo made > inner/new$n; done';
+    const run = await project.run([
+      'writes_in',
+      'target',
+      `${replaced}; ln -s own link; ln -s missing dangling; ln -s missing inner/also; echo no > program || true`,
+    ]);
+    assert.equal(run.end.state, 'completed', run.stderr);
+    const owners = readdirSync(target, { recursive: true, encoding: 'utf8' }).map((path) => {
+      const { uid, mode } = lstatSync(`${target}/${path}`);
+      return [path, uid, path === 'program' ? mode & 0o7777 : 0];
+    });
+    const expected: Record<string, number> = { program: OTHER_USER, 'their-link': OTHER_USER };
+    assert.deepEqual(
+      owners,
+      owners.map(([path]) => [path, expected[String(path)] ?? 0, path === 'program' ? 0o6755 : 0]),
+    );
+    assert.equal(readFileSync(`${target}/program`, 'utf8'), 'x\n');
+  });
+
+  it('does not give the files of others to an account, whose other processes could use them', async () => {
+    makeTarget();
+    spawnSync('chown', ['-R', `${ANYBODY}:${ANYBODY}`, target]);
+    chownSync(`${target}/own`, 0, 0);
+    const run = await project.run(['writes_in', 'target', 'id -u; cat own; stat -c %u own']);
+    const [user, content, owner] = lines(run);
+    assert.notEqual(user, String(ANYBODY));
+    assert.deepEqual([content, owner], ['x', user]);
+    assert.deepEqual(['', 'own', 'inner/theirs'].map(ownerOf), [ANYBODY, 0, ANYBODY]);
+  });
+
+  it('leaves a folder that everyone may write, and what others have in it, to their owners meanwhile', async () => {
+    makeTarget();
+    mkdirSync(`${target}/shared`);
+    chmodSync(`${target}/shared`, 0o1777);
+    writeFileSync(`${target}/shared/theirs`, 'x\n', { mode: 0o600 });
+    chownSync(`${target}/shared/theirs`, OTHER_USER, OTHER_USER);
+    const shown = 'stat -c %u . theirs; cat theirs || true; rm theirs || true; echo > new; stat -c %u new';
+    for (const args of [
+      ['target', `cd shared; ${shown}`],
+      ['target/shared', shown],
+    ]) {
+      const run = await project.run(['writes_in', ...args]);
+      const [folder, theirs, own, ...more] = lines(run);
+      assert.deepEqual([folder, theirs, more], ['0', String(OTHER_USER), []], run.stderr);
+      assert.ok(Number(own) >= 61_184, String(own));
+      assert.deepEqual(['shared', 'shared/theirs', 'shared/new'].map(ownerOf), [0, OTHER_USER, 0]);
+      assert.equal(statSync(`${target}/shared`).mode & 0o7777, 0o1777);
+      rmSync(`${target}/shared/new`);
+    }
   });
 
   it('runs as the owner of everything that it may write, if there is one such owner', async () => {

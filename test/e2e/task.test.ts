@@ -64,11 +64,8 @@ describe('acor task', () => {
 
     const events = project.events(runId!);
     const summary = events.find(({ msg }) => msg === "task 'login': 2 turns")!;
-    assert.deepEqual(
-      summary.metrics,
-      { input_tokens: 250 },
-      'Codex reports the usage of the whole conversation',
-    );
+    const { input_tokens } = summary.metrics as Record<string, number>;
+    assert.equal(input_tokens, 250, 'Codex reports the usage of the whole conversation');
     assert.deepEqual(summary.files, [
       { path: 'src/form.txt', change: 'modified' },
       { path: 'src/new.txt', change: 'created' },
@@ -110,7 +107,7 @@ describe('acor task', () => {
     assert.deepEqual(again.meta.next, [`acor attach ${runId}`, `acor cancel ${runId}`]);
     await project.acor(['cancel', runId!], { env });
     const ended = await project.envelope(['wait', runId!], { env });
-    assert.equal(ended.data.state, 'cancelled');
+    assert.equal(ended.error.details.state, 'cancelled');
     assert.equal(existsSync(join(project.agentHome, 'call-2')), false);
   });
 
@@ -285,12 +282,86 @@ describe('acor task', () => {
     assert.equal(run.end.state, 'completed', run.stdout + run.stderr);
     const [fast, id, prompt, plan] = project.call(1);
     assert.deepEqual([fast, id, plan], ['--fast', 'own', project.path('plan.md')]);
-    assert.match(prompt!, /^Task own: Make it/);
+    assert.match(prompt!, /^You carry out the task own [\s\S]*\[BLOCKED\][\s\S]*\n\nTask own: Make it/);
     assert.equal(run.of('progress')[0]?.msg, 'Looked');
     assert.deepEqual(
       run.of('artifact').map(({ path }) => path),
       [project.path('src/made.txt')],
     );
+  });
+
+  it('starts a program without a conversation again with the description and all answers, and warns of nothing', async () => {
+    const asks = (what: string) => `[QUESTION] ${what}?\nOptions:\n1. Yes\n2. No\n\n`;
+    using project = new TaskProject(
+      'command',
+      [{ prints: asks('First') }, { prints: asks('Second') }, { prints: '[CODEX_COMPLETE] done\n' }],
+      "task: { executor: { command: ['./bin/agent'] } }",
+    );
+    const { env } = project;
+    await project.acor(['task', 'own', 'Make it'], { env });
+    const [runId] = project.runIds();
+    await project.envelope(['answer', runId!, 'q-1', '--value', '1'], { env });
+    await until(() => project.events(runId!).some(({ action_id }) => action_id === 'q-1.2'));
+    await until(() => project.record(runId!)!.state === 'waiting_ai');
+    await project.envelope(['answer', runId!, 'q-1.2', '--value', '"no"'], { env });
+    const ended = await project.envelope(['wait', runId!], { env });
+    assert.equal(ended.data.state, 'completed', JSON.stringify(ended));
+    const third = project.call(3)[1]!;
+    assert.match(
+      third,
+      /Task own: Make it\n\nFirst\?\nAnswer: option 1 \(Yes\)\n\nSecond\?\nAnswer: option 2 \(No\)/,
+    );
+    const warnings = project.events(runId!).filter(({ type }) => type === 'runner_warning');
+    assert.deepEqual(
+      warnings.map(({ msg }) => msg),
+      [],
+    );
+  });
+
+  it('puts new files at the top of the project in place, and none that other programs execute or obey', async () => {
+    const does = `mkdir -p "$WORKSPACE/top/lib"; cd "$WORKSPACE/top"
+echo made >made.txt; echo x >lib/x.ts; echo evil >AGENTS.md; echo other >README.md; ln -s /etc/passwd link; cd "$OLDPWD"`;
+    using project = new TaskProject('codex', [{ does, prints: codexTurn('Done.') }]);
+    project.write('README.md', 'mine');
+    const run = readRun(await project.acor(['task', 'top', 'Go', '--stream'], { env: project.env }));
+    assert.equal(run.end.state, 'completed', run.stdout);
+    assert.equal(readFileSync(project.path('made.txt'), 'utf8'), 'made\n');
+    assert.equal(readFileSync(project.path('lib/x.ts'), 'utf8'), 'x\n');
+    assert.equal(readFileSync(project.path('README.md'), 'utf8'), 'mine');
+    assert.deepEqual(
+      ['AGENTS.md', 'link'].map((name) => existsSync(project.path(name))),
+      [false, false],
+    );
+    const refused = run.of('runner_warning').filter(({ msg }) => /not put in place/.test(String(msg)));
+    assert.deepEqual(refused.map(({ path }) => String(path).split('/').at(-1)).sort(), [
+      'AGENTS.md',
+      'README.md',
+      'link',
+    ]);
+    const { files } = run.of('runner_log').at(-1)! as unknown as { files: { path: string }[] };
+    assert.deepEqual(
+      files.map(({ path }) => path),
+      ['lib/x.ts', 'made.txt'],
+    );
+    assert.match(project.call(1).at(-1)!, /Make a new file or folder for its top in \S+\/work\/top/);
+  });
+
+  it('makes nothing in a dry run', async () => {
+    using project = new TaskProject('codex', []);
+    const { data } = await project.envelope(['task', 't', 'Go', '--dry-run'], { env: project.env });
+    assert.equal(data.tool, 'task:codex');
+    assert.equal(existsSync(join(project.home, 'state')), false);
+    assert.equal(existsSync(project.runsDir) && project.runIds().length > 0, false);
+  });
+
+  it('names task.hosts when the sandbox refuses a host', async () => {
+    const does =
+      'python3 -c "import urllib.request; urllib.request.urlopen(\'https://other.example\')" 2>&1 >&2 | tail -1 >&2';
+    using project = new TaskProject('codex', [{ does, prints: codexTurn('Done.') }]);
+    const run = readRun(await project.acor(['task', 'net', 'Go', '--stream'], { env: project.env }));
+    const said = JSON.stringify(run.of('runner_warning')) + JSON.stringify(run.of('runner_log'));
+    assert.match(said, /In .acor\/config.yaml, under task.hosts, write: - other.example:443/);
+    assert.doesNotMatch(said, /tool.yaml/);
   });
 
   it('reports what is missing: an executor, its program, a command', async () => {

@@ -124,6 +124,15 @@ describe('acor template', () => {
     assert.equal(meta.next, undefined);
   });
 
+  it('names the build before it begins, on stderr', async () => {
+    // In place of a compiler that takes its time.
+    project.write('slow/cargo', '#!/bin/sh\necho "the compiler" >&2\nexit 1\n', 0o755);
+    const env = { PATH: `${project.path('slow')}:${process.env.PATH}` };
+    const { stderr, stdout } = await project.acor(['template', 'rust', '--name', 'slowly'], { env });
+    assert.match(stderr, /^Building the tool: \(cd .*slowly.* && cargo build .*\)\n/);
+    assert.match(JSON.parse(stdout).data.notes[0], /the compiler/);
+  });
+
   for (const language of ['go', 'rust'] as const) {
     it(`in ${language} writes the tool also when it cannot be built, and the tool reports what it needs`, async () => {
       // What the launcher of ACOR itself needs, without a toolchain.

@@ -165,7 +165,8 @@ describe('a link of a cloned project', () => {
 
   it('does not lead to the tools of another folder, nor does one whose target does not exist yet', async () => {
     symlinkSync('../tools', project.path('clone', 'tools'));
-    assert.equal((await inClone(['list'])).error.code, 'E_APPROVAL_REQUIRED');
+    for (const command of [['list'], ['validate'], ['validate', '--fix']])
+      assert.equal((await inClone(command)).error?.code, 'E_APPROVAL_REQUIRED', command.join(' '));
     rmSync(project.path('clone', 'tools'));
     symlinkSync('../absent', project.path('clone', '.runs'));
     assert.equal((await inClone(['list'])).error.code, 'E_APPROVAL_REQUIRED');

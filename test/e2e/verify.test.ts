@@ -124,6 +124,10 @@ describe(`verify (seed ${SEED})`, () => {
     ['duration_s', 1e6],
     ['attempt', 7],
     ['tool', 'another'],
+    ['args', ['--other']],
+    ['cwd', '/elsewhere'],
+    ['tool_version', '9.9.9'],
+    ['tool_digest', 'f'.repeat(64)],
   ] as const)
     it(`finds a forged ${key} in the record`, async () => {
       const { metadata } = store.layout(ids.short!);
@@ -386,3 +390,49 @@ function rehashed({ line_sha256, ...entry }: Record<string, unknown>): string {
   const line = JSON.stringify(entry);
   return `${line.slice(0, -1)},"line_sha256":"${sha256(line)}"}`;
 }
+
+describe('a run whose record or log something has changed', () => {
+  it('is not presented as fact by the commands that read it', async () => {
+    using project = new TestProject({ tools: ['quick', 'exits_with'] });
+    const failed = String((await project.run(['exits_with', '7'])).end.run_id);
+    const honest = String((await project.run(['quick'])).end.run_id);
+    const at = (name: string) => join(project.runsDir, failed, name);
+    const read = async (...args: string[]) => {
+      const { data, meta } = await project.envelope(args);
+      return { data, warned: (meta.warnings ?? []).filter((each: string) => each.includes('is unverified')) };
+    };
+    const all = [['show', failed], ['logs', failed], ['runs']];
+    for (const args of all) assert.deepEqual((await read(...args)).warned, [], args.join(' '));
+    const changes = {
+      'metadata.json': (text: string) => text.replace('"state":"failed"', '"state":"completed"'),
+      'events.jsonl': (text: string) => text.replace('"rc":7', '"rc":0'),
+    };
+    for (const [name, change] of Object.entries(changes)) {
+      const text = readFileSync(at(name), 'utf8');
+      assert.notEqual(change(text), text, name);
+      writeFileSync(at(name), change(text));
+      for (const args of all) {
+        const { warned, data } = await read(...args);
+        assert.equal(warned.length, 1, `${name}, ${args.join(' ')}: ${JSON.stringify(data)}`);
+        assert.match(
+          warned[0],
+          new RegExp(`^${failed} is unverified, and what is shown of it may be forged: `),
+        );
+      }
+      assert.equal(typeof (await read('show', failed)).data.unverified, 'string');
+      const { runs } = (await read('runs')).data;
+      assert.deepEqual(
+        runs.map((run: { run_id: string; unverified?: string }) => [
+          run.run_id,
+          run.unverified !== undefined,
+        ]),
+        [
+          [honest, false],
+          [failed, true],
+        ],
+      );
+      writeFileSync(at(name), text);
+    }
+    assert.deepEqual((await read('show', failed)).warned, []);
+  });
+});

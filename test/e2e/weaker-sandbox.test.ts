@@ -38,8 +38,9 @@ describe('a machine without the strongest sandbox', () => {
     project.write('tools/hello', '#!/bin/bash\necho hello\n', 0o755);
     project.shell(`cp ${BWRAP} bwrap && echo text > bwrap && mount --bind bwrap ${BWRAP}`);
     const { data, error } = await project.envelope(['health']);
-    assert.equal(error, undefined);
-    const check = data.checks.find(({ detail }: { detail: string }) => detail.includes('does not start'));
+    // The next sandbox may be too weak for root, which health reports as well.
+    const { checks } = data ?? error.details;
+    const check = checks.find(({ detail }: { detail: string }) => detail.includes('does not start'));
     assert.match(JSON.stringify(check), /bwrap does not start.*bubblewrap/);
     const { end, stdout } = readRun(await project.acor(['run', 'hello']));
     assert.equal(end.state, 'completed', stdout);

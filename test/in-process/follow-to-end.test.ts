@@ -6,11 +6,12 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { RunWriter } from '../../src/core/ports/run-store.ts';
 import { followToEnd } from '../../src/core/run/follow-to-end.ts';
 import { stopped } from '../../src/core/run/outcome.ts';
-import { enterState, UNKNOWN_USAGE, writeEnding } from '../../src/core/run/write-ending.ts';
+import { enterState } from '../../src/core/run/write-ending.ts';
 import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
 import { eventsIn } from '../../src/core/store-files/follow.ts';
 import { commandOf } from '../../src/operations/command-forms.ts';
 import { newRun } from '../contracts/new-run.ts';
+import { endRun } from '../support/end-run.ts';
 import { loseRun } from '../support/lose-run.ts';
 
 // Each test is one order of events between a follower and the processes that write the run.
@@ -45,17 +46,7 @@ describe('a follower of a run whose supervisor dies', () => {
   }
 
   const endAs = (writer: RunWriter, code: 'E_RUNNER_LOST' | 'E_DEADLINE') =>
-    writeEnding(writer, stopped(code, 'stopped'), {
-      rc: null,
-      signal: null,
-      duration_s: 1,
-      usage: UNKNOWN_USAGE,
-      attempt: 1,
-      artifacts: [],
-      survivors: [],
-      next: [],
-      result: null,
-    });
+    endRun(writer, stopped(code, 'stopped'));
 
   const LOST = { type: 'runner_end', code: 'E_RUNNER_LOST', state: 'failed' };
 

@@ -93,10 +93,10 @@ describe('the executor responses, with the package openai against a scripted mod
     const result = events.find(({ type }) => type === 'result')!;
     assert.deepEqual(result.metrics, {
       iterations: 4,
-      input_tokens: 4000,
-      output_tokens: 400,
-      cost_usd: 0.012,
+      ...{ model: 'scripted', input_tokens: 4000, cache_read_tokens: 0, output_tokens: 400 },
+      reasoning_tokens: 0,
     });
+    assert.equal((events.at(-1)!.cost as { usd: number }).usd, 0.012);
     assert.equal((result.data as { output: string }).output, 'All done.');
     const lies = events.filter(({ type, path }) => type === 'runner_warning' && path !== undefined);
     assert.deepEqual(
@@ -138,7 +138,7 @@ describe('the executor responses, with the package openai against a scripted mod
       ['E_TRANSIENT_NET', '', { status: 503, message: 'overloaded' }],
       ['E_TOOL_FAILED', ', max_iterations: 1', [calls('report_progress', { message: 'on it' })]],
       [
-        'E_TOOL_FAILED',
+        'E_BUDGET',
         ', max_cost_usd: 0.001, price: { input: 1, output: 1 }',
         [calls('report_progress', { message: 'on it' })],
       ],

@@ -47,6 +47,7 @@ export class TestProject {
   readonly root: string;
 
   readonly #isTrusted: boolean;
+  #configFolder: string | undefined;
 
   /** With `isTrusted: false` it is a cloned project whose configuration no person has trusted. */
   constructor(options: { tools?: readonly string[]; config?: string; isTrusted?: boolean } = {}) {
@@ -61,6 +62,12 @@ export class TestProject {
     for (const tool of options.tools ?? [])
       cpSync(join(FIXTURES, tool), join(this.root, 'tools', tool), { recursive: true });
     this.environment();
+  }
+
+  /** Writes a policy of the user that leaves these decisions to callers without a person. */
+  letAgents(...decisions: readonly string[]): void {
+    this.write('user-config/acor/policy.yaml', `agents_may: [${decisions.join(', ')}]\n`);
+    this.#configFolder = this.path('user-config');
   }
 
   get runsDir(): string {
@@ -90,7 +97,8 @@ export class TestProject {
   /** The variables of a command: only what a shell needs, so that the environment of the test run has no effect. */
   environment(env: Record<string, string> = {}, cwd = this.root): Record<string, string> {
     const { PATH = '', HOME = '/' } = process.env;
-    const given = { PATH, HOME, LANG: 'C.UTF-8', ...dataFolder(this.root, env), ...env };
+    const config = this.#configFolder === undefined ? {} : { XDG_CONFIG_HOME: this.#configFolder };
+    const given = { PATH, HOME, LANG: 'C.UTF-8', ...config, ...dataFolder(this.root, env), ...env };
     if (this.#isTrusted) trustProject(cwd, given);
     return given;
   }
@@ -114,7 +122,11 @@ export class TestProject {
     const lines = finished.stdout.split('\n');
     if (lines.length !== 2 || lines[1] !== '')
       throw new Error(`not one line on stdout: ${finished.stdout}${finished.stderr}`);
-    return { code: finished.code, ...(JSON.parse(lines[0]!) as Envelope) };
+    const envelope = JSON.parse(lines[0]!) as Envelope;
+    // Only with --exit-code=tool the exit code is another program's.
+    if (envelope.ok !== (finished.code === 0) && !args.some((each) => each.startsWith('--exit-code')))
+      throw new Error(`ok and exit code ${finished.code} disagree: ${finished.stdout}`);
+    return { code: finished.code, ...envelope };
   }
 
   /** Runs a tool and parses its stream of events. */
@@ -216,11 +228,13 @@ export class Running {
     });
   }
 
-  /** Waits until an event of this type has come, and returns the first one. */
-  async event(type: string): Promise<Event> {
+  /** Waits until an event of this type, and with this state if one is named, has come, and returns the first one. */
+  async event(type: string, to?: string): Promise<Event> {
     for (;;) {
       const whole = this.#stdout.slice(0, this.#stdout.lastIndexOf('\n') + 1);
-      const found = parseLines(whole).find((event) => event.type === type);
+      const found = parseLines(whole).find(
+        (event) => event.type === type && (to === undefined || event.to === to),
+      );
       if (found !== undefined) return found;
       await new Promise<void>((resolve, reject) => {
         this.#waiters.push(resolve);

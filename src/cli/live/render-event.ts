@@ -48,7 +48,7 @@ export function renderEvent(event: Event, screen: Screen): Reported | undefined 
       return { text: behindBar(text('line'), screen, 'dim'), isKept: false };
     case 'runner_log':
       return {
-        text: behindBar(`${text('msg')}${text('line') && `: ${text('line')}`}`, screen, 'dim'),
+        text: behindBar(runnerLogWords(text('msg'), text('line')), screen, 'dim'),
         isKept: false,
       };
     case 'runner_warning':
@@ -99,9 +99,22 @@ function indented(text: string, screen: Screen): string {
     .join('\n');
 }
 
+/** A line that is not the protocol is shown as the tool wrote it. */
+const UNPARSED = ['non-json stdout', 'json without a type'];
+
+function runnerLogWords(msg: string, line: string): string {
+  if (line === '') return msg;
+  return UNPARSED.includes(msg) ? line : `${msg}: ${line}`;
+}
+
+/** What a program that rewrites its line with carriage returns shows last. */
+function lastState(text: string): string {
+  return text.replace(/\r+$/gm, '').replace(/^.*\r/gm, '');
+}
+
 function behindBar(text: string, screen: Screen, look: Look | undefined): string {
   const bar = styled(mark('gutter', screen), 'dim', screen);
-  return wrapToWidth(safeText(text).replaceAll('\t', '    '), Math.max(8, screen.width - 2))
+  return wrapToWidth(safeText(lastState(text)).replaceAll('\t', '    '), Math.max(8, screen.width - 2))
     .map((line) => `${bar} ${look === undefined ? line : styled(line, look, screen)}`)
     .join('\n');
 }

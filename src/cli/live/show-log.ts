@@ -19,13 +19,10 @@ export function logPresenter(person: TerminalPerson) {
   return {
     async events(stream, place) {
       const about = (await stream.about?.()) as LogAbout;
-      const { types, follows } = about;
+      const { isWanted, follows } = about;
       // A file or a pipe gets each event whole.
       const maxChars = isatty(place.stdoutFd) ? MAX_CHARS : Number.POSITIVE_INFINITY;
-      const asText = (event: Event) =>
-        types.length === 0 || types.includes(String(event['type']))
-          ? eventAsText(event, maxChars)
-          : undefined;
+      const asText = (event: Event) => (isWanted(event) ? eventAsText(event, maxChars) : undefined);
       if (follows && place.screen.live) {
         const view = new RunView({ ...about, ...placeOf(place), asLog: asText });
         await showEvents(stream, view, about, place, person);

@@ -1,13 +1,15 @@
 import type { Interrupts } from '../../compose/interrupts.ts';
-import type { EventsResult } from '../../compose/operation.ts';
+import type { DataOf, EventsResult } from '../../compose/operation.ts';
 import { renderValue } from '../../compose/render.ts';
 import type { Screen } from '../../compose/screen.ts';
 import type { Place, Presenter } from '../../compose/terminal.ts';
+import { safeData } from '../../compose/terminal-text.ts';
 import type { RunAbout } from '../../operations/run/run-about.ts';
+import type { runWait } from '../../operations/run/run-wait.ts';
 import type { EndedRun } from '../../operations/shapes.ts';
 import type { TerminalPerson } from '../dialog/terminal-person.ts';
 import { writeOutputFile } from '../present/output-file.ts';
-import { renderResult } from '../present/result.ts';
+import { plainOutput, renderResult } from '../present/result.ts';
 import { RunView, type ViewOptions } from './run-view.ts';
 
 /**
@@ -38,10 +40,28 @@ function isEnded(answer: unknown): answer is Ended {
   return typeof answer === 'object' && answer !== null && 'result' in answer && 'artifacts' in answer;
 }
 
-/** The answer of a run for a reader of a pipe: what the tool answered, else the files that it wrote. */
-function renderAnswerOf({ result, artifacts }: Ended, screen: Screen): string {
+/** The end of a run that was waited for is shown as the end of one that was started; else why it was not waited for longer. */
+export const waitPresenter = {
+  data({ run_id, state, questions, ...answer }: Waited, screen) {
+    if (answer.result !== null) return renderAnswerOf(answer, screen);
+    const asked = questions.map(({ action_id, action, msg }) => ({
+      question: action_id,
+      asks: msg || action,
+    }));
+    return renderValue({ run: run_id, state, ...(asked.length > 0 && { questions: asked }) }, screen);
+  },
+} satisfies Presenter;
+
+type Waited = DataOf<typeof runWait>;
+
+/** The answer of a run for a reader of a pipe: what the tool answered, else the files that it wrote, else its figures. */
+function renderAnswerOf({ result, artifacts }: Pick<Ended, 'result' | 'artifacts'>, screen: Screen): string {
   const answer = result === null ? '' : renderResult(result, screen);
-  return answer || artifacts.map(({ path }) => path).join('\n');
+  const files = artifacts.map(({ path }) => path).join('\n');
+  if (answer !== '' || files !== '' || plainOutput(result?.data) !== undefined) return answer || files;
+  const { metrics, steps } = result ?? {};
+  const figures = [metrics, steps && { steps }].filter((part) => part !== undefined);
+  return figures.map((part) => renderValue(safeData(part), screen)).join('\n');
 }
 
 /** Where and how a view is drawn. */

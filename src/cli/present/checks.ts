@@ -29,6 +29,10 @@ function linesOf({ files }: Data): string[] {
 }
 
 export const checkedPolicyPresenter = {
-  data: ({ tool, level, ...status }: DataOf<typeof policyCheck>) =>
-    [`${tool} (${level})`, ...policyStatusWords(status, tool)].map(safeLine).join('\n'),
+  data: (data: DataOf<typeof policyCheck>) => policyLines(data).join('\n'),
+  failure: policyLines,
 } satisfies Presenter;
+
+function policyLines({ tool, level, ...status }: DataOf<typeof policyCheck>): string[] {
+  return [`${tool} (${level})`, ...policyStatusWords(status, tool)].map(safeLine);
+}

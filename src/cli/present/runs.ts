@@ -58,7 +58,8 @@ function tookWords({ duration_s, created_at }: Line, nowMs: number): string {
   return durationWords(duration_s ?? (nowMs - Date.parse(created_at)) / 1000);
 }
 
-function noteOf({ state, code, message, question, silent_for_s }: Line): string {
+function noteOf({ state, code, message, question, silent_for_s, unverified }: Line): string {
+  if (unverified !== undefined) return `UNVERIFIED: ${unverified}`;
   if (question !== null) return `asks: ${question}`;
   if (state === 'failed') return [code, message].filter((part) => part !== null).join(': ');
   return state === 'running' && silent_for_s !== null && silent_for_s >= SILENT_S
@@ -107,7 +108,7 @@ export const decisionsPresenter = {
         .join(': '),
     }));
     const none =
-      'No tool has asked anything. Runs that wait for an answer are listed by: acor runs --state waiting_ai';
+      'No questions to show. Runs that wait for an answer are listed by: acor runs --state waiting_ai';
     return tableOf(rows, screen, ['run'], none, (column, text) =>
       column === 'answer' && text === '(open)' ? 'yellow' : undefined,
     );

@@ -7,6 +7,7 @@ import { agoWords, durationWords, localTime, sizeWords } from '../../compose/tim
 import type { runShow } from '../../operations/run/run-show.ts';
 import { isFinal, type RunState } from '../../protocol/run.ts';
 import { shellCommand } from '../../util/shell-words.ts';
+import { costWords } from './costs.ts';
 import { renderResult } from './result.ts';
 import { stateWords } from './runs.ts';
 import { pairsOf, tableOf } from './views.ts';
@@ -53,6 +54,7 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
     result: result === null ? '' : metricsOf(result),
     memory: typeof usage?.max_rss_bytes === 'number' ? sizeWords(usage.max_rss_bytes) : '',
     processor: typeof usage?.cpu_s === 'number' ? durationWords(usage.cpu_s) : '',
+    cost: run.cost == null ? '' : costWords(run.cost),
     survivors: survivors.map(({ pid, command }) => `${pid} ${command}`),
     sandbox: run.isolation.backend,
     folder: run.dir,

@@ -12,7 +12,10 @@ import { documentOf } from '../../operations/system/explain.ts';
 import type { secretList } from '../../operations/system/secrets.ts';
 import { hanging, pairsOf, tableOf } from './views.ts';
 
-export const healthPresenter = { data: healthView } satisfies Presenter;
+export const healthPresenter = {
+  data: healthView,
+  failure: (report: HealthReport, screen) => healthView(report, screen).split('\n'),
+} satisfies Presenter;
 
 /** The checks of `health`, each with its fix below it. */
 function healthView({ status, checks }: HealthReport, screen: Screen): string {

@@ -26,7 +26,7 @@ export const toolsPresenter = {
             : `${mark('failed', screen)} broken: ${problems[0]}`,
       }),
     );
-    const none = 'No tools found. Create one: acor template python --name mine. With --filter, leave it out.';
+    const none = 'No tools found. Create one: acor template python --name mine';
     return tableOf(rows, screen, ['tool'], none, (column, text) =>
       column === 'description' && text.startsWith(mark('failed', screen)) ? 'red' : undefined,
     );

@@ -40,7 +40,8 @@ describe('the documents on manifests and configuration', () => {
       'policy.yaml',
       'policy.yaml',
       'policy.yaml',
-      ...['tool.yaml', 'tool.yaml', 'config.yaml'],
+      'policy.yaml',
+      ...['tool.yaml', 'tool.yaml', 'config.yaml', 'config.yaml'],
     ]);
   });
 
@@ -68,7 +69,9 @@ describe('the documents on manifests and configuration', () => {
           'discovery.patterns',
           'security.egress_hosts',
           'answers',
+          'notify',
           'resources',
+          'prices',
         ]),
       ].sort(),
     );

@@ -1,20 +1,37 @@
-import { lstatSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 
 /**
  * Finds the project from a folder upwards (contract §6): the nearest folder that contains `.acor`, else the folder
- * itself.
+ * itself. Above that folder, a project of another user is ignored: any user can create a folder in /tmp.
  */
 export function findProject(cwd: string): { root: string; file: string | null; isProject: boolean } {
   const start = resolve(cwd);
   for (let dir = start; ; dir = dirname(dir)) {
-    if (statOf(join(dir, '.acor'))?.isDirectory()) {
+    const found = statOf(join(dir, '.acor'));
+    if (found?.isDirectory() && (dir === start || isOwn(found.uid, start))) {
       const file = join(dir, '.acor', 'config.yaml');
       return { root: dir, file: isNamed(file) ? file : null, isProject: true };
     }
     if (dir === dirname(dir)) return { root: start, file: null, isProject: false };
+  }
+}
+
+/** Whether a project belongs to root, to this user, or to whom the folder belongs in which the user works. */
+function isOwn(owner: number, start: string): boolean {
+  return owner === 0 || owner === process.getuid?.() || owner === statOf(start)?.uid;
+}
+
+/**
+ * The nearest folder above that has a folder `tools` with something in it, for a folder in no project: without `.acor`,
+ * a folder is a project only for calls from the folder itself.
+ */
+export function toolsAbove(root: string): string | undefined {
+  for (let dir = dirname(root); ; dir = dirname(dir)) {
+    if (hasEntries(join(dir, 'tools'))) return dir;
+    if (dir === dirname(dir)) return undefined;
   }
 }
 
@@ -54,6 +71,14 @@ export function isNamed(path: string): boolean {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
     return errorCode(error) !== 'ENOTDIR';
+  }
+}
+
+function hasEntries(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => !name.startsWith('.'));
+  } catch {
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -30,7 +30,7 @@ export class SettingsCache<T = Setting[]> {
     const folder = env['XDG_CACHE_HOME'] || (env['HOME'] && join(env['HOME'], '.cache'));
     this.#signature = signatureOf(file);
     if (!folder?.startsWith('/')) return;
-    this.#path = join(folder, 'acor', kind, `${createHash('sha256').update(file).digest('hex')}.json`);
+    this.#path = join(folder, 'acor', kind, `${newSha256().update(file).digest('hex')}.json`);
   }
 
   /** The cached settings, if the file's signature is unchanged. */

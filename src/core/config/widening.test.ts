@@ -7,6 +7,7 @@ import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
 import { type Config, configFile } from '../../protocol/config-file.ts';
 import { leavesOf } from './layers.ts';
 import { MAY_WIDEN } from './load.ts';
+import { trustDigest } from './trust.ts';
 import { hasRule, wideningsOf } from './widening.ts';
 
 let project: ProjectFolder;
@@ -39,6 +40,7 @@ describe('the settings of a project', () => {
       { security: { grant_roots: ['dangling'] } },
       { project: { runs_dir: 'dangling/below' } },
       { security: { container: { image: 'debian' } } },
+      { security: { on_denied: 'ask' } },
       { project: { tools_dirs: ['~/bin'] } },
       { project: { runs_dir: '../elsewhere/new' } },
       { task: { executor: { command: ['sh'] } } },
@@ -66,6 +68,23 @@ describe('the settings of a project', () => {
       { environment: { timeout_s: 7200, base_allowlist: ['CI'] } },
     ])
       assert.deepEqual(widened(tree), [], JSON.stringify(tree));
+  });
+
+  it('that name a command are trusted with the files of the project that it names', () => {
+    project.write('agent.sh', 'echo one\n');
+    const digest = () => {
+      const settings = leavesOf({ task: { executor: { command: ['sh', 'agent.sh'] } } } as never);
+      const base = structuredClone(CONFIG_DEFAULTS) as unknown as Config;
+      const found = wideningsOf(
+        settings.map((leaf) => ({ ...leaf, where: '' })),
+        { base, users: new Set(), root: project.root },
+      );
+      return trustDigest(found);
+    };
+    const before = digest();
+    assert.equal(digest(), before, 'the control');
+    project.write('agent.sh', 'echo two\n');
+    assert.notEqual(digest(), before);
   });
 
   it('are compared with what the user has configured', () => {
@@ -139,6 +158,9 @@ const CANNOT_WIDEN = [
   'discovery.cache_ttl',
   'discovery.auto_discover',
   'environment.base_allowlist',
+  // They change when a run warns, and whether it asks before it ends.
+  'budget.cost_warn_at',
+  'budget.on_cost_limit',
   // `budget` has the ceilings.
   'environment.timeout_s',
   'environment.heartbeat_grace_s',

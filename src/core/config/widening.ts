@@ -1,5 +1,10 @@
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Config } from '../../protocol/config-file.ts';
+import type { Receiver } from '../../protocol/notify-config.ts';
 import { isInside, realPathOf } from '../../util/real-path.ts';
+import { readRegular } from '../../util/regular-file.ts';
 import { absoluteFolder } from './project-folders.ts';
 import type { Setting } from './settings-cache.ts';
 
@@ -16,6 +21,8 @@ export interface Widening {
   means: string;
   /** Where its folders really are, for a setting that names folders. */
   leads_to?: string[];
+  /** The files of the project that a command names, with the SHA-256 of each: the project could change them later. */
+  files?: { file: string; sha256: string }[];
 }
 
 /** The value that the project sets, the value below it, and the project's folder. */
@@ -33,6 +40,7 @@ interface Rule {
   means: string;
 }
 
+const NAMES_A_COMMAND = /^(task\.executor|security\.container)\.command$/;
 const NAMES_FOLDERS = /^(security\.grant_roots|project\.(tools_dirs|runs_dir|registry_dir)|task\.writes)$/;
 
 /** What a manifest of the same project could request by itself is only here where the user's own file limits it. */
@@ -83,12 +91,17 @@ const RULES: readonly Rule[] = [
     means: 'tools write in place what you want to review or undo',
   },
   {
+    key: /^security\.on_denied$/,
+    widens: weaker(['fail', 'ask']),
+    means: 'tools may ask for hosts that their manifests do not name',
+  },
+  {
     key: /^security\.direct_calls$/,
     widens: weaker(['deny', 'allow']),
     means: 'agents may start tools without ACOR',
   },
   {
-    key: /^(security\.resource_limits|budget)\.|^task\.max_cost_usd$/,
+    key: /^(security\.resource_limits|budget\.(resources|max_\w+))(\.|$)|^task\.max_cost_usd$/,
     widens: raises,
     means: 'tools may use more than your limit',
   },
@@ -128,9 +141,14 @@ const RULES: readonly Rule[] = [
     means: 'a task may use, and cost, more than your limit',
   },
   {
-    key: /^task\.price\.(input|output)$/,
+    key: /^task\.price\.(input|output|cache_read|cache_write)$/,
     widens: lowers,
     means: 'ACOR counts less than your price, and ends a task later',
+  },
+  {
+    key: /^prices\./,
+    widens: differs,
+    means: 'ACOR counts tokens at this price, and may end a run later',
   },
   {
     key: /^task\.(commands|hosts|secrets|writes)$/,
@@ -142,6 +160,16 @@ const RULES: readonly Rule[] = [
     // The first matching rule applies, so that an order, or a missing rule, changes an answer.
     widens: differs,
     means: 'these rules replace yours: ACOR answers such questions, and does not ask the user',
+  },
+  {
+    key: /^notify$/,
+    widens: differs,
+    means: 'ACOR starts these programs, calls these addresses and sends this mail, with your rights',
+  },
+  {
+    key: /^telemetry\.(endpoint|authorization|file)$/,
+    widens: differs,
+    means: 'ACOR sends what runs did, with the names of tools and the messages of failures, to this place',
   },
 ];
 
@@ -161,7 +189,25 @@ export function wideningsOf(
       ? listOf(value).map((each) => realFolderOf(String(each), root))
       : [];
     const places = leadsTo.length > 0 ? { leads_to: leadsTo } : {};
-    return [{ key, where, asked: value, without: before ?? null, means: rule.means, ...places }];
+    const files = filesNamedBy(commandWords(key, value), root);
+    const contents = files.length > 0 ? { files } : {};
+    return [{ key, where, asked: value, without: before ?? null, means: rule.means, ...places, ...contents }];
+  });
+}
+
+/** The words of the commands that a setting names. */
+function commandWords(key: string, value: unknown): unknown[] {
+  if (NAMES_A_COMMAND.test(key)) return listOf(value);
+  if (key !== 'notify') return [];
+  return (listOf(value) as Receiver[]).flatMap(({ program = [] }) => program);
+}
+
+/** The words of a command that name files of the project. */
+function filesNamedBy(words: readonly unknown[], root: string): { file: string; sha256: string }[] {
+  return words.flatMap((word) => {
+    const file = resolve(root, String(word));
+    if (!isInProject(file, root) || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return [];
+    return [{ file, sha256: createHash('sha256').update(readRegular(file)).digest('hex') }];
   });
 }
 

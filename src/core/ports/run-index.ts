@@ -59,6 +59,9 @@ export interface RunQuestions {
   questions: IndexedQuestion[];
 }
 
+/** Durations that runs are counted by, in seconds. */
+export const DURATION_BOUNDS_S: readonly number[] = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 1800, 3600];
+
 /** How many runs of a tool ended in a state on a day (UTC), and their totals. */
 export interface RunCount {
   tool: string;
@@ -66,9 +69,28 @@ export interface RunCount {
   state: RunState;
   runs: number;
   duration_s: number;
+  /** How many of them took at most each of `DURATION_BOUNDS_S`. */
+  within: number[];
   /** Processor time, and cost in US dollars, of the runs for which they are known; null when they are known for no run. */
   cpu_s: number | null;
   cost_usd: number | null;
+}
+
+/** What the runs of a tool cost on a day (UTC), by task and caller. Only runs that cost money or used tokens count. */
+export interface CostCount {
+  tool: string;
+  /** The id of the task; null for other runs. */
+  task: string | null;
+  caller: string | null;
+  day: string;
+  runs: number;
+  /** US dollars; null when no price is known. */
+  cost_usd: number | null;
+  /** How many of the runs used tokens whose price is unknown. */
+  unpriced: number;
+  input_tokens: number;
+  cache_read_tokens: number;
+  output_tokens: number;
 }
 
 /**
@@ -83,6 +105,8 @@ export interface RunIndex {
   /** The runs with questions, oldest first; with `isOpen`, only those that have an open question. */
   questions(options: { isOpen: boolean }): Promise<RunQuestions[]>;
   counts(): Promise<RunCount[]>;
+  /** What ended runs have cost: on a day, or as children of a run; all of them without a filter. */
+  costs(of?: { day?: string; parent?: string }): Promise<CostCount[]>;
   /** Why the index was rebuilt, or exists in memory only; undefined when it is in order. */
   readonly warning: string | undefined;
   close(): void;
@@ -105,6 +129,12 @@ export interface RunSource {
   questions(runId: string): Promise<IndexedQuestion[]>;
 }
 
+/** The cost of a run, as far as an index counts it. */
+export interface IndexedCost
+  extends Pick<CostCount, 'task' | 'input_tokens' | 'cache_read_tokens' | 'output_tokens'> {
+  isUnpriced: boolean;
+}
+
 /** A run from its record, with the text that queries search. */
 export interface SourceRun {
   run: IndexedRun;
@@ -114,4 +144,6 @@ export interface SourceRun {
   /** What the run used and cost; null when it is unknown. */
   cpu_s: number | null;
   cost_usd: number | null;
+  /** Null for a run that cost nothing and used no tokens. */
+  cost: IndexedCost | null;
 }

@@ -58,6 +58,8 @@ export interface LaunchRequest {
   /** What the caller has on its standard input, when the tool reads it. */
   stdin?: string;
   timeoutS?: number;
+  /** The most that the run may cost, in US dollars; its configuration may allow less. */
+  maxCostUsd?: number;
   /** How often a retryable failure is retried. */
   retries?: number;
   /** How the run writes at least; its manifest and the configuration may ask for more. */

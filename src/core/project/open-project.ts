@@ -59,20 +59,11 @@ export async function openProject(
 }
 
 async function openIndex(store: FileRunStore): Promise<RunIndex> {
-  const [{ openRunIndex }, { fileRunSource }, { questionsOf }, { readRun }] = await Promise.all([
+  const [{ openRunIndex }, { sourceOfRuns }] = await Promise.all([
     import('../index-sqlite/open-run-index.ts'),
-    import('../store-files/run-source.ts'),
-    import('../run/answers/open-questions.ts'),
-    import('../run/read-run.ts'),
+    import('../run/source-of-runs.ts'),
   ]);
-  return openRunIndex(
-    store.root,
-    fileRunSource(store, {
-      // The index finds a lost run through the end that its recovery records.
-      run: (runId) => readRun(store, runId),
-      questions: (runId) => questionsOf(store, runId),
-    }),
-  );
+  return openRunIndex(store.root, sourceOfRuns(store));
 }
 
 /** The plugins of a project, if it has any. Starts none. */

@@ -1,7 +1,7 @@
 import { kindOfName } from '../../protocol/run.ts';
 import { loadRuntime } from '../process/load-runtime.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { RunnerServices } from '../run/services.ts';
+import type { RunnerServices, RunOutbox } from '../run/services.ts';
 import type { Project, ProjectPlace } from './open-project.ts';
 
 /** The services that runs of a project need. `list` is for workflow checks. */
@@ -21,6 +21,7 @@ export async function runnerServices(
   const runtime = await loadRuntime();
   const services: ProjectServices = {
     ...project,
+    outbox: hasReceivers(config) ? await outboxOf(project, env) : undefined,
     registry: {
       find: async (name, call) =>
         kindOfName(name) === 'task'
@@ -54,4 +55,13 @@ export async function runnerServices(
     },
   };
   return services;
+}
+
+function hasReceivers({ config: { notify, telemetry } }: Project['config']): boolean {
+  return notify.length > 0 || telemetry.endpoint !== undefined || telemetry.file !== undefined;
+}
+
+async function outboxOf({ config, workspaces }: Project, env: ProjectPlace['env']): Promise<RunOutbox> {
+  const { runOutbox } = await import('../outbox/run-outbox.ts');
+  return runOutbox(config, workspaces.root, env);
 }

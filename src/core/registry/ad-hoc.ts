@@ -1,11 +1,12 @@
-import { basename, extname, isAbsolute, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { basename, extname, isAbsolute, join, resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { defaultManifest } from '../../protocol/default-manifest.ts';
 import { leastLevel } from '../../protocol/manifest-permissions.ts';
 import { execProgram } from '../../protocol/names.ts';
 import { validateTool } from '../../protocol/next-steps.ts';
 import { isInside, realPathOf } from '../../util/real-path.ts';
-import type { LoadedConfig } from '../config/load.ts';
+import { type LoadedConfig, runsDirOf } from '../config/load.ts';
 import { problemText } from '../config/problem.ts';
 import { stemOf } from './candidate.ts';
 import { findProgram } from './find-program.ts';
@@ -44,7 +45,10 @@ export async function adHocTool(
   if (program === undefined) return refusePrivileged({ ...tool, name });
   const granted = readGrants(call.args);
   const { permissions } = tool.manifest;
-  const paths = { read: granted.read.map(checked), write: granted.write.map(checked) };
+  const words = call.args.slice(granted.words);
+  const outputs = granted.write.filter(isOutput);
+  const inPlace = granted.write.filter((text) => !outputs.includes(text));
+  const paths = { read: granted.read.map(checked), write: inPlace.map(checkedToWrite) };
   const asked = {
     filesystem: {
       read: [...permissions.filesystem.read, ...paths.read],
@@ -53,14 +57,16 @@ export async function adHocTool(
     network: { ...permissions.network, egress_allow: [...permissions.network.egress_allow, ...granted.net] },
     commands: [...permissions.commands, ...granted.cmd],
   };
-  const isHere = [...paths.read, ...paths.write].some(
-    (path) => isInside(call.cwd, path) || isInside(path, call.cwd),
-  );
+  // The current folder as an argument: `.` is also a word of many programs, as in `jq .`, and stays one.
+  const isHere =
+    words.includes('.') ||
+    [...paths.read, ...paths.write].some((path) => isInside(call.cwd, path) || isInside(path, call.cwd));
   return refusePrivileged({
     ...tool,
     name,
     ownWords: granted.words,
     ...(isHere && { startsIn: call.cwd }),
+    ...(outputs.length > 0 && { outputs: outputs.map((text) => resolve(call.cwd, text)) }),
     // Without a manifest, the output is the program's own and not the protocol.
     ...(!tool.hasHeader && { adapter: 'plain' }),
     manifest: {
@@ -70,12 +76,29 @@ export async function adHocTool(
     },
   });
 
+  /** Whether `--write` names a file that ACOR can stage: an argument has its path, which becomes that of the staged file. */
+  function isOutput(text: string): boolean {
+    const path = resolve(call.cwd, text);
+    const isNamed = words.some((word) => resolve(call.cwd, pathIn(word)) === path);
+    return isNamed && (statSync(path, { throwIfNoEntry: false })?.isFile() ?? true);
+  }
+
+  function checkedToWrite(text: string): string {
+    const path = checked(text);
+    const own = [runsDirOf(config), join(config.root, '.acor')];
+    const held = own.find((each) => isInside(each, path));
+    if (held === undefined) return path;
+    throw new AcorError('E_PERMISSION', `'${text}' holds ${held}, where ACOR keeps its own files`, {
+      hint: 'Name the files and folders in it that the program writes, one --write for each.',
+    });
+  }
+
   function checked(text: string): string {
     const { path, stats } = realPathOf(text, call.cwd);
     const roots = grantRoots(config, call.cwd);
     if (stats === undefined)
       throw new AcorError('E_INPUT_NOT_FOUND', `'${text}' does not exist`, {
-        hint: 'Only a folder or file that exists can be granted: make it first.',
+        hint: 'Create it first. A file that the program makes may be new where one of the arguments is its path.',
       });
     if (roots.some((root) => isInside(path, root))) return path;
     throw new AcorError('E_PERMISSION', `'${text}' is outside the folders that ACOR may grant`, {
@@ -150,6 +173,11 @@ function readGrants(args: readonly string[]): Granted {
     granted[kind].push(value);
   }
   return { ...granted, words: Math.min(at + 1, args.length) };
+}
+
+/** The value of `--flag=value`, and any other word as it is. */
+function pathIn(word: string): string {
+  return /^-[^=]*=(.*)$/s.exec(word)?.[1] ?? word;
 }
 
 /** An approval is bound to a tool of the project, and a person gives it by the tool's name. */

@@ -54,6 +54,17 @@ export function usageLine(tool: string, specs: readonly InputSpec[] | undefined)
   return [tool, ...flags, ...positionals].join(' ');
 }
 
+/** The call of a tool in one line, for a caller that passes inputs as an object: its name and the inputs with their types. */
+export function callLine(tool: string, specs: readonly InputSpec[] | undefined): string {
+  if (specs === undefined) return `${tool} {"args":["…"]}`;
+  const inputs = specs.map((spec) => {
+    const value = spec.enum?.join('|') ?? spec.type;
+    const isOptional = !spec.required || spec.default !== undefined;
+    return `"${spec.name}":<${spec.multiple ? `${value} …` : value}${isOptional ? '?' : ''}>`;
+  });
+  return `${tool} {${inputs.join(',')}}`;
+}
+
 function optional({ required, default: fallback }: InputSpec, text: string): string {
   return required && fallback === undefined ? text : `[${text}]`;
 }

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
-import { refuseArguments, usageLine, usageProblem } from './argument-problem.ts';
+import { type ArgumentProblem, refuseArguments, usageLine, usageProblem } from './argument-problem.ts';
 import { inputsOf } from './input-schema.ts';
-import { type Grant, type GrantRules, grantExisting, type StagedOutput } from './path-grants.ts';
+import { type Grant, type GrantRules, grantExisting, grantPath, type StagedOutput } from './path-grants.ts';
 import { givenValue, type ReadInput, readInputs } from './read-inputs.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { grantInputs } from './tool-grants.ts';
@@ -46,11 +48,14 @@ export function resolveArguments(
       secretInputs: [],
       values: {},
       inputs: null,
-      staged: [],
     };
   const usage = usageLine(tool.name, specs);
   const values = readInputs(specs, given, { ...options, takesExtra: tool.manifest.extra_args });
-  refuseArguments(tool.name, values.problems, usage);
+  refuseArguments(
+    tool.name,
+    values.problems.map((each) => namingUnlisted(tool, each)),
+    usage,
+  );
   const granted = grantInputs(values.read, options);
   refuseArguments(tool.name, granted.problems, usage);
   const extra = passThrough(tool, values.extra, options);
@@ -64,8 +69,31 @@ export function resolveArguments(
     values: Object.fromEntries(granted.read.map((input) => [input.spec.name, shownValue(input)])),
     inputs: Object.fromEntries(granted.read.map((input) => [input.spec.name, usedValue(input)])),
     grants: [...granted.grants, ...extra.grants],
-    staged: granted.staged,
+    staged: [...granted.staged, ...extra.staged],
   };
+}
+
+/** A flag that the program has in its source, in quotes, is probably one that its manifest leaves out. */
+function namingUnlisted({ entry, manifestPath }: ToolEntry, problem: ArgumentProblem): ArgumentProblem {
+  const flag = /^--[a-z][a-z0-9_-]*$/.exec(problem.input)?.[0];
+  if (problem.rule !== 'unknown-flag' || flag === undefined || entry === null || manifestPath === null)
+    return problem;
+  if (!contains(entry, [`"${flag}"`, `'${flag}'`])) return problem;
+  const name = flag.slice(2).replaceAll('-', '_');
+  return {
+    ...problem,
+    fix: `The program has ${flag}, and its manifest does not list it: in ${manifestPath}, add { name: ${name} } to inputs.`,
+  };
+}
+
+function contains(file: string, texts: readonly string[]): boolean {
+  try {
+    const source = readFileSync(file, 'utf8');
+    return texts.some((text) => source.includes(text));
+  } catch {
+    // Running the tool reports it.
+    return false;
+  }
 }
 
 /** A path or a boolean cannot be recognised in output as a secret. */
@@ -84,18 +112,31 @@ function shownValue(input: ReadInput): unknown {
 
 /**
  * The arguments of a tool without declared inputs (contract §5): unchanged, except that the path of an existing file
- * under the roots becomes absolute and gets a read grant.
+ * under the roots becomes absolute and gets a read grant. In the caller's folder, a relative path stays as it is. An output
+ * becomes the path of the staged file.
  */
 function passThrough(
-  tool: { name: string },
+  tool: Pick<ToolEntry, 'name' | 'startsIn' | 'outputs'>,
   given: readonly string[],
   rules: GrantRules,
-): { args: string[]; grants: Grant[] } {
+): { args: string[]; grants: Grant[]; staged: StagedOutput[] } {
   const grants: Grant[] = [];
+  const staged = new Map<string, StagedOutput>();
+  const refused: ArgumentProblem[] = [];
+  const stage = (text: string, path: string): string => {
+    const input = staged.size === 0 ? 'write' : `write_${staged.size + 1}`;
+    const granted = grantPath({ name: input, access: 'write' }, text, rules);
+    if ('rule' in granted) refused.push(granted);
+    else if (granted.staged) staged.set(path, granted.staged);
+    return 'rule' in granted ? text : granted.text;
+  };
   const grant = (text: string, index: number): string => {
+    const path = resolve(rules.cwd, text);
+    if (tool.outputs?.includes(path)) return staged.get(path)?.staged ?? stage(text, path);
     const found = grantExisting(text, `#${index + 1}`, rules);
-    if (found) grants.push(found);
-    return found?.path ?? text;
+    if (found === undefined) return text;
+    grants.push(found);
+    return tool.startsIn === rules.cwd && path === found.path ? text : found.path;
   };
   const flagsEnd = given.indexOf('--');
   const args = given.map((word, index) => {
@@ -108,8 +149,8 @@ function passThrough(
       ? usageProblem(`#${index + 1}`, 'nul', `argument ${index + 1} holds a NUL byte`, 'Leave it out.')
       : [],
   );
-  refuseArguments(tool.name, problems, usageLine(tool.name, undefined));
-  return { args, grants };
+  refuseArguments(tool.name, [...refused, ...problems], usageLine(tool.name, undefined));
+  return { args, grants, staged: [...staged.values()] };
 }
 
 /**

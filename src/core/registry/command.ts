@@ -1,12 +1,14 @@
 import { lstatSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { execProgram } from '../../protocol/names.ts';
 import { isInside, realPathOf } from '../../util/real-path.ts';
+import { splitCommand } from '../../util/shell-words.ts';
 import { type LoadedConfig, toolsDirsOf } from '../config/load.ts';
 import { findProgram, isProgram } from './find-program.ts';
 import { LANGUAGES } from './languages/index.ts';
 import type { Language, RuntimeContext, ToolCommand } from './languages/language.ts';
-import { sdkPaths } from './own-files.ts';
+import { type SdkPaths, sdkPaths } from './own-files.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 export type { ToolCommand } from './languages/language.ts';
@@ -35,6 +37,22 @@ export async function commandOf(
   return language.command(await language.runtime(context), context);
 }
 
+/** Other folders that a tool reads: the SDKs, and the folder that the tools share. */
+export function librariesOf(tool: ToolEntry, config: LoadedConfig): string[] {
+  return [...sdkFolders(sdkPaths(), tool), ...sharedLibraryOf(tool, config)];
+}
+
+/**
+ * The SDK folders that tools can import without an install. They are one folder, because each mount costs 0.2 ms. Tools that can run
+ * Node also get the files that the TypeScript SDK imports.
+ */
+function sdkFolders({ root }: SdkPaths, { language, manifest }: ToolEntry): string[] {
+  const isShellOrPython = language === 'bash' || language === 'python';
+  const isAlone = isShellOrPython && manifest.permissions.commands.length === 0;
+  const forNode = isAlone ? [] : ['src/tool', 'dist/lib', 'package.json'];
+  return ['sdk', ...forNode].map((path) => join(root, path));
+}
+
 /**
  * The folder `_lib/` beside the tools, which each of them may read (seed 000). A link that leads elsewhere is refused.
  */
@@ -53,6 +71,7 @@ function ownCommand(
   const isPath = program.includes('/') || isAbsolute(program);
   const found = isPath ? resolve(dir, program) : findProgram(program, env);
   if (found === undefined) {
+    if (execProgram(name) !== undefined) throw notFound(program);
     throw new AcorError('E_RUNTIME_MISSING', `tool '${name}' runs '${program}', which is not on the PATH`, {
       hint: `Install ${program}, or write its absolute path in the manifest's command.`,
       details: { runtime: program },
@@ -66,6 +85,27 @@ function ownCommand(
   const sdk = sdkPaths();
   const sdkEnv = language === 'python' ? { PYTHONPATH: sdk.sdkPython } : undefined;
   return { argv: [found, ...rest], runtime: found, env: sdkEnv ?? {} };
+}
+
+/** For a program of `acor exec`. A whole command line in quotes is a common mistake. */
+function notFound(program: string): AcorError {
+  const words = program.includes(' ') ? splitCommand(program) : undefined;
+  return new AcorError('E_RUNTIME_MISSING', `the program '${program}' is not on the PATH`, {
+    hint:
+      words === undefined
+        ? `Install ${program}, or give its path.`
+        : 'Write the program and its arguments as separate words.',
+    details: { runtime: program },
+    ...(words && {
+      next: [
+        {
+          operation: 'run.exec',
+          input: { program: words[0], args: words.slice(1) },
+          why: 'Run the program with its arguments.',
+        },
+      ],
+    }),
+  });
 }
 
 /** Checks the entry again, because it may have changed since discovery. */

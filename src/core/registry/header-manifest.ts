@@ -3,6 +3,11 @@ import { parseYaml, type YamlFile } from '../config/yaml-file.ts';
 
 /** ACOR reads a manifest only at the beginning of a file. */
 const MAX_BYTES = 16_384;
+const NO_KEYS = {
+  rule: 'type',
+  message: 'the header manifest has no keys',
+  fix: 'Write a key, a colon and a value after each mark, such as "# acor: name: greet".',
+};
 const MARK = /^(?:#|\/\/) acor:(?=\s|$)/;
 
 /**
@@ -11,7 +16,15 @@ const MARK = /^(?:#|\/\/) acor:(?=\s|$)/;
  */
 export async function readHeaderManifest(path: string): Promise<YamlFile | undefined> {
   const text = headerOf(path);
-  return text === undefined ? undefined : parseYaml(path, text, { aliases: false });
+  if (text === undefined) return undefined;
+  const yaml = await parseYaml(path, text, { aliases: false });
+  if (yaml.problems.length > 0 || isMap(yaml.value)) return yaml;
+  const line = text.split('\n').findIndex((each) => each.trim() !== '') + 1;
+  return { ...yaml, problems: [{ file: path, line, column: 1, ...NO_KEYS }] };
+}
+
+function isMap(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The header as YAML of the same lines and columns: spaces replace what is before the manifest. */

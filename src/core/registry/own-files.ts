@@ -53,6 +53,19 @@ export function installFolder(): string {
   return packageFolder() ?? dirname(process.execPath);
 }
 
+/**
+ * A file of an optional package beside ACOR; a project could contain a package of the same name. The path is resolved here, because a
+ * compiled program cannot resolve a package name.
+ */
+export function installedFile(folder: string, ...path: readonly [string, ...string[]]): string | undefined {
+  for (let dir = folder; ; dir = dirname(dir)) {
+    const file = join(dir, 'node_modules', ...path);
+    if (existsSync(file)) return file;
+    // Folders above the installation may belong to other users.
+    if (!dir.split(sep).includes('node_modules')) return undefined;
+  }
+}
+
 /** How ACOR was installed; `folder` is the checkout, the project or the prefix of npm, or the folder of the program. */
 export interface Installation {
   how: 'checkout' | 'npm' | 'npm-global' | 'program';

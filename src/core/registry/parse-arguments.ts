@@ -168,13 +168,18 @@ function placePositionals(
       continue;
     }
     if (spec === undefined) {
+      const missing = onlyMissing(specs, parsed, words);
       const hasFlags = specs.some((each) => !each.positional);
       parsed.problems.push(
         usageProblem(
           word,
           'unexpected',
           `unexpected argument '${word}'`,
-          hasFlags ? 'Put the flag that it belongs to in front of it, or quote it.' : 'Leave it out.',
+          missing !== undefined
+            ? `Write ${missing} in front of it.`
+            : hasFlags
+              ? 'Put the flag that it belongs to in front of it, or quote it.'
+              : 'Leave it out.',
         ),
       );
       continue;
@@ -182,6 +187,16 @@ function placePositionals(
     give(spec, { text: word }, parsed);
     if (!spec.multiple) open.shift();
   }
+}
+
+/** The flag of the one input that is required and not given, when there is one word for it. */
+function onlyMissing(
+  specs: readonly InputSpec[],
+  { given }: ParsedArguments,
+  words: readonly string[],
+): string | undefined {
+  const missing = specs.filter((spec) => spec.required && !given.has(spec.name));
+  return words.length === 1 && missing.length === 1 ? flagOf(missing[0]!) : undefined;
 }
 
 function unknownFlag(spelling: string, flags: FlagTable): ArgumentProblem {

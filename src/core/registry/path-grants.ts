@@ -33,6 +33,8 @@ export interface StagedOutput {
   stays?: true;
   /** It stays until it is applied. */
   isReviewed?: true;
+  /** A copy of the file that it replaces is kept, so that the change can be undone. */
+  keepsReplaced?: true;
 }
 
 /** Identifies the content of a file, so that a change by anybody else is noticed. */
@@ -71,7 +73,11 @@ export interface GrantedPath {
  * Turns a path argument into a grant (contract §5). Symlinks and `..` are resolved first; the result must be inside the
  * roots.
  */
-export function grantPath(spec: InputSpec, text: string, rules: GrantRules): GrantedPath | ArgumentProblem {
+export function grantPath(
+  spec: Pick<InputSpec, 'name' | 'access' | 'in_place'>,
+  text: string,
+  rules: GrantRules,
+): GrantedPath | ArgumentProblem {
   const input = spec.name;
   const trouble = (
     code: ArgumentProblem['code'],
@@ -121,6 +127,15 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
       'Use a path that is neither inside that folder nor above it.',
     );
   }
+  const system = real.stats && !stays ? systemFolderOf(real.path) : undefined;
+  if (system !== undefined && (spec.in_place || !real.stats!.isFile())) {
+    return trouble(
+      'E_PERMISSION',
+      'system-folder',
+      `'${text}' for '${input}' is ${real.path}, and ${system} belongs to the system`,
+      'Give another folder, or a file, which ACOR puts in place when the run completes.',
+    );
+  }
   // A folder may be a repository or a database: the tool changes it where it is.
   if (real.stats && !stays && (spec.in_place || !real.stats.isFile()))
     return { text: real.path, target: real.path, grant: { path: real.path, access, input } };
@@ -133,6 +148,19 @@ export function grantPath(spec: InputSpec, text: string, rules: GrantRules): Gra
     ...(rules.stayingOutputs !== undefined && { stays: true }),
   };
   return { text: staged, target: real.path, staged: output };
+}
+
+/** What every program of the machine relies on. As root ACOR would give it to the user of the run. */
+export const SYSTEM_FOLDERS = [
+  ...['/etc', '/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/boot', '/run'],
+  ...['/nix/store', '/gnu/store', '/var/run', '/var/lib/dpkg', '/var/spool/cron'],
+];
+/** A folder in them may be granted. */
+const OUTER_FOLDERS = ['/', '/home', '/opt', '/var', '/var/lib', '/var/spool'];
+
+/** The folder of the system that a real path is in, or that is too wide to be granted for writing. */
+export function systemFolderOf(path: string): string | undefined {
+  return OUTER_FOLDERS.find((each) => path === each) ?? SYSTEM_FOLDERS.find((each) => isInside(path, each));
 }
 
 /** What to do about a path outside of the roots. */

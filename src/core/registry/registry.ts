@@ -6,6 +6,7 @@ import { isAdHoc, TOOL_NAME } from '../../protocol/names.ts';
 import { describeTool, INIT, LIST_TOOLS, type NextStep, validateTool } from '../../protocol/next-steps.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
+import { toolsAbove } from '../config/find.ts';
 import { type LoadedConfig, registryDirsOf, runsDirOf, toolsDirsOf } from '../config/load.ts';
 import { problemText } from '../config/problem.ts';
 import type { AdHocCall } from './ad-hoc.ts';
@@ -131,6 +132,7 @@ export class Registry {
     const hider = this.#hidden.get(name);
     const named = tools.find(({ dir, name: own }) => own !== name && basename(dir) === name);
     const file = unstartableFile(name, folders);
+    const above = tools.length === 0 ? toolsOutside(this.#config) : undefined;
     const hint =
       hider !== undefined
         ? `The plugin '${hider}' hides it.`
@@ -142,18 +144,32 @@ export class Registry {
               ? `Did you mean ${nearest.map((each) => `'${each}'`).join(' or ')}?`
               : tools.length > 0
                 ? 'List the tools of the project.'
-                : `No tools were found in ${folders.join(', ')}. A tool is a folder with a cli.* or main.*, or an executable file.`;
+                : above !== undefined
+                  ? notHere(above)
+                  : `No tools were found in ${folders.join(', ')}. A tool is a folder with a cli.* or main.*, or an executable file.`;
     return new AcorError('E_TOOL_NOT_FOUND', `there is no tool '${name}'`, {
       hint,
       details: { tool: name, nearest, tools_dirs: folders },
       next: [
         ...(named === undefined ? nearest : [named.name]).map(describeTool),
         ...(this.#plugins?.next ?? []),
-        ...(tools.length === 0 && hider === undefined && file === undefined ? [INIT] : []),
+        ...(tools.length === 0 && above === undefined && hider === undefined && file === undefined
+          ? [INIT]
+          : []),
         LIST_TOOLS,
       ],
     });
   }
+}
+
+/** A folder above with tools that calls from here do not find; undefined in a project. */
+export function toolsOutside({ root, file }: LoadedConfig): string | undefined {
+  return file === null && !existsSync(join(root, '.acor')) ? toolsAbove(root) : undefined;
+}
+
+/** Says in words why those tools are not found. */
+export function notHere(folder: string): string {
+  return `The tools in ${join(folder, 'tools')} are found only by calls from ${folder}, because that folder has no .acor: make it a project there, and calls from below find them too.`;
 }
 
 /** A single file that would be the tool of this name if it were executable. */

@@ -20,6 +20,8 @@ export interface ToolEntry {
   ownWords?: number;
   /** Where `acor exec` starts the program, when that is not the workspace. */
   startsIn?: string;
+  /** The absolute paths that `acor exec` lets the program write and its arguments name: ACOR stages them. */
+  outputs?: readonly string[];
   /** The working directory, when it is not the workspace. Relative paths in the tool's events start there. */
   worksIn?: string;
   /** A persistent folder for this tool alone. No other program executes or reads its content. */

@@ -4,7 +4,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { escapePattern } from '../../util/escape-pattern.ts';
 import { isInside, realPathOf } from '../../util/real-path.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
-import { type Grant, type GrantRules, grantPath, type StagedOutput } from './path-grants.ts';
+import { type Grant, type GrantRules, grantPath, type StagedOutput, systemFolderOf } from './path-grants.ts';
 import type { ReadInput } from './read-inputs.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
@@ -43,7 +43,7 @@ function grantsOf(tool: ToolEntry, text: string, access: Grant['access'], rules:
       hint: fix,
     });
   if (text.split('/').includes('..')) throw refuse("it holds '..'", 'Write the path without it.');
-  if (/^(\$\{WORKSPACE\}|\$WORKSPACE|\.)(\/|$)/.test(text) || /^\/*\**$/.test(text)) return [];
+  if (/^(\$\{WORKSPACE\}|\$WORKSPACE|\.)(\/|$)/.test(text) || /^[/*][/.*]*$/.test(text)) return [];
   const expanded = text
     .replace(/^\$\{TOOL_DIR\}/, () => tool.dir)
     .replace(/^\$\{PROJECT\}/, () => rules.projectRoot);
@@ -61,14 +61,24 @@ function grantsOf(tool: ToolEntry, text: string, access: Grant['access'], rules:
 
   function settle(path: string): Grant[] {
     const real = realPathOf(path, rules.projectRoot);
+    if (real.path === '/') throw refuse('it is the whole disk', 'Name folders of it.');
     if (NEVER_GRANTED.some((each) => isInside(real.path, each))) {
       throw refuse('it leads into the kernel', 'Name folders and files of a disk.');
+    }
+    const system = access === 'write' ? systemFolderOf(real.path) : undefined;
+    if (system !== undefined) {
+      throw refuse(
+        `${system} belongs to the system`,
+        'Name a folder of the project. Or let the tool write a file that a person puts in place.',
+      );
     }
     const own = rules.hidden.find(
       (each) => isInside(real.path, each) || (access === 'write' && isInside(each, real.path)),
     );
     if (own !== undefined) throw refuse(`ACOR keeps its own files in ${own}`, 'Name a folder beside it.');
     if (real.stats !== undefined) return [{ path: real.path, access, input }];
+    // The home of a task's executor is made when the task starts.
+    if (access === 'write' && path === tool.home) return [{ path: real.path, access, input }];
     if (access === 'read') return [];
     throw refuse('it does not exist', `Make it first: mkdir -p '${real.path}'`);
   }

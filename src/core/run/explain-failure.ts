@@ -3,6 +3,7 @@ import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:
 import { errorInfo } from '../../protocol/error-codes.ts';
 import { execProgram } from '../../protocol/names.ts';
 import { isInside } from '../../util/real-path.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 import {
   type Denial,
   explainDenial,
@@ -14,11 +15,13 @@ import { type SaidDenial, saidDenials } from '../policy/said-denials.ts';
 import type { RunLog, RunWriter } from '../ports/run-store.ts';
 import { isProgram } from '../registry/find-program.ts';
 import { inputsOf } from '../registry/input-schema.ts';
-import { manifestPlace } from '../registry/manifest-place.ts';
+import { placeOf } from '../registry/manifest-place.ts';
+import { SYSTEM_FOLDERS } from '../registry/path-grants.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
 import { exceptionLine } from './exception-line.ts';
+import { explainCall } from './explain-call.ts';
 import { explainMissingFile } from './explain-missing-file.ts';
 import { hintOfDenied, isSaidIn } from './hint-of-denied.ts';
 import type { Outcome } from './outcome.ts';
@@ -31,6 +34,8 @@ const MAX_SHOWN = 5;
 const WITHOUT_STDERR = 'It wrote nothing to stderr: read its output in the logs of the run.';
 /** They expose the kernel and other processes: no manifest can grant them. */
 const NEVER_GRANTED = ['/proc', '/sys', '/dev'];
+const OTHER_PLACES =
+  'Let the tool write into its workspace, or to a path that its caller gives (an input with access: write)';
 
 /** Something that the sandbox may have denied; `allow` is absent when no single manifest line allows it. */
 interface Reported {
@@ -38,6 +43,8 @@ interface Reported {
   said: string;
   allow?: Remedy;
   fix: string;
+  /** No setting allows it, and the fix is another way. */
+  isNever?: true;
 }
 
 /**
@@ -55,6 +62,7 @@ export function explainFailure(
   const words = `${tailIn(plan.workspace.stderrLog)}\n${own}`;
   explainDenials(services, plan, log, outcome, { words, own });
   explainMissingFile(plan, log, outcome, { words, project: services.config.root });
+  if (plan.sandboxed.isolation.backend !== 'none') explainCall(plan, outcome, words);
 }
 
 /** Warns of what the sandbox may have denied. `own` is what the tool itself reported as its error. */
@@ -70,8 +78,10 @@ function explainDenials(
   const calls = [...REFUSED_CALLS, 'socket'];
   const folders = [...ownFolders(services, plan.callerEnv), plan.workspace.dir];
   const reports: Reported[] = [];
+  const cause = exceptionLine(words) ?? '';
+  const places = { own: folders, project: services.config.root, cause };
   for (const said of saidDenials(words, calls)) {
-    const one = forCaller(reportOf(said, plan, { own: folders, project: services.config.root }), plan);
+    const one = forCaller(reportOf(said, plan, places), plan);
     if (one !== undefined && reports.every(({ fix }) => fix !== one.fix)) reports.push(one);
   }
   if (reports.length === 0) return;
@@ -80,8 +90,16 @@ function explainDenials(
     !isExec(plan) &&
     plan.tool.manifest.permissions.level === 'minimal' &&
     shown.some(({ allow }) => allow?.path.startsWith('permissions.'));
-  const fixes = shown.map(({ fix }) => fix).join('; ');
-  const hint = `To allow it: ${fixes}${needsStandard ? '; and set permissions.level: standard' : ''}`;
+  const fixes = shown.flatMap(({ fix, isNever }) => (isNever ? [] : [fix])).join('; ');
+  const ways = shown.flatMap(({ what, fix, isNever }) =>
+    isNever ? [`Nothing allows ${what}. ${fix}`.trim()] : [],
+  );
+  const hint = [
+    ...(fixes === ''
+      ? []
+      : [`To allow it: ${fixes}${needsStandard ? '; and set permissions.level: standard' : ''}`]),
+    ...ways,
+  ].join('. ');
   log.append({
     type: 'runner_warning',
     code: 'E_PERMISSION',
@@ -109,12 +127,16 @@ export function nameException(plan: ToolPlan, outcome: Outcome): void {
 function forCaller(reported: Reported | undefined, plan: ToolPlan): Reported | undefined {
   if (reported?.allow === undefined) return reported;
   if (!isExec(plan)) {
-    const allow = { ...reported.allow, file: manifestPlace(plan.tool) };
+    const allow = { ...reported.allow, ...placeOf(plan.tool, reported.allow.path) };
     return { ...reported, allow, fix: remedySentence(allow) };
   }
-  const flag = EXEC_FLAGS[reported.allow.path];
-  const value = reported.allow.line.replace(/^- /, '').replace(/\/\*\*$/, '');
   const { allow, ...rest } = reported;
+  // A program without a manifest has no inputs to declare: the flag names the file itself.
+  const isOutput = allow.path.startsWith('inputs');
+  const flag = EXEC_FLAGS[isOutput ? 'permissions.filesystem.write' : allow.path];
+  const value = isOutput
+    ? shellCommand([reported.what.replace(/^writing /, '')])
+    : allow.line.replace(/^- /, '').replace(/\/\*\*$/, '');
   return flag === undefined ? rest : { ...rest, fix: `pass the flag ${flag} ${value}` };
 }
 
@@ -129,11 +151,14 @@ function isExec({ tool }: ToolPlan): boolean {
   return execProgram(tool.name) !== undefined;
 }
 
-function reportOf(
-  said: SaidDenial,
-  plan: ToolPlan,
-  places: { own: readonly string[]; project: string },
-): Reported | undefined {
+/** ACOR's own folders, the project, and the line of stderr that names why the tool failed. */
+interface Places {
+  own: readonly string[];
+  project: string;
+  cause: string;
+}
+
+function reportOf(said: SaidDenial, plan: ToolPlan, places: Places): Reported | undefined {
   switch (said.kind) {
     case 'path':
       return ofPath(said, plan, places);
@@ -149,15 +174,18 @@ function reportOf(
 function ofPath(
   { path: written, isWrite, said }: Extract<SaidDenial, { kind: 'path' }>,
   plan: ToolPlan,
-  { own, project }: { own: readonly string[]; project: string },
+  { own, project, cause }: Places,
 ): Reported | undefined {
   const path = normalize(written);
   const { level, network } = plan.tool.manifest.permissions;
   const exists = realOf(path) !== undefined;
   const real = realOf(path) ?? join(realOf(dirname(path)) ?? '/', basename(path));
-  if (level === 'privileged' || dirname(real) === '/') return undefined;
-  // A missing path outside the project that no argument names: most programs only probe for such files.
-  if (!exists && !plan.args.includes(written) && !isInside(real, project)) return undefined;
+  if (level === 'privileged' || (dirname(real) === '/' && !isWrite)) return undefined;
+  // A shell names its script in every message.
+  if (real === plan.tool.entry || real === plan.tool.dir) return undefined;
+  // A missing path outside the project that no argument names: most programs only probe for such files, and go on.
+  const isProbe = !exists && !isWrite && !plan.args.includes(written) && !isInside(real, project);
+  if (isProbe && !(cause.includes(written) && realOf(dirname(path)) !== undefined)) return undefined;
   const program = ofProgram(real, said, plan);
   if (program !== undefined) return program;
   const system = systemEntries(network.egress_allow.length === 0 ? 'none' : 'listed').map(
@@ -166,8 +194,10 @@ function ofPath(
   const fixed = [plan.tool.dir, ...system, ...NEVER_GRANTED];
   const holds = (folders: readonly string[]) => folders.some((each) => isInside(real, each));
   const kind = isWrite || !exists || holds(grantsOf(plan, 'read')) ? 'write' : 'read';
-  if (holds([...fixed, ...own, ...grantsOf(plan, kind)])) return undefined;
   const what = `${kind === 'read' ? 'reading' : 'writing'} ${path}`;
+  if (isWrite && (dirname(real) === '/' || holds([...SYSTEM_FOLDERS, ...NEVER_GRANTED, ...own])))
+    return { what, said, fix: OTHER_PLACES, isNever: true };
+  if (holds([...(isWrite ? [] : fixed), ...own, ...grantsOf(plan, kind)])) return undefined;
   const input = kind === 'write' ? inputOf(real, plan) : undefined;
   if (input !== undefined) return allowed(what, said, outputRemedy(input));
   const isFolder = exists && statSync(real).isDirectory();
@@ -212,9 +242,10 @@ function ofNetwork(
   if (host !== null) {
     return granted(`the network (${host})`, said, { kind: 'host', host, port: port ?? 443 });
   }
+  const place = placeOf(plan.tool, 'permissions.network.egress_allow');
   const fix = isExec(plan)
     ? 'pass the flag --net with each host and its port, such as: --net api.example.com:443'
-    : `In ${manifestPlace(plan.tool)}, under permissions.network.egress_allow, list each host with its port, such as: - api.example.com:443`;
+    : `In ${place.file}, under ${place.path}, list each host with its port, such as: - api.example.com:443`;
   return { what: 'the network', said, fix };
 }
 
@@ -225,7 +256,7 @@ function ofCall(call: string, said: string, plan: ToolPlan): Reported | undefine
     return ofNetwork({ host: null, port: null, said }, plan);
   }
   const what = `the system call ${call}`;
-  if (ALWAYS_REFUSED_CALLS.includes(call)) return { what, said, fix: 'no manifest setting allows it' };
+  if (ALWAYS_REFUSED_CALLS.includes(call)) return { what, said, fix: '', isNever: true };
   if (level === 'privileged') return undefined;
   return { what, said, fix: 'set permissions.level: privileged, which a user must approve' };
 }

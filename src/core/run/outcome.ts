@@ -2,6 +2,7 @@ import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import type { FinalState } from '../../protocol/run.ts';
 import { firstError } from '../../util/error-code.ts';
 import { unreachable } from '../../util/unreachable.ts';
+import type { OverBudget } from '../cost/run-spending.ts';
 import type { Survivor } from '../process/kill-tree.ts';
 import type { Exit } from '../process/runtime.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
@@ -33,6 +34,8 @@ export interface Outcome {
   retryable: boolean;
   /** Whether the runner found the failure and records a `runner_error`. A tool's own error is in the log already. */
   byRunner: boolean;
+  /** The child run that failed, of a workflow or a pipe. */
+  failedRun?: string;
 }
 
 /** The rules of the manifest and the project by which an attempt is judged. */
@@ -79,6 +82,8 @@ export function judge(observed: Observed, rules: Rules): Outcome {
       const { code, message, hint } = describeOverLimit(ending);
       return { ...stopped(code, message), hint };
     }
+    case 'over-budget':
+      return overBudget(ending);
     case 'unanswered':
       return stopped('E_ACTION_TIMEOUT', `no answer to '${ending.actionId}' within ${ending.timeoutS} s`);
     case 'cancelled':
@@ -95,6 +100,14 @@ export function judge(observed: Observed, rules: Rules): Outcome {
     default:
       return unreachable(ending);
   }
+}
+
+/** The run has reached a limit of its cost. */
+export function overBudget({ usd, limit }: Omit<OverBudget, 'kind'>): Outcome {
+  return {
+    ...stopped('E_BUDGET', `the run has cost ${usd} USD; ${limit.by} allows ${limit.usd}`),
+    hint: `Raise ${limit.by} if more may be spent, then continue.`,
+  };
 }
 
 function judgeExit({ message, protocolProblem }: Observed, rules: Rules, exit: Exit): Outcome {

@@ -1,7 +1,6 @@
 import { isOrchestration } from '../../protocol/run.ts';
 import { executorFor } from './attempt/tool-executor.ts';
 import { planRun } from './plan/plan.ts';
-import { checkPlanToken } from './plan/plan-token.ts';
 import type { PreparedRun } from './run-executor.ts';
 import type { RunRequest } from './run-request.ts';
 import type { RunnerServices } from './services.ts';
@@ -12,6 +11,11 @@ export async function prepareRun(services: RunnerServices, request: RunRequest):
     return services.prepareOrchestration(services, request);
   const plan = await planRun(services, request);
   // Later attempts repeat the first one, whose plan the token covers.
-  if (request.again === undefined) await checkPlanToken(plan, request.planToken, services.config);
+  const { require_plan } = services.config.config.security;
+  if (request.again === undefined && (request.planToken !== undefined || require_plan !== 'never')) {
+    // Loaded late: most runs have no token.
+    const { checkPlanToken } = await import('./plan/plan-token.ts');
+    await checkPlanToken(plan, request.planToken, services.config);
+  }
   return { plan, createExecutor: await executorFor(services, plan) };
 }

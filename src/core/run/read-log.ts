@@ -19,6 +19,7 @@ export interface LogSummary {
 
 /** The events with which an attempt begins: those before it belong to another attempt. */
 const ATTEMPT_STARTS = ['start', 'runner_start'];
+const MAX_WARNINGS = 20;
 const MAX_STDERR_LINES = 20;
 const MAX_STDERR_CHARS = 1000;
 const ENDINGS = ['result', 'error', 'cancelled'];
@@ -46,6 +47,16 @@ export async function summariseLog(store: RunStore, runId: string): Promise<LogS
     if (ATTEMPT_STARTS.includes(String(event.type))) break;
   }
   return summary;
+}
+
+/** The warnings of the newest attempt of a live run, each once. */
+export async function warningsOf(store: RunStore, runId: string): Promise<string[]> {
+  const found = new Set<string>();
+  for await (const event of store.tail(runId, ['runner_warning', 'runner_start'])) {
+    if (event.type !== 'runner_warning' || found.size === MAX_WARNINGS) break;
+    found.add(String(event.msg));
+  }
+  return [...found].reverse();
 }
 
 /** The last event of a log; undefined when it is empty. */

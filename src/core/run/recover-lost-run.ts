@@ -3,7 +3,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { type FinalState, isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { errorMessage } from '../../util/error-code.ts';
-import { commandLineOf, isAlive, readProcess } from '../../util/process-table.ts';
+import { childrenOf, commandLineOf, isAlive, readProcess } from '../../util/process-table.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { processesOfRun } from '../process/run-processes.ts';
 import { watchdogsOfRun } from '../process/watchdog.ts';
@@ -120,10 +120,7 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
   await clearSecretsIfPossible(store, writer, workspace);
   const { groupNameOf, removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
   await removeRunGroups(groupNameOf({ runId: record.run_id, folder: workspace.dir }));
-  if (existsSync(workspace.ownershipRecord)) {
-    const { restoreOwnership } = await import('./attempt/run-user-ownership.ts');
-    await restoreOwnership(host, workspace, record.run_id);
-  }
+  if (existsSync(workspace.ownershipRecord)) await restoreOwners(host, writer, workspace);
   const { to: from, reason = null } = (await lastStateChange(store.tail(record.run_id))) ?? {
     to: record.state,
   };
@@ -137,12 +134,28 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
     usage: UNKNOWN_USAGE,
     artifacts: outcome.state === 'completed' ? await recordedArtifacts(store, record.run_id) : [],
     survivors: leftoversOf(record, workspace).map((pid) => ({ pid, command: commandOf(record, pid) })),
-    result: null,
+    // What the lost attempt has spent is unknown.
+    cost: record.cost ?? null,
     next: stepsAfter({ ...record, ...outcome, late: true, repeatable: await isRepeatable(record, store) }),
     attempt: record.attempt,
     late: true,
   } as const;
   await writeEnding(writer, outcome, reported, from);
+}
+
+/** A record that ACOR has not written must not prevent the end of the run. */
+async function restoreOwners(
+  host: RunHost,
+  { log, record }: RunWriter,
+  workspace: RunWorkspace,
+): Promise<void> {
+  try {
+    const { restoreOwnership } = await import('./attempt/run-user-ownership.ts');
+    await restoreOwnership(host, workspace, record.run_id);
+  } catch (error) {
+    if (!(error instanceof AcorError) || error.code !== 'E_INTEGRITY') throw error;
+    log.append({ type: 'runner_warning', code: error.code, msg: error.message });
+  }
 }
 
 /** The outcome of a run whose supervisor died after it had recorded the final state and before `runner_end`: that state is kept. */
@@ -210,13 +223,19 @@ function kill(pid: number): void {
 async function endWatchdogs(record: RunRecord, workspace: RunWorkspace): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS && watchdogsHere(record, workspace).length > 0; round++)
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
-  // The subshell of a killed watchdog is found in the next round.
+  // A subshell that the watchdog starts meanwhile is found in the next round.
   for (let round = 0; round < KILL_ROUNDS; round++) {
     const left = watchdogsHere(record, workspace);
     if (left.length === 0) return;
-    for (const pid of left) kill(pid);
+    for (const pid of left) killWithTimer(pid);
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
   }
+}
+
+/** Kills a watchdog, its subshell, and the `sleep` by which that waits: nothing else would end it before the time limit. */
+function killWithTimer(watchdog: number): void {
+  const below = childrenOf(watchdog).flatMap((subshell) => [subshell, ...childrenOf(subshell)]);
+  for (const pid of [watchdog, ...below]) kill(pid);
 }
 
 function leftoversOf({ run_id: runId }: RunRecord, { dir: folder }: RunWorkspace): number[] {

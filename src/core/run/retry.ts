@@ -24,7 +24,11 @@ export function nextStep(
 }
 
 /** The wait before the next attempt in milliseconds: exponential backoff with jitter. */
-export function backoffMs(attempt: number, retry: RetryPlan, random: () => number = Math.random): number {
+export function backoffMs(
+  attempt: number,
+  retry: Pick<RetryPlan, 'backoffS' | 'maxBackoffS'>,
+  random: () => number = Math.random,
+): number {
   const ceilingS = Math.min(retry.maxBackoffS, retry.backoffS * 2 ** (attempt - 1));
   return ceilingS * (0.5 + random() / 2) * 1000;
 }

@@ -1,4 +1,5 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
+import type { Metrics, RunSpending } from '../cost/run-spending.ts';
 import type { ControlListener } from '../ports/control-channel.ts';
 import type { RunWriter } from '../ports/run-store.ts';
 import type { Survivor } from '../process/kill-tree.ts';
@@ -37,12 +38,18 @@ export interface AttemptOptions {
   forceCancel: Promise<void>;
   questions: Questions;
   control: ControlListener;
+  /** What the run spends, and the limit of it. */
+  spending: RunSpending;
+  /** The model that the program is to use, if its output does not name one. */
+  model?: string;
   /** Set for a conversation. Each of its turns is a process that exits after its questions; the next turn gets the answers. */
   turn?: TurnHooks;
 }
 
 /** Reports the questions and answers of a turn to the executor of the conversation. Its questions stay open when its process exits. */
 export interface TurnHooks {
+  /** Whether the turn has a question without an answer: it ends without a result then. */
+  readonly isAsking: boolean;
   asked(event: Readonly<Record<string, unknown>>): void;
   delivered(line: string): void;
 }
@@ -58,9 +65,21 @@ export interface AttemptOutcome {
   /** Its last message, if that is a result. */
   result: Record<string, unknown> | null;
   artifacts: MeasuredArtifact[];
+  /** What it reported of its work, in the end or when it was stopped; null when it reported nothing. */
+  metrics: Metrics | null;
+  /** What its child runs have cost. */
+  childrenUsd?: number;
 }
 
 /** The outcome of an attempt that did not start. */
 export function notStarted(outcome: Outcome): AttemptOutcome {
-  return { outcome, wasStopped: false, exit: null, survivors: [], result: null, artifacts: [] };
+  return {
+    outcome,
+    wasStopped: false,
+    exit: null,
+    survivors: [],
+    result: null,
+    artifacts: [],
+    metrics: null,
+  };
 }

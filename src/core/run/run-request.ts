@@ -1,6 +1,13 @@
 import type { LaunchRequest } from '../ports/run-launcher.ts';
 import type { ToolEntry } from '../registry/registry.ts';
+import type { PathGrant, SandboxRequest } from '../sandbox/sandbox.ts';
 import type { AnswerHandler } from './answers/questions.ts';
+
+/** How an observed tool is called and confined. */
+export interface ObservedTool {
+  sandbox: Omit<SandboxRequest, 'network'>;
+  argumentGrants: readonly PathGrant[];
+}
 
 /** A request within this process: a launch request, with what cannot cross to another process. */
 export interface RunRequest extends Omit<LaunchRequest, 'stdin'> {
@@ -8,6 +15,8 @@ export interface RunRequest extends Omit<LaunchRequest, 'stdin'> {
   found?: ToolEntry;
   readStdin?: () => string;
   onQuestion?: AnswerHandler;
+  /** The tool is observed: `trace` in the run's folder gets its system calls. Called before it starts. */
+  observe?: (tool: ObservedTool) => void;
 }
 
 /** The request that a supervisor received. */

@@ -281,12 +281,13 @@ class RandomRun {
       runId: this.runId,
       mayEmitTasks: false,
       onQuestion: (event) => this.#questions.ask(event),
+      onMetrics: () => {},
     });
   }
 }
 
 const FACTS = {
-  result: null,
+  cost: null,
   rc: 0,
   signal: null,
   duration_s: 0,
@@ -306,6 +307,8 @@ function newRun(runId: string): NewRun {
     tool_digest: null,
     usage: null,
     cost_usd: null,
+    cost: null,
+    cost_limit_usd: null,
     staged: [],
     args: [],
     given_args: [],

@@ -1,8 +1,10 @@
+import type { RunCost } from '../../protocol/run-cost.ts';
+import { RunSpending } from '../cost/run-spending.ts';
 import type { ControlListener } from '../ports/control-channel.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { Questions } from './answers/questions.ts';
 import { after } from './attempt/guards/guard.ts';
-import { cancelledFor, failureOf, type Outcome, stopped } from './outcome.ts';
+import { cancelledFor, failureOf, type Outcome, overBudget, stopped } from './outcome.ts';
 import { type RunPlan, recordedArgs } from './plan/run-plan.ts';
 import { isRepeatable } from './repeatable.ts';
 import { backoffMs, nextStep } from './retry.ts';
@@ -41,6 +43,8 @@ export class Run {
   readonly #forceCancel: Promise<void>;
   readonly #questions: Questions;
   readonly #control: ControlListener;
+  readonly #spending: RunSpending;
+  #childrenUsd: number | undefined;
   #isOver = false;
 
   private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, executor: RunExecutor) {
@@ -60,7 +64,19 @@ export class Run {
     this.#forceCancel = new Promise((resolve) => {
       this.#forceCancelNow = resolve;
     });
+    this.#spending = new RunSpending({
+      limit: plan.cost.limit,
+      warnAt: plan.cost.warnAt,
+      // A retry starts over, but what was spent is spent.
+      before: writer.record.cost ?? null,
+      loadPricer: async () => {
+        const { Pricer } = await import('../cost/pricer.ts');
+        return new Pricer(services.config.config, { kind: plan.kind, perRunUsd: plan.cost.perRunUsd });
+      },
+      warn: (msg, extra) => this.#warn('E_BUDGET', msg, extra),
+    });
     this.#watch = services.plugins?.watch(writer);
+    services.outbox?.watch(writer);
     this.#slot = new RunSlot(services, plan, writer, this.#cancelled);
     this.#control = services.store.control.listen(this.runId, writer.epoch, {
       onCancel: (reason) => this.#cancel(reason),
@@ -101,6 +117,7 @@ export class Run {
       // A warning that cannot be recorded must not prevent the end of the run.
       await this.#executor.conclude(last).catch(() => undefined);
       const { outcome, exit } = last;
+      if (outcome.state === 'completed') await this.#questions.reportUnused().catch(() => undefined);
       const durationS = Math.round(performance.now() - this.#begunMs) / 1000;
       const summarised = summarise(this.#plan, this.#plan.workspace, last, {
         attempt: this.#attempt,
@@ -117,6 +134,7 @@ export class Run {
       summary.events = await writeEnding(this.#writer, outcome, {
         ...summary,
         usage: exit?.usage ?? UNKNOWN_USAGE,
+        cost: await this.#cost(),
       });
       completed = outcome.state === 'completed';
       await this.#watch?.afterEnd();
@@ -152,13 +170,16 @@ export class Run {
   }
 
   async #recordStart(): Promise<void> {
-    const { kind, name, title, limits, isolation, approval } = this.#plan;
+    const { kind, name, title, limits, isolation, approval, cwd, version, digest } = this.#plan;
     this.#writer.log.append({
       type: 'runner_start',
       tool: name,
       ...(title !== undefined && { title }),
       kind,
       args: recordedArgs(this.#plan),
+      cwd,
+      tool_version: version,
+      tool_digest: digest,
       attempt: this.#firstAttempt,
       timeout_s: limits.timeoutS,
       trace_id: this.#plan.traceId,
@@ -189,8 +210,13 @@ export class Run {
   }
 
   async #runAttempts(): Promise<AttemptOutcome> {
+    await this.#spending.prepare();
+    const over = this.#spending.over();
+    // A task may ask first.
+    if (over !== undefined && this.#plan.kind !== 'task') return notStarted(overBudget(over));
     for (let number = this.#firstAttempt; ; number++) {
       const ended = await this.#runAttempt(number);
+      this.#childrenUsd = ended.childrenUsd;
       try {
         const final = await this.#outcomeAfter(ended, number);
         if (final !== undefined) return { ...ended, outcome: final };
@@ -233,7 +259,16 @@ export class Run {
       forceCancel: this.#forceCancel,
       questions: this.#questions,
       control: this.#control,
+      spending: this.#spending,
     });
+  }
+
+  /** What the run cost. A price that cannot be looked up must not prevent the end of the run. */
+  async #cost(): Promise<RunCost | null> {
+    const own = await this.#spending.cost(this.#plan.cost.perRunUsd !== null).catch(() => null);
+    const children_usd = this.#childrenUsd;
+    if (children_usd === undefined) return own;
+    return { ...(own ?? { usd: null, source: null }), children_usd };
   }
 
   #warn(code: string | undefined, msg: string, extra: Record<string, unknown> = {}): void {

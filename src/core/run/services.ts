@@ -1,3 +1,4 @@
+import type { RunIndex } from '../ports/run-index.ts';
 import type { RunQueue } from '../ports/run-queue.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import type { Runtime } from '../process/runtime.ts';
@@ -12,9 +13,13 @@ import type { RunRequest } from './run-request.ts';
 export interface RunnerServices extends PlanServices {
   registry: PlanServices['registry'] & Pick<Registry, 'list'>;
   plugins?: RunPlugins | undefined;
+  /** Sends messages about runs to receivers. Absent without receivers. */
+  outbox?: RunOutbox | undefined;
   store: RunStore;
   queue: RunQueue;
   runtime: Runtime;
+  /** What runs have cost. Absent in a process that holds no budget of a day. */
+  index?: () => Promise<RunIndex>;
   /** Whether orphaned processes of a tool become children of this process: true in the command line, false in a program that uses the library. */
   adoptsOrphans: boolean;
   /** The adapter that a manifest names (contract §1). */
@@ -43,4 +48,10 @@ export interface RunWatch {
   beforeEnd(): Promise<void>;
   /** Waits a bounded time until the plugins have received the last event. */
   afterEnd(): Promise<void>;
+}
+
+/** Sends what runs have to say to receivers outside, without holding the run up. */
+export interface RunOutbox {
+  /** Call it before the supervisor writes the first event of the run. */
+  watch(writer: RunWriter): void;
 }

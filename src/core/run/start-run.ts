@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { resumeRun } from '../../protocol/next-steps.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import { identify } from '../../util/process-table.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { KeyedCall, NewRun, RunStore } from '../ports/run-store.ts';
 import type { KnownRun } from './known-run.ts';
@@ -33,10 +33,24 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   if (known !== undefined) return knownRun(services, known);
   const { plan, createExecutor } = await prepareRun(services, request);
   if (request.parent !== undefined) await refuseOrphan(store, request.parent.run_id);
-  const record = newRunRecord(plan);
-  const made = await (keyed === undefined ? store.create(record) : store.createOnce(record, keyed));
+  const create = async (planned: RunPlan) => {
+    const record = newRunRecord(planned);
+    const made = await (keyed === undefined ? store.create(record) : store.createOnce(record, keyed));
+    return { planned, made };
+  };
+  const { planned, made } = await (plan.cost.needsDay ? withinDay(services, plan, create) : create(plan));
   if (typeof made === 'string') return knownRun(services, made);
-  return Run.begin(services, plan, made, createExecutor(made));
+  return Run.begin(services, planned, made, createExecutor(made));
+}
+
+/** Reserves the run's part of the day's budget, and creates the run. */
+async function withinDay<T>(
+  services: RunnerServices,
+  plan: RunPlan,
+  create: (plan: RunPlan) => Promise<T>,
+): Promise<T> {
+  const { reserveDay } = await import('./reserve-day.ts');
+  return reserveDay(services, plan, create);
 }
 
 /** Recovers lost runs before a new one starts. The code for it is loaded only when there are any. */
@@ -70,7 +84,7 @@ function keyedCall({ idempotencyKey: key, tool, args, cwd }: RunRequest): KeyedC
   }
   return {
     key,
-    call: createHash('sha256')
+    call: newSha256()
       .update(JSON.stringify([tool, args, cwd]))
       .digest('hex'),
   };
@@ -103,6 +117,8 @@ function newRunRecord(plan: RunPlan): NewRun {
     duration_s: null,
     usage: null,
     cost_usd: null,
+    cost: null,
+    cost_limit_usd: plan.cost.dayUsd,
     staged: plan.staged.map(({ input, staged }) => `${input}/${basename(staged)}`),
     trace_id: plan.traceId,
     span_id: plan.spanId,

@@ -11,6 +11,8 @@ import type { RunStore } from '../ports/run-store.ts';
 import { isRepeatable } from './repeatable.ts';
 import { wasInterrupted, wasStoppedMidway } from './retry.ts';
 
+const RUN_IDS = /\br-[0-9a-z-]+/g;
+
 /** The facts about an ended run that decide its next steps. */
 interface Ended
   extends Pick<RunRecord, 'run_id' | 'kind' | 'state' | 'code' | 'signal' | 'rc' | 'idempotent'> {
@@ -21,15 +23,18 @@ interface Ended
   hasCheckpoints?: boolean;
   /** As `isRepeatable` says. */
   repeatable: boolean;
+  /** The child run that failed, of a workflow or a pipe. */
+  failedRun?: string;
 }
 
 /** The next steps after a run has ended: only those that will be accepted. */
 export function stepsAfter(ended: Ended): NextStep[] {
   if (ended.state === 'completed') return [];
-  const { run_id, code } = ended;
+  const { run_id, code, failedRun } = ended;
   const resume = resumeAfter(ended);
   // What the tool did must be known before it is repeated.
   const first = forceFor(ended).force ? [findOutEffects(run_id), ...resume] : [...resume, readLogs(run_id)];
+  if (failedRun !== undefined) first.push(readLogs(failedRun));
   return [...first, ...stepsOfCode(code)];
 }
 
@@ -80,6 +85,7 @@ export async function recordedSteps(
     resumeWorkflow(run_id, { force: true }),
     hasForce ? findOutEffects(run_id) : readLogs(run_id),
     ...table,
+    ...commands.flatMap((command) => String(command).match(RUN_IDS) ?? []).map(readLogs),
   ];
   return commands.flatMap((command) => possible.find((step) => command === store.commandOf(step)) ?? []);
 }

@@ -32,6 +32,8 @@ export interface RunWorkspace {
   secrets: string;
   /** The paths that the run's Unix user owns while the run is live, and their original owners. */
   ownershipRecord: string;
+  /** The system calls of an observed tool, until they are read. No tool sees it. */
+  trace: string;
 }
 
 /** The workspaces of a project's runs on this machine. */
@@ -68,6 +70,7 @@ export class Workspaces {
       answers: join(toolControl, 'answers'),
       secrets: join(dir, 'secrets'),
       ownershipRecord: join(control, 'ownership.json'),
+      trace: join(dir, 'observed', 'trace'),
     };
   }
 }

@@ -1,5 +1,6 @@
 import type { NextStep } from '../../protocol/next-steps.ts';
 import { mayFollow, type RunState } from '../../protocol/run.ts';
+import type { RunCost } from '../../protocol/run-cost.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import type { RunWriter } from '../ports/run-store.ts';
@@ -16,8 +17,7 @@ type Reported = Pick<RunnerEnd, 'rc' | 'signal' | 'duration_s' | 'usage' | 'atte
   artifacts: readonly MeasuredArtifact[];
   survivors: readonly Survivor[];
   next: readonly NextStep[];
-  /** The tool's own result, if it has one. */
-  result: Readonly<Record<string, unknown>> | null;
+  cost: RunCost | null;
 };
 
 /**
@@ -32,7 +32,7 @@ export async function writeEnding(
   from?: RunState,
 ): Promise<number> {
   const { state, code, message } = outcome;
-  const { rc, signal, duration_s, usage, attempt } = reported;
+  const { rc, signal, duration_s, usage, attempt, cost } = reported;
   if (from !== state) await withReserveRetry(writer, () => writeOutcome(writer, outcome, from));
   await withReserveRetry(writer, () => writeEnd(writer, outcome, reported));
   // Not retried: after a failed fsync the next one succeeds although the kernel has dropped the data.
@@ -47,19 +47,14 @@ export async function writeEnding(
     signal,
     duration_s,
     usage: { cpu_s: usage.cpu_s, max_rss_bytes: usage.max_rss_bytes },
-    cost_usd: costIn(reported.result),
+    cost_usd: cost?.usd ?? null,
+    cost,
     events,
     attempt,
     ended_at: new Date().toISOString(),
   };
   await withReserveRetry(writer, () => writer.update(ended, { durable: true }));
   return events;
-}
-
-/** What a tool or an agent reports that its work has cost (`metrics.cost_usd` of its result). */
-function costIn(result: Reported['result']): number | null {
-  const metrics = result?.metrics as Readonly<Record<string, unknown>> | undefined;
-  return typeof metrics?.cost_usd === 'number' ? metrics.cost_usd : null;
 }
 
 async function withReserveRetry(writer: RunWriter, step: () => void | Promise<void>): Promise<void> {
@@ -103,7 +98,7 @@ async function writeEnd(
   { state, code, retryable }: Outcome,
   reported: Reported,
 ): Promise<void> {
-  const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late } = reported;
+  const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late, cost } = reported;
   log.append({
     type: 'runner_end',
     state,
@@ -113,6 +108,7 @@ async function writeEnd(
     ...(state === 'failed' && { retryable }),
     duration_s,
     usage,
+    ...(cost !== null && { cost }),
     events: log.events + 1,
     bytes: log.bytes,
     artifacts,

@@ -1,4 +1,5 @@
 import type { ToolEntry } from '../registry/registry.ts';
+import { costOfParent } from '../run/plan/cost.ts';
 import { fromRequest } from '../run/plan/from-request.ts';
 import { withinBudget } from '../run/plan/limits.ts';
 import type { RunPlan } from '../run/plan/run-plan.ts';
@@ -56,6 +57,7 @@ export function planParent(
     ...withinBudget(limits, { maxAttempts: 1, backoffS: 0, maxBackoffS: 0 }, budget),
     idempotent: true,
     budget: { maxRuns: null },
+    cost: costOfParent(services.config.config, of.tools, request),
     needsSlot: false,
     rate: null,
     answers: of.answers,

@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { AppError } from '../../compose/app-error.ts';
 import { approve } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { policyStatusOf, policyStatusShape } from '../tool/policy-status.ts';
+import { type PolicyStatus, policyStatusOf, policyStatusShape } from '../tool/policy-status.ts';
 
 const output = policyStatusShape.extend({
   tool: z.string(),
@@ -38,11 +39,26 @@ export const policyCheck = acorOperation({
       ...(input.args.length > 0 && { args: input.args }),
     });
     const isApproved = status.approval.state === 'not_needed' || status.approval.state === 'valid';
-    return {
-      kind: 'data',
-      data: { tool: tool.name, level: tool.manifest.permissions.level, ...status },
-      exit: status.allowed && isApproved ? 0 : 2,
-      ...(status.allowed && !isApproved && { next: [approve(tool.name)] }),
-    };
+    const data = { tool: tool.name, level: tool.manifest.permissions.level, ...status };
+    if (!status.allowed) return { kind: 'failure', error: rejected(tool.name, status), data };
+    if (!isApproved) return { kind: 'failure', error: notApproved(tool.name), data };
+    return { kind: 'data', data };
   },
 });
+
+function rejected(tool: string, { violations: [first, ...others] }: PolicyStatus): AppError {
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  return new AppError('E_POLICY_DENIED', `the policy rejects '${tool}': ${first?.rule}${more}`, {
+    hint: first?.fix,
+  });
+}
+
+function notApproved(tool: string): AppError {
+  return new AppError(
+    'E_APPROVAL_REQUIRED',
+    `no person has approved these versions of the files of '${tool}'`,
+    {
+      next: [approve(tool)],
+    },
+  );
+}

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { usageError } from '../../compose/app-error.ts';
+import { AGENTS } from '../../core/authoring/agents/agents.ts';
 import type { Initialised } from '../../core/authoring/scaffold/init-project.ts';
 import type { PlannedFile } from '../../core/authoring/scaffold/planned-file.ts';
 import { TEMPLATES } from '../../core/authoring/scaffold/templates.ts';
@@ -10,6 +11,7 @@ import {
   CHECK_AGENTS,
   createTool,
   describeTool,
+  FIX_SAFELY,
   LIST_TOOLS,
   type NextStep,
   runTool,
@@ -79,7 +81,7 @@ export const projectInit = acorOperation({
         {
           parameter: 'agents_only',
           message: '--agents-only needs --agents',
-          fix: 'Add --agents claude,codex,gemini, or some of them.',
+          fix: `Add --agents ${AGENTS.join(',')}, or some of them.`,
         },
       ]);
     const done = input.agents_only
@@ -90,6 +92,7 @@ export const projectInit = acorOperation({
           force: input.force,
           fromExisting: input.from_existing,
           dryRun: input.dry_run,
+          onBuild: (command) => ctx.note(`Building the tool: ${command}`),
           ...(input.template !== undefined && { template: input.template }),
         });
     if (forAgents !== undefined && !input.dry_run) writeFiles(forAgents.files, ctx.cwd);
@@ -135,7 +138,7 @@ function nextOf(
   { from_existing: isMoved, agents }: { from_existing: boolean; agents?: string | undefined },
 ): NextStep[] {
   const check = agents === undefined ? [] : [CHECK_AGENTS];
-  if (tool === null) return [LIST_TOOLS, ...(isMoved ? [validateStrictly([])] : []), ...check];
+  if (tool === null) return [LIST_TOOLS, ...(isMoved ? [FIX_SAFELY, validateStrictly([])] : []), ...check];
   return [
     ...(build?.built === false ? [{ command: build.command, why: 'Build the tool.' }] : []),
     runTool(tool.name, ['--who', 'Ada']),

@@ -37,10 +37,14 @@ export async function projectStamp(app: AcorApp, last: ProjectStamp | undefined)
   };
 }
 
-/** Reports the runs of the project whenever they start, write an event or end. Returns the function that stops it. */
-export async function watchProjectRuns(app: AcorApp, onChange: (runId: string) => void): Promise<() => void> {
+/** Reports the runs of the project, as `watchRuns` does. Returns the function that stops it. */
+export async function watchProjectRuns(
+  app: AcorApp,
+  onChange: (runId: string) => void,
+  onLedger?: () => void,
+): Promise<() => void> {
   await app.authorize({ name: 'run.list', effect: 'reads' }, {});
-  return watchRuns((await app.project()).store.root, onChange);
+  return watchRuns((await app.project()).store.root, onChange, onLedger);
 }
 
 /** The folders in which a change of one of these paths is reported: a folder itself, else the one that holds it. */

@@ -41,6 +41,7 @@ export const projectTemplate = acorOperation({
       name,
       env: ctx.env,
       dryRun: input.dry_run,
+      onBuild: (command) => ctx.note(`Building the tool: ${command}`),
       ...(input.output !== undefined && { output: resolve(ctx.cwd, input.output) }),
     });
     const notes: string[] = [];

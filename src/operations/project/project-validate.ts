@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { Finding } from '../../core/authoring/validation/finding.ts';
@@ -6,6 +7,8 @@ import { RULES } from '../../core/authoring/validation/rules.ts';
 import { openSubject } from '../../core/authoring/validation/subject.ts';
 import { validate } from '../../core/authoring/validation/validate.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
+import { writeAtomic } from '../../util/atomic-write.ts';
+import { errorMessage } from '../../util/error-code.ts';
 import { acorOperation } from '../define.ts';
 import { findingShape, placed, shownFinding } from './shapes.ts';
 
@@ -25,6 +28,7 @@ export const projectValidate = acorOperation({
   summary:
     'Check configuration, manifests, error codes, policies, prompts and workflows; every finding has its place and its fix.',
   effect: 'writes',
+  readsWithout: ['fix', 'selftest'],
   idempotent: true,
   rateLimit: null,
   input: z.object({
@@ -39,13 +43,22 @@ export const projectValidate = acorOperation({
       .default(false)
       .describe('Also whether tools and project fit this version of ACOR.'),
     selftest: z.boolean().default(false).describe('Also run the self-tests of the tools.'),
+    junit: z.string().optional().describe('Also write the findings to this file, as a JUnit report.'),
+    ci: z
+      .boolean()
+      .default(false)
+      .describe('Also write each finding to standard error as an annotation of GitHub.'),
     dry_run: z.boolean().default(false).describe('With --fix: show what would change, and change nothing.'),
   }),
   output,
   positionals: ['targets'],
   list: 'findings',
   example: 'acor validate --strict',
-  moreExamples: ['acor validate data_migrator --selftest', 'acor validate --fix --dry-run'],
+  moreExamples: [
+    'acor validate data_migrator --selftest',
+    'acor validate --fix --dry-run',
+    'acor validate --ci --junit report.xml',
+  ],
   async run(input, ctx) {
     const { pluginsOf } = await import('../../core/project/open-project.ts');
     const surroundings = { cwd: ctx.cwd, env: ctx.env, pluginsOf };
@@ -60,6 +73,16 @@ export const projectValidate = acorOperation({
       onInterrupt: (listener) => ctx.interrupts.listen(listener),
     });
     const findings = found.map(shownFinding);
+    if (input.ci) {
+      const { annotation } = await import('./annotation.ts');
+      for (const finding of findings) ctx.note(annotation(finding, ctx.env['GITHUB_WORKSPACE'] ?? ctx.cwd));
+    }
+    if (input.junit !== undefined && !input.dry_run) {
+      const { junitReport } = await import('./junit-report.ts');
+      const { tools } = subject;
+      const report = junitReport({ root: ctx.cwd, tools, findings, selftest: input.selftest });
+      writeReport(resolve(ctx.cwd, input.junit), report);
+    }
     const errors = findings.filter(({ severity }) => severity === 'error');
     const data = {
       findings,
@@ -76,6 +99,16 @@ export const projectValidate = acorOperation({
     return { kind: 'failure', error: refusal(errors, first, fixing, subject.workflowFiles), data };
   },
 });
+
+function writeReport(path: string, text: string): void {
+  try {
+    writeAtomic(path, text);
+  } catch (error) {
+    throw new AppError('E_USAGE', `cannot write the report: ${errorMessage(error)}`, {
+      hint: 'Pass the path of a file in a folder that exists and that you can write to.',
+    });
+  }
+}
 
 function previewFixes(targets: readonly string[]): NextStep {
   const input = { targets, fix: true, dry_run: true };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { AppError } from '../../compose/app-error.ts';
 import type { Answer, StreamEnd } from '../../compose/operation.ts';
 import { listArtifacts } from '../../protocol/next-steps.ts';
 import { countOf } from '../../util/count-of.ts';
@@ -90,7 +91,14 @@ export function comparisonEnd(answer: Answer<unknown>, data: Replayed): StreamEn
   const notes = linesOf(data).map((line) => `acor: ${line}`);
   if (answer.kind === 'failure') return { answer: { ...answer, data }, notes };
   const next = data.same ? [] : [data.replays, data.run_id].map(listArtifacts);
-  return { answer: { kind: 'data', data, exit: answer.exit || (data.same ? 0 : 1), next }, notes };
+  if (data.same) return { answer: { kind: 'data', data, next }, notes };
+  const count = data.artifacts.differing.length;
+  const message = `${count} artifact${count === 1 ? '' : 's'} of ${data.run_id} differ${count === 1 ? 's' : ''} from the recorded run`;
+  const error = new AppError('E_RESULT_INVALID', message, {
+    next,
+    hint: 'Compare the artifacts of both runs.',
+  });
+  return { answer: { kind: 'failure', error, data }, notes };
 }
 
 /** The comparison in words, for stderr: the last event on stdout is `runner_end`. */

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import type * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
+import { toolMayAsk } from '../../core/run/may-ask.ts';
 import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
 import { summariseLog } from '../../core/run/read-log.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
@@ -32,7 +33,8 @@ export async function executeAgain(
 ): Promise<OperationResult<Replayed | z.output<typeof shownPlan>>> {
   const services = await ctx.app.services();
   const recorded = await recordedRequest(services.store, record, ctx.env);
-  const { manifest } = await services.registry.find(record.tool);
+  const tool = await services.registry.find(record.tool);
+  const { manifest } = tool;
   const { caller } = ctx.app;
   const request: RunRequest = {
     ...recorded,
@@ -43,7 +45,7 @@ export async function executeAgain(
   if (manifest.effects === 'destroys' && !flags.force) throw destroys(record);
   const { planRun } = await import('../../core/run/plan/plan.ts');
   const targets = targetsOf(await planRun(services, request));
-  const started = await run(services, request, manifest.actions.length > 0, flags, ctx);
+  const started = await run(services, request, toolMayAsk(tool, services.config), flags, ctx);
   // Without --detach a started run always has events.
   if (started.kind !== 'events') throw new Error('the run that was started has no events');
   return { ...started, ended: async () => compared(await started.ended(), record, targets, services, ctx) };

@@ -1,15 +1,21 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
+import { executedWords, WAYS_TO_EXECUTE, type WayToExecute } from '../../core/review/executed-later.ts';
 import type { applyKept, SettledRun } from '../../core/review/settle.ts';
 import { keptSteps } from '../../core/review/undecided.ts';
+import { stillGranted } from '../../core/run/plan/still-granted.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { attachTo } from '../../protocol/next-steps.ts';
+import { attachTo, diffRun } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import { realPathOf } from '../../util/real-path.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { requirePerson } from '../needs-person.ts';
 import { runId } from '../shapes.ts';
+
+const MAX_WARNINGS = 20;
 
 /** The input of the operations that settle the changes of a run. */
 export const settleInput = z.object({
@@ -31,6 +37,9 @@ export const settled = z.lazy(() =>
     refused: z
       .array(z.object({ path: z.string(), why: z.enum(['special', 'leads_out']) }))
       .describe('Changes that are never put in place: pipes, devices and sockets, and links that lead out.'),
+    executed: z
+      .array(z.object({ path: z.string(), way: z.enum(WAYS_TO_EXECUTE) }))
+      .describe('Applied changes that other programs may execute: read each of them first.'),
     left: z.int().describe('How many changes of the run are not settled.'),
     dry_run: z.boolean(),
   }),
@@ -47,12 +56,14 @@ export async function endedRun(run: string, ctx: OperationContext<AcorApp>): Pro
     });
   }
   const { workspaces } = project;
+  const record = await readRun(project.store, run);
   return {
     runId: run,
     dir: workspaces.of(run).dir,
     root: workspaces.root,
     by: ctx.app.principal.name,
     check: () => ctx.signal.throwIfAborted(),
+    whyNot: await stillGranted(project, record, { cwd: ctx.cwd, env: ctx.env }),
   };
 }
 
@@ -66,17 +77,42 @@ function changedPaths(paths: readonly string[], cwd: string): string[] {
   });
 }
 
-/** Settles changes of a run, and says what can still be done with the others. */
+/** A warning for each change that may be executed later, up to a number. */
+export function executionWarnings(executed: readonly { path: string; way: WayToExecute }[]): string[] {
+  const shown = executed.slice(0, MAX_WARNINGS).map(({ path, way }) => executedWords(path, way));
+  const more = executed.length - shown.length;
+  return more > 0 ? [...shown, `${more} further changes may be executed later, too`] : shown;
+}
+
+/** Settles changes of a run for a person who has seen them, and says what can still be done with the others. */
 export async function settleChanges(
+  decision: 'apply' | 'undo',
   settle: typeof applyKept,
   { run, paths, dry_run }: z.output<typeof settleInput>,
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<z.output<typeof settled>>> {
   const ended = await endedRun(run, ctx);
-  const { paths: changed, refused, left } = await settle(ended, changedPaths(paths, ctx.cwd), dry_run);
+  if (!dry_run) {
+    const what =
+      decision === 'apply' ? 'put the changes of a run in place' : 'restore what a run has changed';
+    const { config } = await ctx.app.project();
+    const decider = { person: ctx.person, root: config.root, env: ctx.env };
+    await requirePerson(decision, decider, { what, next: [diffRun(run)] });
+  }
+  const {
+    paths: changed,
+    refused,
+    executed,
+    unmatched,
+    left,
+  } = await settle(ended, changedPaths(paths, ctx.cwd), dry_run);
   return {
     kind: 'data',
-    data: { run_id: run, paths: changed, refused, left, dry_run },
+    data: { run_id: run, paths: changed, refused, executed, left, dry_run },
     next: keptSteps(run, ended.dir),
+    warnings: [
+      ...executionWarnings(executed),
+      ...unmatched.map((path) => `the run has no undecided change at ${path}`),
+    ],
   };
 }

@@ -1,14 +1,19 @@
 import { resolve } from 'node:path';
+import type { OperationContext } from '../../compose/operation.ts';
 import { problemText } from '../../core/config/problem.ts';
 import type { PreparedAnswer } from '../../core/ports/run-launcher.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import type { AcorApp } from '../acor-app.ts';
 
-/** The answers that a caller gives in advance. Those of `--answer ACTION=VALUE` override those of the file. */
+/**
+ * The answers that a caller gives in advance. Those of `--answer ACTION=VALUE` override those of the file. Throws E_POLICY_DENIED for a caller
+ * who may not answer a run of their own.
+ */
 export async function preparedAnswers(
-  given: readonly string[],
-  file: string | undefined,
-  cwd: string,
+  { answer: given, answers: file }: { answer: readonly string[]; answers?: string | undefined },
+  { app, cwd }: Pick<OperationContext<AcorApp>, 'app' | 'cwd'>,
 ): Promise<PreparedAnswer[]> {
+  if (given.length > 0 || file !== undefined) await app.authorizeOwnAnswers();
   const fromFlags = given.map((text) => {
     const equals = text.indexOf('=');
     if (equals > 0) return beforehand(text.slice(0, equals), jsonOrText(text.slice(equals + 1)));

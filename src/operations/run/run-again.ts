@@ -4,6 +4,7 @@ import { AppError } from '../../compose/app-error.ts';
 import type { Operation, OperationContext, OperationResult } from '../../compose/operation.ts';
 import type { Rerun, RerunMode } from '../../core/ports/run-launcher.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
+import { toolMayAsk } from '../../core/run/may-ask.ts';
 import { isStage } from '../../core/run/repeatable.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
@@ -47,6 +48,10 @@ const nextAttempt = z.object({
   timeout_s: z.number(),
   checkpoints: z.array(z.string()).describe('The checkpoints from which it would continue.'),
   steps_again: z.array(z.string()).describe('The completed steps of a workflow that would run again.'),
+  steps_to_run: z
+    .array(z.string())
+    .describe('The steps of a workflow that would run, unless their conditions skip them.'),
+  steps_kept: z.array(z.string()).describe('The steps of a workflow whose results would be kept.'),
   dry_run: z.literal(true),
 });
 
@@ -102,7 +107,7 @@ export async function continueRun(
   }
   await refuseStage(record, services.store);
   const { caller } = ctx.app;
-  const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
+  const answers = await preparedAnswers(given, ctx);
   const [file, ...inputs] = record.given_args;
   const request: RunRequest = {
     kind: record.kind,
@@ -157,6 +162,9 @@ async function previewAttempt(
       timeout_s: plan.limits.timeoutS,
       checkpoints: kept,
       steps_again: 'stepsAgain' in plan ? [...(plan as WorkflowPlan).stepsAgain] : [],
+      ...('workflow' in plan
+        ? await stepsOf(services.store, plan as WorkflowPlan, again)
+        : { steps_to_run: [], steps_kept: [] }),
       dry_run: true,
     },
     next: [
@@ -166,6 +174,28 @@ async function previewAttempt(
         why: 'Start this attempt.',
       },
     ],
+  };
+}
+
+/** A retry runs every step; a resume keeps those that have completed. Steps of `finally` run whenever another one does. */
+async function stepsOf(
+  store: RunStore,
+  { workflow, stepsAgain }: WorkflowPlan,
+  { runId, mode }: Rerun,
+): Promise<{ steps_to_run: string[]; steps_kept: string[] }> {
+  const [{ readEvents }, { stepStates }] = await Promise.all([
+    import('../../core/run/read-log.ts'),
+    import('../../core/workflow/graph/graph.ts'),
+  ]);
+  const states = await stepStates(readEvents(store, runId, { wait: false }));
+  const isKept = (name: string) =>
+    mode === 'resume' && states.get(name) === 'completed' && !stepsAgain.includes(name);
+  const steps = workflow.steps.map(({ name }) => name);
+  const toRun = steps.filter((name) => !isKept(name));
+  const last = workflow.finally.map(({ name }) => name);
+  return {
+    steps_to_run: toRun.length > 0 ? [...toRun, ...last] : last.filter((name) => !isKept(name)),
+    steps_kept: steps.filter(isKept),
   };
 }
 
@@ -189,7 +219,7 @@ async function mayAsk(services: RunnerServices, request: RunRequest): Promise<bo
     return pipes.mayAsk(services, request.args);
   }
   if (request.kind !== 'workflow')
-    return (await services.registry.find(request.tool)).manifest.actions.length > 0;
+    return toolMayAsk(await services.registry.find(request.tool), services.config);
   const [{ planWorkflow }, workflows] = await Promise.all([
     import('../../core/workflow/engine/plan-workflow.ts'),
     import('../../core/workflow/engine/plan-workflow.ts'),

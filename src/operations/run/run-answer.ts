@@ -6,6 +6,7 @@ import { type NextStep, waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { readRegular } from '../../util/regular-file.ts';
 import { acorOperation } from '../define.ts';
+import { requirePersonFor } from '../needs-person.ts';
 import { runId } from '../shapes.ts';
 
 const input = z.object({
@@ -41,13 +42,15 @@ export const runAnswer = acorOperation({
   moreExamples: [`acor answer r-0123456789abcdef --value '{"batch_size":50}'`],
   async run(given, ctx) {
     const { run, action_id: actionId, reason } = given;
-    const { store } = await ctx.app.project();
+    const { store, config } = await ctx.app.project();
     // Check the run id before the answer.
     await store.read(run);
     const value = answerGiven(given, ctx.cwd);
     const { principal, surface: source } = ctx.app;
     const by = given.by ?? principal.name;
     const question = await findOpenQuestion(store, run, actionId);
+    if (!given.dry_run)
+      await requirePersonFor(question, run, { person: ctx.person, root: config.root, env: ctx.env });
     if (given.dry_run) await checkAnswer(run, question, value);
     else await submitAnswer(store, run, question, { value, by, source, reason }, ctx.signal);
     const { actionId: action_id, action } = question;

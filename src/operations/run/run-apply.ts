@@ -14,5 +14,5 @@ export const runApply = acorOperation({
   list: 'paths',
   example: 'acor apply r-0123456789abcdef',
   moreExamples: ['acor apply last src/report.md --dry-run'],
-  run: (input, ctx) => settleChanges(applyKept, input, ctx),
+  run: (input, ctx) => settleChanges('apply', applyKept, input, ctx),
 });

@@ -1,8 +1,12 @@
+import { basename } from 'node:path';
 import * as z from 'zod';
+import { AppError } from '../../compose/app-error.ts';
 import { summariseLog } from '../../core/run/read-log.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { listArtifacts, type NextStep } from '../../protocol/next-steps.ts';
+import { shellCommand } from '../../util/shell-words.ts';
+import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, runId } from '../shapes.ts';
 
@@ -28,6 +32,7 @@ export const runArtifacts = acorOperation({
 
 const DEFAULT_BYTES = 65_536;
 const MAX_BYTES = 8_388_608;
+const PART_BYTES = 1_048_576;
 
 export const runArtifact = acorOperation({
   name: 'run.artifact',
@@ -82,10 +87,42 @@ export const runArtifact = acorOperation({
     // A reader of text gets the artifact itself.
     if (!ctx.structured && text !== undefined && rest >= size)
       return { kind: 'document', document: text.content, data };
+    if (!ctx.structured && (text === undefined || (most === undefined && rest < size))) {
+      const read = (part: { from: number; bytes: number }) => store.blobs.read(run, artifact, part);
+      const last = Math.min(size, from + (most ?? size));
+      return { kind: 'bytes', bytes: parts(read, from, last), refusal: noText(run, name, artifact) };
+    }
     if (length === 0 || rest >= size) return { kind: 'data', data };
     return { kind: 'data', data, hasMore: true, next: [restOf(run, name, rest)] };
   },
 });
+
+async function* parts(
+  read: (part: { from: number; bytes: number }) => Promise<Buffer>,
+  from: number,
+  end: number,
+): AsyncGenerator<Uint8Array, void> {
+  for (let at = from; at < end; ) {
+    const part = await read({ from: at, bytes: Math.min(PART_BYTES, end - at) });
+    if (part.length === 0) return;
+    yield part;
+    at += part.length;
+  }
+}
+
+/** A terminal gets no bytes, and no text that is longer than a person reads. */
+function noText(run: string, artifact: string, { path, media_type, size }: MeasuredArtifact): AppError {
+  const asText = commandOf({ operation: 'run.artifact', input: { run, artifact }, why: '' });
+  const command = `${asText} --format text > ${shellCommand([basename(path)])}`;
+  return new AppError(
+    'E_USAGE',
+    `'${basename(path)}' is not text for a terminal: ${media_type}, ${size} bytes`,
+    {
+      hint: 'Write it to a file, or into a pipe.',
+      next: [{ command, why: 'Write the bytes to a file.' }],
+    },
+  );
+}
 
 function restOf(run: string, artifact: string, from: number): NextStep {
   return {

@@ -12,7 +12,7 @@ import { type EndedRun, runId, runSummary, type StartedRun, startedRun, stream, 
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { questionEnd, startedRunOf } from './run-detached.ts';
-import { answerOf, EXIT_INTERRUPTED } from './run-result.ts';
+import { answerOf, interrupted } from './run-result.ts';
 
 export const runAttach = acorOperation({
   name: 'run.attach',
@@ -44,13 +44,12 @@ export const runAttach = acorOperation({
         if (how === 'question') return questionEnd(store, run);
         if (signal.aborted) {
           ctx.note(`acor: run ${run} continues. Follow it with: ${commandOf(attachTo(run))}`);
-          return { answer: { kind: 'data', data: await startedRunOf(project, run), exit: EXIT_INTERRUPTED } };
+          return { answer: interrupted([attachTo(run)]) };
         }
         const record = await readRun(store, run);
         if (!isFinal(record.state))
           return { answer: { kind: 'data', data: await startedRunOf(project, run) } };
-        const answer = await answerOf(await summaryOf(project, run, record), { exit_code: 'acor' }, app);
-        return { answer: { ...answer, exit: record.state === 'completed' ? 0 : 1 } };
+        return { answer: await answerOf(await summaryOf(project, run, record), { exit_code: 'acor' }, app) };
       },
     });
   },

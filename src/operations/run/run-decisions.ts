@@ -1,8 +1,22 @@
 import * as z from 'zod';
 import type { IndexedQuestion } from '../../core/ports/run-index.ts';
 import { questionsOf } from '../../core/run/answers/open-questions.ts';
+import { readQuestion } from '../../core/run/answers/question.ts';
 import { AUDIENCES, audienceOf } from '../../protocol/v1/wire.ts';
 import { acorOperation } from '../define.ts';
+
+/** What an answer must fit, and what happens without one. */
+const question = z.object({
+  msg: z.string().nullable(),
+  blocking: z.boolean().describe('Whether the run waits for the answer.'),
+  options: z.array(z.record(z.string(), z.unknown())).nullable(),
+  schema: z.record(z.string(), z.unknown()).nullable().describe('JSON Schema of the answer.'),
+  default: z.unknown().optional().describe('The answer that is used when none is given in time.'),
+  expires_at: z
+    .string()
+    .nullable()
+    .describe('Until when an answer is taken; null: as long as the run lives.'),
+});
 
 const decision = z.object({
   run_id: z.string(),
@@ -18,6 +32,7 @@ const decision = z.object({
   source: z.string().nullable(),
   reason: z.string().nullable(),
   answered_at: z.string().nullable(),
+  question: question.optional().describe('Of an open question.'),
 });
 
 type Decision = z.output<typeof decision>;
@@ -78,6 +93,20 @@ function decisionOf(runId: string, tool: string, { asked, answered, isOpen }: In
     source: textOrNull(answered?.source),
     reason: textOrNull(answered?.reason),
     answered_at: textOrNull(answered?.ts),
+    ...(isOpen && { question: questionIn(asked) }),
+  };
+}
+
+function questionIn(asked: IndexedQuestion['asked']): z.output<typeof question> {
+  const { msg, blocking, options, schema, default: fallback, timeoutS } = readQuestion(asked);
+  const askedMs = Date.parse(String(asked.ts));
+  return {
+    msg: msg ?? null,
+    blocking,
+    options: options?.map((option) => ({ ...option })) ?? null,
+    schema: schema === undefined ? null : { ...schema },
+    ...(fallback !== undefined && { default: fallback.value }),
+    expires_at: timeoutS === undefined ? null : new Date(askedMs + timeoutS * 1000).toISOString(),
   };
 }
 

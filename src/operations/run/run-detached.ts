@@ -2,6 +2,7 @@ import { AppError } from '../../compose/app-error.ts';
 import { eventsResult } from '../../compose/events-result.ts';
 import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
+import { warningsOf } from '../../core/run/read-log.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import { summaryOf } from '../../core/run/summarise-run.ts';
@@ -58,7 +59,8 @@ export async function showDetached(
     else stop.abort();
   });
   const ask = await askAtTerminal(runId, ctx, stop.signal);
-  const { signal } = stop;
+  // A server stops following for a caller that is gone.
+  const { signal } = ctx.app.launcher === undefined ? stop : ctx;
   return eventsResult(
     followRun(store, runId, { since, signal, atQuestions: true, ask, recoversIn: workspaces }),
     {
@@ -98,5 +100,5 @@ export async function questionEnd(store: RunStore, runId: string): Promise<Strea
   });
   // Only the text of the question can say what it accepts.
   const notes = next.length > 0 ? [] : [`acor: run ${runId} waits for an answer. ${HOW_TO_ANSWER}.`];
-  return { answer: { kind: 'failure', error }, next, notes };
+  return { answer: { kind: 'failure', error, warnings: await warningsOf(store, runId) }, next, notes };
 }

@@ -1,12 +1,14 @@
 import * as z from 'zod';
+import { executedLater, WAYS_TO_EXECUTE, type WayToExecute } from '../../core/review/executed-later.ts';
 import { KeptRun } from '../../core/review/kept-run.ts';
 import { patchOf } from '../../core/review/patch.ts';
-import { type PlacedChange, undecidedChanges } from '../../core/review/settle.ts';
+import type { PlacedChange } from '../../core/review/placed-change.ts';
+import { undecidedChanges } from '../../core/review/settle.ts';
 import { keptSteps } from '../../core/review/undecided.ts';
 import type { TreeEntry } from '../../util/tree-listing.ts';
 import { acorOperation } from '../define.ts';
 import { runId } from '../shapes.ts';
-import { endedRun } from './kept-changes.ts';
+import { endedRun, executionWarnings } from './kept-changes.ts';
 
 /** Of the texts of all changes: more would fill the context of an agent. */
 const MAX_PATCH_CHARS = 30_000;
@@ -49,6 +51,10 @@ export const runDiff = acorOperation({
           .enum(['special', 'leads_out'])
           .optional()
           .describe('Why it is never put in place: a pipe, device or socket, or a link that leads out.'),
+        executed: z
+          .enum(WAYS_TO_EXECUTE)
+          .optional()
+          .describe('How other programs may execute the changed entry later.'),
         patch: z.string().optional().describe('The change of a text file as a unified diff.'),
       }),
     ),
@@ -77,8 +83,10 @@ export const runDiff = acorOperation({
     const changes = found.map((change) => {
       const patch = stat || chars > MAX_PATCH_CHARS ? undefined : patchOf(kept, change);
       chars += patch?.length ?? 0;
-      return shown(change, chars > MAX_PATCH_CHARS ? undefined : patch);
+      const executed = executedLater(kept, change);
+      return shown(change, { executed, patch: chars > MAX_PATCH_CHARS ? undefined : patch });
     });
+    const executed = changes.flatMap(({ path, executed: way }) => (way === undefined ? [] : [{ path, way }]));
     const { effects } = kept;
     const places = kept.places.map(({ path, mode, state }) => ({ path, mode, state }));
     const next = keptSteps(run, dir).filter(
@@ -88,14 +96,20 @@ export const runDiff = acorOperation({
       kind: 'data',
       data: { run_id: run, places, changes, effects },
       next,
-      ...(chars > MAX_PATCH_CHARS && {
-        warnings: ['the texts of some changes were left out, because they are long'],
-      }),
+      warnings: [
+        ...executionWarnings(executed),
+        ...(chars > MAX_PATCH_CHARS
+          ? ['the texts of some changes were left out, because they are long']
+          : []),
+      ],
     };
   },
 });
 
-function shown({ path, kind, place, before, after, unfit }: PlacedChange, patch: string | undefined) {
+function shown(
+  { path, kind, place, before, after, unfit }: PlacedChange,
+  { executed, patch }: { executed: WayToExecute | undefined; patch: string | undefined },
+) {
   return {
     path,
     change: kind,
@@ -103,6 +117,7 @@ function shown({ path, kind, place, before, after, unfit }: PlacedChange, patch:
     before: shownEntry(before),
     after: shownEntry(after),
     ...(unfit !== undefined && place.mode === 'review' && { refused: unfit }),
+    ...(executed !== undefined && { executed }),
     ...(patch !== undefined && patch !== '' && { patch }),
   };
 }

@@ -6,6 +6,9 @@ import { output, runFlags, startTool } from './run-start.ts';
 
 const list = z.array(z.string()).default([]);
 
+const NO_STDIN =
+  'the program does not get your standard input, which holds data: write them to a file, and name it as an argument';
+
 export const runExec = acorOperation({
   name: 'run.exec',
   summary: 'Run any program or script with the sandbox, limits and record of a tool.',
@@ -14,11 +17,15 @@ export const runExec = acorOperation({
   rateLimit: null,
   input: z.object({
     program: z.string().describe('A program on the PATH, or the path of a program or script.'),
-    args: list.describe('Its arguments. One that names an existing file is granted for reading.'),
+    args: list.describe(
+      'Its arguments. One that names an existing file is granted for reading; with . it starts in the current folder.',
+    ),
     read: list.describe(
       'A file or folder that it may read. It starts in the current folder when that is granted.',
     ),
-    write: list.describe('A file or folder that it may read and write, where it is.'),
+    write: list.describe(
+      'A file or folder that it may write: where it is, but a file that is an argument is replaced when the run completes.',
+    ),
     net: list.describe('A host that it may access, as host:port.'),
     cmd: list.describe('A further program that it may start.'),
     ...runFlags,
@@ -27,7 +34,10 @@ export const runExec = acorOperation({
   positionals: ['program'],
   passthrough: 'args',
   example: 'acor exec -- wc -l README.md',
-  moreExamples: ['acor exec --read . -- git log --oneline', 'acor exec --write out --cmd cp -- ./build.sh'],
+  moreExamples: [
+    'acor exec --read . -- git log --oneline',
+    'acor exec --write out.csv -- sort -o out.csv in.csv',
+  ],
   streams: 'Protocol events, one JSON object a line; the last line is runner_end.',
   async run({ program, args, read, write, net, cmd, ...flags }, ctx) {
     const name = execName(program.includes('/') ? resolve(ctx.cwd, program) : program);
@@ -36,6 +46,7 @@ export const runExec = acorOperation({
     );
     const words = [...grants, '--', ...args];
     const { registry } = await ctx.app.project();
+    if (await ctx.hasUnreadStdin?.()) ctx.app.warn(NO_STDIN);
     const found = await registry.find(name, { args: words, cwd: ctx.cwd, env: ctx.env });
     return startTool({ ...flags, tool: name, args: words }, found, ctx);
   },

@@ -9,13 +9,16 @@ import { commandOf } from '../command-forms.ts';
 import { type EndedRun, type StartedRun, streams } from '../shapes.ts';
 import { answerOf, type ShownAs } from './run-result.ts';
 
-/** Runs a request with this process as its supervisor. The run continues whether or not a reader takes its events. */
+/** Runs a request with this process as its supervisor, unless this is a server. The run continues whether or not a reader takes its events. */
 export async function runHere(
   services: RunnerServices,
   request: RunRequest,
   flags: ShownAs,
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<EndedRun | StartedRun>> {
+  // The runs of a server outlive it.
+  if (ctx.app.launcher !== undefined)
+    return (await import('./run-detached.ts')).runApart(request, flags, ctx);
   const run = await startRun(services, request);
   if (!(run instanceof Run)) {
     ctx.note(

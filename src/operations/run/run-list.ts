@@ -1,17 +1,17 @@
 import * as z from 'zod';
 import type { Page } from '../../compose/operation.ts';
-import type { RunStore } from '../../core/ports/run-store.ts';
 import { readRun } from '../../core/run/read-run.ts';
-import { blockingQuestionsOf } from '../../core/supervision/follow-run.ts';
 import { attachTo, showRun } from '../../protocol/next-steps.ts';
 import { isFinal, RUN_KINDS } from '../../protocol/run.ts';
 import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
-import { clocksOf } from './run-clocks.ts';
+import { runLineOf } from './run-line.ts';
+import { unverified, unverifiedWords } from './run-unverified.ts';
 
 /** The next steps name at most this many of the runs that wait for an answer. */
 const MAX_NEXT = 3;
-const NO_CLOCKS = { silent_for_s: null, last_progress_at: null };
+/** A list may have many runs. `show` reads more. */
+const MAX_LOG_BYTES = 64_000;
 
 const time = z
   .string()
@@ -32,6 +32,10 @@ export const runList = acorOperation({
     kind: z.enum(RUN_KINDS).optional().describe('Only tools, workflows, pipes or tasks.'),
     caller: z.string().optional().describe('Only runs that this agent started.'),
     parent: z.string().optional().describe('Only the steps of this run.'),
+    before: z
+      .string()
+      .optional()
+      .describe('Only runs older than this one: the last id of a page, to read on.'),
     created_after: time
       .optional()
       .describe('Only runs created at this time or later: 2026-01-31, 2026-01-31T12:00Z.'),
@@ -60,12 +64,8 @@ export const runList = acorOperation({
       const isOver = isFinal(indexed.state) && !leased.has(indexed.run_id);
       // Also undefined when another process removed the run meanwhile.
       const record = isOver ? undefined : await readRun(store, indexed.run_id).catch(() => undefined);
-      const { run_id, tool, state, code, message, attempt, created_at, duration_s } = record ?? indexed;
-      const question = state === 'waiting_ai' ? await questionOf(store, run_id) : null;
-      const clocks = record === undefined ? NO_CLOCKS : await clocksOf(store, record);
-      const times = { created_at, duration_s, ...clocks };
-      const lost = record?.lost && { lost: record.lost };
-      runs.push({ run_id, tool, state, code, message, question, attempt, ...times, ...lost });
+      const why = isOver ? unverified(store, indexed.run_id, MAX_LOG_BYTES) : undefined;
+      runs.push({ ...(await runLineOf(store, record ?? indexed)), ...(why && { unverified: why }) });
     }
     if (index.warning !== undefined) ctx.note(index.warning);
     // At a terminal `attach` asks the question in a dialog; `show` lists the commands that answer it.
@@ -75,6 +75,7 @@ export const runList = acorOperation({
       kind: 'data',
       data: { runs },
       ...(isCut(ctx.page) && { total: found.total }),
+      warnings: runs.flatMap(({ run_id, unverified: why }) => (why ? [unverifiedWords(run_id, why)] : [])),
       next: waiting.map(({ run_id }) => stepFor(run_id)),
     };
   },
@@ -86,14 +87,4 @@ function msOf(given: string | undefined): number | undefined {
 
 function isCut({ limit, offset }: Page): boolean {
   return limit !== undefined || offset !== undefined;
-}
-
-/** The question for which a run waits; null when its log cannot be read. */
-async function questionOf(store: RunStore, runId: string): Promise<string | null> {
-  try {
-    const [first] = await blockingQuestionsOf(store, runId);
-    return first === undefined ? null : String(first.asked.action);
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { eventsResult } from '../../compose/events-result.ts';
-import type { EventsResult, OperationContext, StreamEnd } from '../../compose/operation.ts';
+import type { DataResult, EventsResult, OperationContext, StreamEnd } from '../../compose/operation.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import { followToEnd } from '../../core/run/follow-to-end.ts';
 import { readEvents } from '../../core/run/read-log.ts';
@@ -10,15 +10,16 @@ import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { runId } from '../shapes.ts';
 import { type RunAbout, runAbout } from './run-about.ts';
-import { EXIT_INTERRUPTED } from './run-result.ts';
+import { interrupted } from './run-result.ts';
+import { unverified, unverifiedWords } from './run-unverified.ts';
 
 /** One answer has at most this many events; `next` reads on. */
 const PAGE_EVENTS = 1000;
 
 /** What a view of a log needs besides the events. */
 export interface LogAbout extends RunAbout {
-  /** Show only events of these types; empty means all. */
-  types: readonly string[];
+  /** Whether to show an event. */
+  isWanted(event: Readonly<Record<string, unknown>>): boolean;
   follows: boolean;
 }
 
@@ -27,6 +28,7 @@ const input = z.object({
   follow: z.boolean().default(false).describe('Continue until the run ends, one event a line.'),
   since: z.int().min(0).default(0).describe('Only events after this seq.'),
   type: z.array(z.string()).default([]).describe('Only events of this type; may be given several times.'),
+  text: z.string().min(1).optional().describe('Only events with this text, in any case.'),
   format: z
     .enum(['json', 'text'])
     .default('json')
@@ -36,7 +38,7 @@ const input = z.object({
 const output = z.object({
   run_id: z.string(),
   events: z.array(z.record(z.string(), z.unknown())),
-  last_seq: z.int().describe('The seq of the last event that was read: pass it to --since to read on.'),
+  last_seq: z.int().describe('The seq of the last event that was read: give it as `since` to read on.'),
 });
 
 export const runLogs = acorOperation({
@@ -58,68 +60,117 @@ export const runLogs = acorOperation({
   async run(input, ctx) {
     const { store } = await ctx.app.project();
     await store.read(input.run);
+    const why = unverified(store, input.run);
     // A terminal and --format text get the whole log; an envelope gets one page.
-    if (input.follow || input.format === 'text' || !ctx.structured) return logEvents(store, input, ctx);
-    const events: Record<string, unknown>[] = [];
-    let lastSeq = input.since;
-    let hasMore = false;
-    for await (const event of readEvents(store, input.run, { since: input.since, wait: false })) {
-      if (input.type.length > 0 && !input.type.includes(String(event.type))) {
-        lastSeq = Number(event.seq);
-        continue;
-      }
-      if (events.length === PAGE_EVENTS) {
-        hasMore = true;
-        break;
-      }
-      events.push(event);
-      lastSeq = Number(event.seq);
+    if (input.follow || input.format === 'text' || !ctx.structured) {
+      if (why) ctx.note(unverifiedWords(input.run, why));
+      return logEvents(store, input, ctx);
     }
-    return {
-      kind: 'data',
-      data: { run_id: input.run, events, last_seq: lastSeq },
-      ...(hasMore && { hasMore, next: [nextEvents(input.run, lastSeq, input.type)] }),
-    };
+    const read = await pageOf(store, input, ctx);
+    return why ? { ...read, warnings: [unverifiedWords(input.run, why)] } : read;
   },
 });
 
-function nextEvents(run: string, since: number, type: readonly string[]): NextStep {
-  return { operation: 'run.logs', input: { run, since, type }, why: 'Read the next events.' };
+/** The events from `since` on, as many as the page has. Reading on from `last_seq` skips none. */
+async function pageOf(
+  store: RunStore,
+  given: z.output<typeof input>,
+  { page, signal }: Pick<OperationContext<AcorApp>, 'page' | 'signal'>,
+): Promise<DataResult<z.output<typeof output>>> {
+  const { run, since } = given;
+  const { limit, offset = 0 } = page;
+  const isWanted = filterOf(given);
+  const isFiltered = given.type.length > 0 || given.text !== undefined;
+  const most = Math.min(limit ?? PAGE_EVENTS, PAGE_EVENTS);
+  const events: Record<string, unknown>[] = [];
+  let lastSeq = since;
+  let skipped = 0;
+  let hasMore = false;
+  for await (const event of readEvents(store, run, { since, wait: false, signal })) {
+    const fits = isWanted(event);
+    if (fits && skipped >= offset) {
+      hasMore = events.length === most;
+      if (hasMore) break;
+      events.push(event);
+    } else if (fits) skipped++;
+    lastSeq = Number(event.seq);
+  }
+  return {
+    kind: 'data',
+    data: { run_id: run, events, last_seq: lastSeq },
+    isPage: true,
+    ...(limit !== undefined && !hasMore && { total: skipped + events.length }),
+    // Counting the events of a filter would read the whole log.
+    ...(hasMore && !isFiltered && { total: (await store.extent(run)).events - since }),
+    ...(hasMore && { hasMore, next: [nextEvents(given, lastSeq)] }),
+  };
 }
 
-/** The events as they are stored. A view filters by type itself, because it needs the other events to show the progress of the run. */
+/**
+ * The events of a run for a server that passes them on, in batches of whole lines. Throws E_PERMISSION and E_RUN_NOT_FOUND before the
+ * first batch.
+ */
+export async function streamEvents(
+  app: AcorApp,
+  { run, since, follow }: { run: string; since: number; follow: boolean },
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  await app.authorize({ name: 'run.logs', effect: 'reads' }, { run, since, follow });
+  const { store } = await app.project();
+  await store.read(run);
+  return follow
+    ? followToEnd(store, run, { since, signal })
+    : store.follow(run, { since, wait: false, signal });
+}
+
+function nextEvents({ run, type, text }: z.output<typeof input>, since: number): NextStep {
+  const filters = { ...(type.length > 0 && { type }), ...(text !== undefined && { text }) };
+  return { operation: 'run.logs', input: { run, since, ...filters }, why: 'Read the next events.' };
+}
+
+function filterOf({ type, text }: z.output<typeof input>): LogAbout['isWanted'] {
+  const wanted = text?.toLowerCase();
+  return (event) =>
+    (type.length === 0 || type.includes(String(event['type']))) &&
+    (wanted === undefined || JSON.stringify(event).toLowerCase().includes(wanted));
+}
+
+/** The events as they are stored. A view filters itself, because it needs the other events to show the progress of the run. */
 function logEvents(
   store: RunStore,
-  { run, since, type: types, follow }: z.output<typeof input>,
+  given: z.output<typeof input>,
   ctx: OperationContext<AcorApp>,
 ): EventsResult<z.output<typeof output>> {
+  const { run, since, follow } = given;
   const { signal } = ctx;
+  const isWanted = filterOf(given);
+  const isFiltered = given.type.length > 0 || given.text !== undefined;
   const all = follow
     ? followToEnd(store, run, { since, signal })
     : store.follow(run, { since, wait: false, signal });
   return eventsResult<void, z.output<typeof output>>(
-    ctx.structured && types.length > 0 ? ofTypes(all, types) : all,
+    ctx.structured && isFiltered ? wantedIn(all, isWanted) : all,
     {
       stream: true,
       about: async (): Promise<LogAbout> => {
         const about = await runAbout(run, ctx, { asks: false, cancels: false });
-        return { ...about, types, follows: follow };
+        return { ...about, isWanted, follows: follow };
       },
       left: undefined,
       end: async (): Promise<StreamEnd<z.output<typeof output>>> => {
-        const exit = signal.aborted ? EXIT_INTERRUPTED : 0;
-        return { answer: { kind: 'data', data: { run_id: run, events: [], last_seq: since }, exit } };
+        if (signal.aborted) return { answer: interrupted() };
+        return { answer: { kind: 'data', data: { run_id: run, events: [], last_seq: since } } };
       },
     },
   );
 }
 
-async function* ofTypes(
+async function* wantedIn(
   batches: AsyncIterable<Uint8Array>,
-  types: readonly string[],
+  isWanted: LogAbout['isWanted'],
 ): AsyncGenerator<Uint8Array, void> {
   for await (const lines of batches) {
-    const wanted = eventsIn(lines).filter(({ type }) => types.includes(String(type)));
+    const wanted = eventsIn(lines).filter(isWanted);
     if (wanted.length > 0) yield Buffer.from(wanted.map((event) => `${JSON.stringify(event)}\n`).join(''));
   }
 }

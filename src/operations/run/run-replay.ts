@@ -4,6 +4,7 @@ import { eventsResult } from '../../compose/events-result.ts';
 import type { OperationResult, StreamEnd } from '../../compose/operation.ts';
 import { summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
+import { summaryOf } from '../../core/run/summarise-run.ts';
 import { attachTo, previewReplay } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
@@ -12,7 +13,7 @@ import { runId } from '../shapes.ts';
 import { replayed } from './compare-artifacts.ts';
 import { playRecording } from './play-recording.ts';
 import { runAbout } from './run-about.ts';
-import { EXIT_INTERRUPTED } from './run-result.ts';
+import { answerOf, interrupted } from './run-result.ts';
 import { shownPlan } from './show-plan.ts';
 
 const input = z.object({
@@ -67,7 +68,8 @@ export const runReplay = acorOperation({
     'The recorded events byte for byte, or with --execute those of the new run; the last line is runner_end.',
   async run(given, ctx): Promise<OperationResult<z.output<typeof output>>> {
     checkFlags(given);
-    const { store } = await ctx.app.project();
+    const project = await ctx.app.project();
+    const { store } = project;
     const record = await readRun(store, given.run);
     if (!isFinal(record.state)) throw stillGoing(record);
     if (given.execute) {
@@ -82,8 +84,10 @@ export const runReplay = acorOperation({
       about: () => runAbout(given.run, ctx, { asks: false, cancels: false, old: { endMs } }),
       left: undefined,
       end: async (): Promise<StreamEnd<Recorded>> => {
-        const exit = ctx.signal.aborted ? EXIT_INTERRUPTED : record.state === 'completed' ? 0 : 1;
-        return { answer: { kind: 'data', data: { run_id: given.run, state: record.state }, exit } };
+        if (ctx.signal.aborted) return { answer: interrupted() };
+        const summary = await summaryOf(project, given.run, record);
+        const answer = await answerOf(summary, { exit_code: 'acor' }, ctx.app);
+        return { answer: { ...answer, data: { run_id: given.run, state: record.state } } };
       },
     });
   },

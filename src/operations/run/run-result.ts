@@ -1,12 +1,19 @@
 import { AppError } from '../../compose/app-error.ts';
-import type { Answer } from '../../compose/operation.ts';
+import type { Answer, FailureResult } from '../../compose/operation.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { OpenQuestion } from '../../core/supervision/run-status.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 
 /** The exit code that a shell expects of a program that Ctrl-C ended. */
-export const EXIT_INTERRUPTED = 130;
+const EXIT_INTERRUPTED = 130;
+
+/** The answer of a command that only followed a run, and that Ctrl-C ended. */
+export function interrupted(next?: readonly NextStep[]): FailureResult<never> {
+  const error = new AppError('E_CANCELLED', 'interrupted; nothing was done to the run', { next });
+  return { kind: 'failure', error, exit: EXIT_INTERRUPTED };
+}
 
 /** How a run ended, as data shows it. */
 export type ShownSummary = Omit<RunSummary, 'next' | 'warnings'> & {
@@ -36,7 +43,15 @@ export async function answerOf(
     ...(questions.length > 0 && { questions }),
     next: summary.next.map(commandOf),
   };
-  if (summary.state !== 'failed') return { kind: 'data', data: shown, exit, next: summary.next, warnings };
+  if (summary.state === 'completed') {
+    const asked = exit_code === 'tool' ? { programExit: exit } : {};
+    const next = [...summary.next, ...(await stepsWithAnswers(summary, questions, app))];
+    return { kind: 'data', data: { ...shown, next: next.map(commandOf) }, ...asked, next, warnings };
+  }
+  if (summary.state === 'cancelled') {
+    const error = new AppError('E_CANCELLED', 'the run was cancelled', { next: summary.next });
+    return { kind: 'failure', error, data: shown, exit, warnings };
+  }
   const { code, message, hint, retryable } = summary;
   const { store } = await app.project();
   const { stderrTail } = await import('../../core/run/read-log.ts');
@@ -59,6 +74,28 @@ async function unansweredOf({ run_id }: RunSummary, app: AcorApp): Promise<OpenQ
   if (record === undefined || record.has_questions === false) return [];
   const { unansweredQuestionsOf } = await import('../../core/supervision/run-status.ts');
   return unansweredQuestionsOf(store, run_id);
+}
+
+/** At most so many answers are offered as commands. */
+const SHOWN_CHOICES = 3;
+
+/** A program that writes markers asks and goes on: its answer is given with its next start (seed 003). */
+async function stepsWithAnswers(
+  { run_id, tool }: RunSummary,
+  questions: readonly OpenQuestion[],
+  app: AcorApp,
+): Promise<NextStep[]> {
+  const [first, ...others] = questions;
+  if (first?.options == null || others.length > 0) return [];
+  const { store, registry } = await app.project();
+  const { given_args, kind } = await store.read(run_id);
+  const adapter = kind === 'tool' ? (await registry.find(tool).catch(() => undefined))?.adapter : undefined;
+  if (adapter !== 'markers' || given_args === null) return [];
+  return first.options.slice(0, SHOWN_CHOICES).map(({ id, label }) => ({
+    operation: 'run.start',
+    input: { tool, args: given_args, answer: [`${first.action_id}=${String(id)}`] },
+    why: `Start it again with the answer ${String(label ?? id)}.`,
+  }));
 }
 
 function exitOf({ state, code, rc }: RunSummary, exitCode: ShownAs['exit_code'], app: AcorApp): number {

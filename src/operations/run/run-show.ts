@@ -5,18 +5,28 @@ import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
 import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import { shownQuestionsOf } from '../../core/supervision/run-status.ts';
-import { cancelRun, followLogs } from '../../protocol/next-steps.ts';
+import { cancelRun, followLogs, VERIFY } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import { runRecord } from '../../protocol/run-record.ts';
 import { acorOperation } from '../define.ts';
-import { artifactShape, clocks, lost, runId, shownQuestions, survivorShape } from '../shapes.ts';
+import {
+  artifactShape,
+  clocks,
+  lost,
+  runId,
+  shownQuestions,
+  survivorShape,
+  unverifiedShape,
+} from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
+import { unverified, unverifiedWords } from './run-unverified.ts';
 
 const shownRun = runRecord.extend({
   dir: z.string(),
   lost: lost.optional(),
+  unverified: unverifiedShape.optional(),
   last_event_at: z.string().nullable(),
-  ...clocks,
+  ...clocks(),
   progress: z
     .object({ step: z.string().nullable(), pct: z.number().nullable(), msg: z.string().nullable() })
     .nullable(),
@@ -59,10 +69,12 @@ export const runShow = acorOperation({
     const { end, ending, progress, lastEvent } = log;
     const stderr = record.state === 'failed' ? await stderrTail(store, input.run) : [];
     const { dir } = workspaces.of(input.run);
+    const why = unverified(store, input.run);
     const undecided = undecidedPlaces(dir);
     const data = {
       ...record,
       dir,
+      ...(why && { unverified: why }),
       last_event_at: (lastEvent?.ts as string | undefined) ?? null,
       ...(await clocksOf(store, record, log)),
       progress: progress === undefined ? null : pickProgress(progress),
@@ -80,7 +92,11 @@ export const runShow = acorOperation({
     const next = isFinal(record.state)
       ? [...keptSteps(input.run, dir), ...(await recordedSteps(store, record, end))]
       : [...(await stepsForOpenQuestions(store, input.run)), followLogs(input.run), cancelRun(input.run)];
-    return { kind: 'data', data, next, warnings: (end?.warnings ?? []) as string[] };
+    const warnings = [
+      ...(why ? [unverifiedWords(input.run, why)] : []),
+      ...((end?.warnings ?? []) as string[]),
+    ];
+    return { kind: 'data', data, next: why ? [...next, VERIFY] : next, warnings };
   },
 });
 

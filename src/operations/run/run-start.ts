@@ -1,11 +1,14 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import * as z from 'zod';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationContext, OperationDescription, OperationResult } from '../../compose/operation.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
+import { toolMayAsk } from '../../core/run/may-ask.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { execProgram, isAdHoc } from '../../protocol/names.ts';
-import { graphOf, runProgram } from '../../protocol/next-steps.ts';
+import { graphOf, runProgram, runTool } from '../../protocol/next-steps.ts';
 import { kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -121,7 +124,16 @@ async function namingOther(
     return new AcorError(error.code, error.message, {
       hint: `'${name}' is a workflow: run it as one, with \`workflow run\` in place of \`run\`.`,
       details: { ...error.details, workflow: name },
-      next: [graphOf(name)],
+      next: [
+        { operation: 'workflow.run', input: { workflow: name, args }, why: 'Run the workflow.' },
+        graphOf(name),
+      ],
+    });
+  if (statSync(resolve(ctx.cwd, name), { throwIfNoEntry: false })?.isFile())
+    return new AcorError(error.code, error.message, {
+      hint: 'There is a file of that name: run it by a path, with ./ in front.',
+      details: { ...error.details },
+      next: [runTool(`./${name}`, args), ...(error.next ?? [])],
     });
   const { findProgram } = await import('../../core/registry/find-program.ts');
   const program = findProgram(name, ctx.env);
@@ -150,7 +162,7 @@ export async function startTool(
     return planned;
   }
   // A tool that may ask gets a supervisor process, so that the run continues when its caller exits to answer (contract §3).
-  if (options.detach || found.manifest.actions.length > 0) {
+  if (options.detach || toolMayAsk(found, services.config)) {
     const { runApart } = await import('./run-detached.ts');
     return runApart({ ...request, found }, options, ctx);
   }
@@ -195,7 +207,7 @@ async function requestOf(
     (arg, index) => arg === '--input-json=-' || (arg === '--input-json' && args[index + 1] === '-'),
   );
   const stdin = asksForStdin ? await ctx.readStdin() : undefined;
-  const answers = await preparedAnswers(options.answer, options.answers, ctx.cwd);
+  const answers = await preparedAnswers(options, ctx);
   const { caller } = ctx.app;
   return {
     kind: kindOfName(options.tool),

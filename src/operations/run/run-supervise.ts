@@ -34,7 +34,7 @@ export const runSupervise = acorOperation({
       stream: true,
       events: replies.lines(),
       // The run continues also when the process that requested it has stopped reading.
-      ended: async () => ({ answer: { kind: 'data', data: {}, exit: await served } }),
+      ended: async () => ({ answer: { kind: 'data', data: {}, programExit: await served } }),
     };
   },
 });

@@ -14,5 +14,5 @@ export const runUndo = acorOperation({
   list: 'paths',
   example: 'acor undo r-0123456789abcdef --dry-run',
   moreExamples: ['acor undo last src'],
-  run: (input, ctx) => settleChanges(undoKept, input, ctx),
+  run: (input, ctx) => settleChanges('undo', undoKept, input, ctx),
 });

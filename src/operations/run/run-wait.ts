@@ -71,7 +71,6 @@ export const runWait = acorOperation({
     };
     if (waited === 'question') return { ...(await questionEnd(store, input.run)).answer, data };
     if (waited === 'timeout') return { kind: 'data', data, next: [waitFor(input.run)] };
-    const answer = await answerOf(summary, { exit_code: 'acor' }, ctx.app);
-    return { ...answer, data, exit: record.state === 'completed' ? 0 : 1 };
+    return { ...(await answerOf(summary, { exit_code: 'acor' }, ctx.app)), data };
   },
 });

@@ -4,7 +4,7 @@ import type { ValuesOf } from '../../compose/completion/values-of.ts';
 import { agoWords } from '../../compose/time-words.ts';
 import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { ERROR_CODES } from '../../protocol/error-codes.ts';
-import type { RunState } from '../../protocol/run.ts';
+import type { RunKind, RunState } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 
 const MAX_RUNS = 50;
@@ -29,7 +29,8 @@ export const completionValues: ValuesOf<AcorApp> = async ({ op, key, given }, ap
       default:
     }
     if (key === 'tool') return await tools(app);
-    if (key === 'run') return await runs(app, STATES[op.name]);
+    if (key === 'run')
+      return await runs(app, STATES[op.name], op.name === 'workflow.resume' ? 'workflow' : undefined);
     if (key === 'workflow' || key === 'workflows') return await workflows(app);
     if (key === 'reason' || key === 'by') return [];
     return undefined;
@@ -67,6 +68,8 @@ const STOPPED: readonly RunState[] = ['failed', 'cancelled'];
 /** The states of the runs that an operation accepts; any state for the others. */
 const STATES: Readonly<Record<string, readonly RunState[]>> = {
   'run.answer': ['waiting_ai', 'running'],
+  'run.attach': LIVE,
+  'run.wait': LIVE,
   'run.cancel': LIVE,
   'run.resume': STOPPED,
   'run.retry': STOPPED,
@@ -79,9 +82,10 @@ const STATES: Readonly<Record<string, readonly RunState[]>> = {
 async function runs(
   app: AcorApp,
   states: readonly (RunState | undefined)[] = [undefined],
+  kind?: RunKind,
 ): Promise<Candidate[]> {
   const index = await (await app.project()).index();
-  const found = await Promise.all(states.map((state) => index.query({ state, limit: MAX_RUNS })));
+  const found = await Promise.all(states.map((state) => index.query({ state, kind, limit: MAX_RUNS })));
   const newest = found.flatMap(({ runs }) => runs).toSorted((a, b) => (a.run_id < b.run_id ? 1 : -1));
   return newest.slice(0, MAX_RUNS).map(({ run_id, state, tool, created_at }) => ({
     value: run_id,

@@ -3,12 +3,13 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { readDuration } from '../../compose/duration.ts';
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
-import { valueAt } from '../../core/authoring/configuration/edit-config.ts';
+import { valueAt } from '../../core/config/edit-yaml.ts';
 import { findProject, userFolder } from '../../core/config/find.ts';
 import { leavesOf } from '../../core/config/layers.ts';
 import { loadConfig, MAY_WIDEN } from '../../core/config/load.ts';
 import { CONFIG_KEYS, readText } from '../../core/config/variables.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { DEPRECATIONS } from '../../protocol/deprecations.ts';
 import { INIT, SEE_CONFIG, TRUST } from '../../protocol/next-steps.ts';
 import { nearest } from '../../util/nearest.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -59,8 +60,10 @@ export const configSet = acorOperation({
     'acor config set project.tools_dirs tools/,scripts/',
     'acor config set security.isolation required --user',
   ],
-  run: async ({ value, ...change }, ctx) =>
-    changeConfig({ ...change, value: await readGiven(change.key, value) }, ctx),
+  run: async ({ value, ...change }, ctx) => {
+    refuseDeprecated(change.key);
+    return changeConfig({ ...change, value: await readGiven(change.key, value) }, ctx);
+  },
 });
 
 export const configUnset = acorOperation({
@@ -116,6 +119,22 @@ async function changeConfig(
     },
     next: needsTrust ? [TRUST] : [],
   };
+}
+
+/** Throws E_USAGE for a key that every later command would warn of. */
+function refuseDeprecated(name: string): void {
+  const found = DEPRECATIONS.find(({ file, path }) => file === 'config' && path === name);
+  if (found === undefined) return;
+  const { to } = found;
+  throw new AppError('E_USAGE', `'${name}' is deprecated`, {
+    hint: typeof to === 'string' ? `Set ${keyBeside(name, to)}.` : `It has no effect: ${to.removed}.`,
+    next: [SEE_CONFIG],
+  });
+}
+
+/** The path of a key in the same map as another one. */
+function keyBeside(name: string, other: string): string {
+  return [...name.split('.').slice(0, -1), other].join('.');
 }
 
 /** The words of a key. Throws E_USAGE for a name that no key can have. */

@@ -43,15 +43,16 @@ export const explain = acorOperation({
   moreExamples: ['acor explain --topic errors', 'acor explain --format markdown --include-examples'],
   async run(input, ctx) {
     if (input.protocol_version !== PROTOCOL_VERSION) throw otherVersion(input.protocol_version);
-    const [{ gatherFacts }, { FAMILIES, sectionsOf, TOPICS }] = await Promise.all([
+    const [{ gatherFacts }, { sectionsOf, topicsFor }] = await Promise.all([
       import('./explain/facts.ts'),
       import('./explain/topics.ts'),
     ]);
     const facts = await gatherFacts(ctx.app, input.include_examples);
     const sections = sectionsOf(input.topic, facts);
+    const known = topicsFor(facts);
     const topics = [
-      ...Object.entries(TOPICS).map(([name, { about }]) => ({ name, about })),
-      ...Object.entries(FAMILIES).map(([name, about]) => ({ name, about })),
+      ...Object.entries(known.topics).map(([name, { about }]) => ({ name, about })),
+      ...Object.entries(known.families).map(([name, about]) => ({ name, about })),
     ];
     const data = { topic: input.topic ?? null, protocol_version: input.protocol_version, sections, topics };
     const text = documentOf(data);

@@ -74,7 +74,7 @@ export const mcpServe = acorOperation({
       return { kind: 'document', document: '', data: {} };
     }
     const file = token_file === undefined ? undefined : resolve(ctx.cwd, token_file);
-    const { token, isNew } = serverToken({ given, file });
+    const { token, isNew } = serverToken({ given, variable: 'ACOR_MCP_TOKEN', file });
     const lines = new LineQueue();
     const onListening = async (at: number) => {
       const url = `http://127.0.0.1:${at}/mcp`;

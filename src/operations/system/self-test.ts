@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod';
-import { type HealthCheck, healthReport, overall } from '../../compose/health-shape.ts';
+import { type HealthCheck, healthReport, reportAnswer } from '../../compose/health-shape.ts';
 import { findProgram } from '../../core/registry/find-program.ts';
 import { sdkPaths } from '../../core/registry/own-files.ts';
 import { ownCommand } from '../../core/supervision/own-command.ts';
@@ -41,8 +41,7 @@ export const selfTest = acorOperation({
         checks.push(await checkLanguage(language, programs, folder, ctx.env));
       checks.push(await checkDetachedRun(checks, folder, ctx.env));
       checks.push(await checkStore(folder, ctx.env));
-      const status = overall(checks);
-      return { kind: 'data', data: { status, checks }, exit: status === 'blocked' ? 2 : 0 };
+      return reportAnswer(checks);
     } finally {
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
     }

@@ -6,12 +6,17 @@ import { errorCode, errorMessage } from '../../util/error-code.ts';
 
 const LEAST_CHARS = 16;
 
-/** The token that clients of the server must send: from ACOR_MCP_TOKEN, from the file, or a new one. */
-export function serverToken({ given, file }: { given: string | undefined; file: string | undefined }): {
-  token: string;
-  isNew: boolean;
-} {
-  if (given !== undefined && given !== '') return { token: checked(given, 'ACOR_MCP_TOKEN'), isNew: false };
+/** The token that clients of the server must send: `given` in a variable, from the file, or a new one. */
+export function serverToken({
+  given,
+  variable,
+  file,
+}: {
+  given: string | undefined;
+  variable: string;
+  file: string | undefined;
+}): { token: string; isNew: boolean } {
+  if (given !== undefined && given !== '') return { token: checked(given, variable), isNew: false };
   if (file === undefined) return { token: newToken(), isNew: true };
   const token = readToken(file);
   return token === undefined ? { token: makeFile(file), isNew: true } : { token, isNew: false };

@@ -8,7 +8,7 @@ import {
   wordsFor,
 } from '../../core/registry/tool-schema.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import type { AcorApp } from '../acor-app.ts';
+import type { AcorApp, Project } from '../acor-app.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -34,13 +34,14 @@ const MAX_SCHEMA_CHARS = 16_384;
 /** The valid tools of the project, by name. Throws E_PERMISSION when the caller may not call `tool.list`. */
 export async function offeredTools(app: AcorApp): Promise<OfferedTool[]> {
   await app.authorize({ name: 'tool.list', effect: 'reads' }, {});
-  const { registry, config } = await app.project();
+  const project = await app.project();
+  const { registry, config } = project;
   const isConfined = config.config.security.isolation !== 'off';
   const tools = (await registry.list()).filter(({ problems }) => problems.length === 0);
   const offered = await Promise.all(
     tools.map(async (tool) => ({
       ...(await offer(tool, isConfined)),
-      needsApproval: await lacksApproval(app, tool).catch(() => true),
+      needsApproval: await lacksApproval(project, app, tool).catch(() => true),
     })),
   );
   return offered.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -76,14 +77,17 @@ async function describedTool(app: AcorApp, tool: string): Promise<ToolEntry> {
   return app.tool(tool);
 }
 
-async function lacksApproval(app: AcorApp, tool: ToolEntry): Promise<boolean> {
+/** Whether a tool is privileged, and no person has ever approved it. */
+export async function lacksApproval(
+  { config, store }: Pick<Project, 'config' | 'store'>,
+  { env, cwd }: Pick<AcorApp, 'env' | 'cwd'>,
+  tool: ToolEntry,
+): Promise<boolean> {
   if (tool.manifest.permissions.level !== 'privileged') return false;
   const [{ RunGuard }, { isNamedByApproval }] = await Promise.all([
     import('../../core/guard/run-guard.ts'),
     import('../../core/guard/approval-state.ts'),
   ]);
-  const { config, store } = await app.project();
-  const { env, cwd } = app;
   const { layers } = await RunGuard.open(tool, { config, runsDir: store.root, cwd, env });
   return !isNamedByApproval(tool.name, { root: config.root, env, layers });
 }

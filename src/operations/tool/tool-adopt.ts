@@ -1,9 +1,17 @@
-import { join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
 import { toolsDirsOf } from '../../core/config/load.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/names.ts';
-import { describeTool, LIST_TOOLS, type NextStep, SEE_CONFIG, VALIDATE } from '../../protocol/next-steps.ts';
+import {
+  describeTool,
+  LIST_TOOLS,
+  learnTool,
+  type NextStep,
+  SEE_CONFIG,
+  VALIDATE,
+} from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
 
 const draftShape = z.object({
@@ -33,12 +41,17 @@ const draftShape = z.object({
 
 export const toolAdopt = acorOperation({
   name: 'tool.adopt',
-  summary: 'Make a tool of an installed program: draft its manifest from its --help.',
+  summary: 'Make a tool of an installed program, or of a script: draft its manifest from its --help.',
   effect: 'writes',
   idempotent: false,
   rateLimit: null,
   input: z.object({
-    program: z.string().min(1).describe('A name on the PATH, or a path.'),
+    program: z
+      .string()
+      .min(1)
+      .describe(
+        'A name on the PATH, or a path. The manifest of a script in a tools folder is written beside it.',
+      ),
     subcommand: z
       .array(z.string().regex(/^[A-Za-z0-9]/, 'must be a word, not an option'))
       .default([])
@@ -66,31 +79,52 @@ export const toolAdopt = acorOperation({
   positionals: ['program', 'subcommand'],
   list: 'drafts',
   example: 'acor adopt grep --dry-run',
-  moreExamples: ['acor adopt git commit', 'acor adopt git --recursive --output tools'],
+  moreExamples: [
+    'acor adopt git commit',
+    'acor adopt tools/report/cli.py',
+    'acor adopt git --recursive --output tools',
+  ],
   async run(input, ctx) {
     const { config, registry } = await ctx.app.project();
-    const [{ loadRuntime }, { placeOf }, { adopt }, { writeDrafts }] = await Promise.all([
+    const [{ loadRuntime }, { placeOf }, { scriptOf }, { writeDrafts }] = await Promise.all([
       import('../../core/process/load-runtime.ts'),
       import('../../core/authoring/adopt/place.ts'),
-      import('../../core/authoring/adopt/adopt.ts'),
+      import('../../core/authoring/adopt/script.ts'),
       import('../../core/authoring/adopt/draft-manifest.ts'),
     ]);
     const folder = input.output === undefined ? toolsDirsOf(config)[0]! : resolve(ctx.cwd, input.output);
     const runtime = await loadRuntime();
-    const { place, programFor, reads } = await placeOf(input.program, {
-      config,
-      runtime,
-      cwd: ctx.cwd,
-      env: ctx.env,
-    });
-    const request = { ...input, programFor: (name: string) => programFor(join(folder, name)), reads };
-    const { drafts, asked, passed_over } = await adopt(place, request, ctx.signal);
-    const placed = drafts.map((draft) => ({ ...draft, file: join(folder, draft.name, 'tool.yaml') }));
-    const rivals = (await registry.list()).filter(({ name }) => placed.some((draft) => draft.name === name));
+    const script = await scriptOf(input.program, { config, registry, cwd: ctx.cwd, env: ctx.env });
+    if (script !== null) refuseForScript(input);
+    const surroundings = { script, config, runtime, cwd: ctx.cwd, env: ctx.env };
+    const { place, programFor, reads } = await placeOf(input.program, surroundings);
+    const { drafts, asked, passed_over } =
+      script === null
+        ? await (await import('../../core/authoring/adopt/adopt.ts')).adopt(
+            place,
+            { ...input, programFor: (name: string) => programFor(join(folder, name)), reads },
+            ctx.signal,
+          )
+        : await (await import('../../core/authoring/adopt/adopt-script.ts')).adoptScript(place, script, {
+            name: input.name,
+            modeline: await modelineOf(config.root, script.file),
+          });
+    const placed = drafts.map((draft) => ({
+      ...draft,
+      file: script?.file ?? join(folder, draft.name, 'tool.yaml'),
+    }));
+    const rivals = (await registry.list()).filter(
+      ({ name, dir, entry }) =>
+        placed.some((draft) => draft.name === name) &&
+        (script === null || (dir !== script.dir && entry !== script.path)),
+    );
     if (rivals.length > 0) throw nameTaken(rivals.map(({ name }) => name));
-    if (!input.dry_run) writeDrafts(placed);
+    if (!input.dry_run) {
+      writeDrafts(placed);
+      if (script !== null) await writeSchema(config.root);
+    }
     const [first] = placed;
-    const isFound = toolsDirsOf(config).includes(folder);
+    const isFound = script !== null || toolsDirsOf(config).includes(folder);
     return {
       kind: 'data',
       data: {
@@ -103,7 +137,7 @@ export const toolAdopt = acorOperation({
       next: input.dry_run
         ? [adoptionOf(input)]
         : first !== undefined && isFound
-          ? [VALIDATE, describeTool(first.name), previewRun(first.name)]
+          ? [VALIDATE, describeTool(first.name), previewRun(first.name), learnTool(first.name)]
           : [SEE_CONFIG],
     };
   },
@@ -134,6 +168,48 @@ function previewRun(tool: string): NextStep {
     input: { tool, args: ['--dry-run'] },
     why: 'See what a run of it would do.',
   };
+}
+
+/** The place of a script decides where its manifest is. */
+function refuseForScript({
+  subcommand,
+  recursive,
+  output,
+}: {
+  subcommand: string[];
+  recursive: boolean;
+  output?: string | undefined;
+}): void {
+  const given = [
+    ...(subcommand.length > 0 ? ['a subcommand'] : []),
+    ...(recursive ? ['--recursive'] : []),
+    ...(output !== undefined ? ['--output'] : []),
+  ];
+  if (given.length === 0) return;
+  throw new AcorError(
+    'E_USAGE',
+    `a script of the project is adopted as one tool, without ${given.join(' and ')}`,
+    {
+      hint: 'Leave it out: the manifest is written beside the script.',
+    },
+  );
+}
+
+/** The line that names the schema for editors, in a project that has a place for the schema. */
+async function modelineOf(root: string, file: string): Promise<string | null> {
+  if (!existsSync(join(root, '.acor'))) return null;
+  const { schemaReference } = await import('../../core/authoring/scaffold/schema-files.ts');
+  const schema = schemaReference(root, dirname(file), 'manifest');
+  return schema && `yaml-language-server: $schema=${schema}`;
+}
+
+async function writeSchema(root: string): Promise<void> {
+  const [{ hasSchema, planSchema }, { writeFiles }] = await Promise.all([
+    import('../../core/authoring/scaffold/schema-files.ts'),
+    import('../../core/authoring/scaffold/write-files.ts'),
+  ]);
+  if (existsSync(join(root, '.acor')) && !hasSchema(root, 'manifest'))
+    writeFiles([planSchema(root, 'manifest')], root);
 }
 
 function nameTaken(names: readonly string[]): AcorError {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { usageLine } from '../../core/registry/argument-problem.ts';
+import { callLine, usageLine } from '../../core/registry/argument-problem.ts';
 import { inputsOf } from '../../core/registry/input-schema.ts';
 import { acorOperation } from '../define.ts';
 
@@ -52,7 +52,10 @@ export const toolDescribe = acorOperation({
       effects: manifest.effects ?? null,
       actions: manifest.actions,
       cost: manifest.cost ?? null,
-      usage: `acor run ${usageLine(tool.name, inputsOf(manifest))}`,
+      usage:
+        ctx.app.surface === 'command' || ctx.app.surface === 'http'
+          ? `acor run ${usageLine(tool.name, inputsOf(manifest))}`
+          : callLine(tool.name, inputsOf(manifest)),
       examples: manifest.examples,
     };
     return { kind: 'data', data };

@@ -1,6 +1,9 @@
 import * as z from 'zod';
+import { notHere, toolsOutside } from '../../core/registry/registry.ts';
 import { globPattern } from '../../core/registry/tools-folder.ts';
-import { createTool, describeTool, INIT } from '../../protocol/next-steps.ts';
+import { createTool, describeTool, INIT, LIST_TOOLS, type NextStep } from '../../protocol/next-steps.ts';
+import { shellCommand } from '../../util/shell-words.ts';
+import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { reportPlugins } from '../project/report-plugins.ts';
 import { usability } from './usability.ts';
@@ -66,17 +69,27 @@ export const toolList = acorOperation({
       }))
       .filter(fits);
     const broken = tools.filter(({ status }) => status === 'broken');
+    const above = all.length === 0 ? toolsOutside(project.config) : undefined;
     return {
       kind: 'data',
       data: { tools },
+      ...(above !== undefined && { warnings: [notHere(above)] }),
       next: [
-        ...(all.length === 0 ? [INIT, createTool('python', 'my_tool')] : []),
+        ...(above !== undefined ? [listThere(above)] : []),
+        ...(all.length === 0 && above === undefined ? [INIT, createTool('python', 'my_tool')] : []),
         ...broken.slice(0, 3).map(({ name }) => describeTool(name)),
         ...reportPlugins(project, ctx),
       ],
     };
   },
 });
+
+function listThere(folder: string): NextStep {
+  return {
+    command: `${shellCommand(['cd', folder])} && ${commandOf(LIST_TOOLS)}`,
+    why: 'List the tools of that folder.',
+  };
+}
 
 type Line = Pick<z.output<typeof toolLine>, 'name' | 'category' | 'description'>;
 

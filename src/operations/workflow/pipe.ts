@@ -85,7 +85,7 @@ async function restOfRequest(
   given: Input,
   ctx: OperationContext<AcorApp>,
 ): Promise<Omit<RunRequest, 'kind' | 'tool' | 'args'>> {
-  const answers = await preparedAnswers(given.answer, given.answers, ctx.cwd);
+  const answers = await preparedAnswers(given, ctx);
   const { caller } = ctx.app;
   return {
     cwd: ctx.cwd,

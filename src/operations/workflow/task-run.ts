@@ -51,7 +51,7 @@ export const taskRun = acorOperation({
     const services = await ctx.app.services();
     await refuseWhileLive(services.store, readTask(services.workspaces.root, task_id));
     const { caller } = ctx.app;
-    const answers = await preparedAnswers(flags.answer, undefined, ctx.cwd);
+    const answers = await preparedAnswers(flags, ctx);
     const request: RunRequest = {
       ...taskCall(
         { taskId: task_id, description, plan, executor: flags.executor },

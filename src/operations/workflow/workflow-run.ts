@@ -74,7 +74,7 @@ export const workflowRun = acorOperation({
     );
     const stdin = asksForStdin ? await ctx.readStdin() : undefined;
     const { caller } = ctx.app;
-    const answers = await preparedAnswers(options.answer, options.answers, ctx.cwd);
+    const answers = await preparedAnswers(options, ctx);
     const request: RunRequest = {
       kind: 'workflow',
       tool: runName('workflow', options.workflow),

@@ -1,10 +1,11 @@
 import { basename } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
-import type { HelpPlace } from './ask-for-help.ts';
-import { type DraftInput, draftInputs } from './draft-inputs.ts';
+import { runProgram, SEE_HEALTH } from '../../../protocol/next-steps.ts';
+import { type DraftInput, type DraftInputs, draftInputs } from './draft-inputs.ts';
 import { draftManifest } from './draft-manifest.ts';
 import { type FoundHelp, findHelp, withFurtherTexts } from './find-help.ts';
+import type { HelpPlace } from './help-place.ts';
+import type { ReadHelp } from './help-shape.ts';
 import { type Offer, offersOf } from './offers.ts';
 
 const MAX_TOOLS = 200;
@@ -54,7 +55,7 @@ export async function adopt(place: HelpPlace, request: AdoptRequest, signal: Abo
   const adopted: Adopted = { drafts: [], asked: [], passed_over: [] };
   const shown = basename(request.program);
   const root = await findHelp(place, [shown, ...request.subcommand]);
-  if (typeof root === 'string') throw nothingRead(shown, request.subcommand, root);
+  if (typeof root === 'string') throw nothingRead(request, root);
   const seen = new Set<string>();
   const names = new Set<string>();
   const pending: { found: FoundHelp; subcommand: readonly string[]; depth: number }[] = [
@@ -65,7 +66,7 @@ export async function adopt(place: HelpPlace, request: AdoptRequest, signal: Abo
     const words = [shown, ...subcommand];
     adopted.asked.push(...found.asked);
     seen.add(fingerprint(found));
-    const children = found.help.commands.map(({ name }) => [...subcommand, name]);
+    const children = found.help.commands.map(({ name }) => [...subcommand, ...name.split(' ')]);
     // When each subcommand becomes a tool, a program that only dispatches to them does not.
     const isGroup = request.recursive && children.length > 0 && depth < request.depth;
     if (!isGroup)
@@ -120,19 +121,27 @@ function draftOf(
   const inputs = draftInputs(help);
   const command = [request.programFor(name), ...subcommand];
   const offered = offersOf(text, help, inputs.leftOut);
-  const manifest = draftManifest({ name, command, source, help, inputs, offered, reads: request.reads });
+  const manifest = draftManifest({
+    ...{ name, source, help, inputs, offered, reads: request.reads },
+    first: { command: [...command], adapter: 'plain' },
+  });
+  return { name, command, manifest, ...reportOf(source, help, inputs), offered };
+}
+
+/** What the answer says of the inputs of a draft. */
+export function reportOf(
+  source: string,
+  help: ReadHelp,
+  { inputs, leftOut }: DraftInputs,
+): Pick<Draft, 'inputs' | 'sources' | 'uncertain' | 'left_out' | 'not_understood'> {
   return {
-    name,
-    command,
-    manifest,
-    inputs: inputs.inputs.length,
-    sources: sourcesOf(source, inputs.inputs),
-    uncertain: inputs.inputs.flatMap(({ keys, doubts }) =>
+    inputs: inputs.length,
+    sources: sourcesOf(source, inputs),
+    uncertain: inputs.flatMap(({ keys, doubts }) =>
       doubts.map((check) => ({ input: String(keys['name']), check })),
     ),
-    left_out: inputs.leftOut,
+    left_out: leftOut,
     not_understood: help.unread,
-    offered,
   };
 }
 
@@ -147,7 +156,7 @@ function sourcesOf(first: string, inputs: readonly DraftInput[]): Draft['sources
 }
 
 /** The nearest valid tool name that no other draft has. */
-function toolName(wanted: string, taken: Set<string>): string {
+export function toolName(wanted: string, taken: Set<string>): string {
   const bare = wanted
     .toLowerCase()
     .replace(/[^a-z0-9_-]+/g, '-')
@@ -162,10 +171,12 @@ function toolName(wanted: string, taken: Set<string>): string {
   }
 }
 
-function nothingRead(program: string, subcommand: readonly string[], why: string): AcorError {
-  const words = [program, ...subcommand].join(' ');
+/** A program without help can still be run as it is. */
+function nothingRead({ program, subcommand }: AdoptRequest, why: string): AcorError {
+  const name = basename(program);
+  const words = [name, ...subcommand].join(' ');
   return new AcorError('E_TOOL_FAILED', `'${words}' cannot be adopted: ${why}`, {
-    hint: `ACOR ran these in the sandbox: ${words} --help, ${words} -h and ${[program, 'help', ...subcommand].join(' ')}. Write a manifest by hand, with command: [${[program, ...subcommand].join(', ')}].`,
-    next: [SEE_HEALTH],
+    hint: `ACOR ran these in the sandbox: ${words} --help, ${words} -h and ${[name, 'help', ...subcommand].join(' ')}. Write a manifest by hand, with command: [${[name, ...subcommand].join(', ')}].`,
+    next: [runProgram(program, subcommand), SEE_HEALTH],
   });
 }

@@ -1,9 +1,9 @@
 import type { FoundCommand } from './help-shape.ts';
 import { indentOf } from './plain-lines.ts';
 
-const NAME = '[a-z0-9][a-z0-9:_.-]*';
+const NAME = '[a-z0-9](?:[a-z0-9:_.-]*[a-z0-9_.-])?';
 const WITH_TEXT = new RegExp(
-  `^\\s+(?:${NAME} )?(${NAME})(?:(?:, ?|\\|)${NAME})*(?: [<[].*?)?(?: {2,}|\\s+- )(\\S.*)$`,
+  `^\\s+(?:(${NAME}) )?(${NAME}):?(?:(?:, ?|\\|)${NAME})*(?: [<[].*?)?(?: {2,}|\\s+- )(\\S.*)$`,
 );
 const NAME_ALONE = new RegExp(`^${NAME}$`);
 const BEGINS = /\b(?:sub)?commands?\b/i;
@@ -11,8 +11,11 @@ const ENDS =
   /\b(?:options?|flags|arguments|usage|examples?|environment|concepts?|topics?|aliases|learn more|configs?)\b/i;
 const PROSE_WORDS = 12;
 
-/** The subcommands that a help text lists under a heading about commands. */
-export function readCommands(lines: readonly string[]): FoundCommand[] {
+/**
+ * The subcommands that a help text lists under a heading about commands. A list of several levels names a command by
+ * two words, such as `config set`.
+ */
+export function readCommands(lines: readonly string[], program = ''): FoundCommand[] {
   const found = new Map<string, FoundCommand>();
   let isInside = false;
   let column = Number.POSITIVE_INFINITY;
@@ -29,7 +32,8 @@ export function readCommands(lines: readonly string[]): FoundCommand[] {
       continue;
     }
     if (!isInside) continue;
-    const [, name, text] = WITH_TEXT.exec(line) ?? [];
+    const [, group, action, text] = WITH_TEXT.exec(line) ?? [];
+    const name = group !== undefined && group !== program ? `${group} ${action}` : action;
     if (name !== undefined && indentOf(line) <= column) {
       column = Math.min(column, indentOf(line) + 2);
       if (!found.has(name)) found.set(name, { name, text: text ?? '' });

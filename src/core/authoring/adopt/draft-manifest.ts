@@ -10,12 +10,19 @@ import type { Offer } from './offers.ts';
 /** The parts of a draft. */
 interface DraftParts {
   name: string;
-  /** The command that starts the program and its subcommand. */
-  command: readonly string[];
+  /** The keys before the inputs: what starts the program, for example. */
+  first: Readonly<Record<string, unknown>>;
+  /** The keys behind the permissions. */
+  last?: Readonly<Record<string, unknown>>;
+  /** What a person should know about a key. */
+  comments?: Readonly<Record<string, string>>;
+  /** The line that names the schema for editors. */
+  modeline?: string | null;
   /** Where their help was found first. */
   source: string;
   help: ReadHelp;
-  inputs: DraftInputs;
+  /** Null when nothing is known of them: every argument is accepted. */
+  inputs: DraftInputs | null;
   /** Keys that a person may add. They become comments. */
   offered: readonly Offer[];
   /** The paths that the program needs besides the base system. */
@@ -25,20 +32,22 @@ interface DraftParts {
 const MAX_COMMENT = 150;
 
 /** The text of a `tool.yaml`. Doubts become comments at the input that they concern. */
-export function draftManifest({ name, command, source, help, inputs, offered, reads }: DraftParts): string {
-  const shown = inputs.inputs.map(({ keys }) => keys);
+export function draftManifest(parts: DraftParts): string {
+  const { name, first, last, comments, modeline, source, help, offered, reads } = parts;
+  const inputs = parts.inputs ?? { inputs: [], leftOut: [] };
   const manifest = {
     name,
     version: '0.0.0-draft',
     ...(help.description !== '' && { description: help.description }),
     category: 'adopted',
-    command: [...command],
-    adapter: 'plain',
-    inputs: shown,
+    ...first,
+    ...(parts.inputs !== null && { inputs: inputs.inputs.map(({ keys }) => keys) }),
     permissions: reads.length > 0 ? { filesystem: { read: [...reads] } } : {},
+    ...last,
   };
   const document = new Document(manifest, { aliasDuplicateObjects: false });
-  document.commentBefore = commentOf(headOf(source, inputs, help));
+  const head = commentOf(headOf(source, inputs, help));
+  document.commentBefore = modeline ? ` ${modeline}\n${head}` : head;
   const list = document.get('inputs');
   if (isSeq(list)) {
     for (const [index, item] of list.items.entries()) {
@@ -52,7 +61,8 @@ export function draftManifest({ name, command, source, help, inputs, offered, re
       if (comments.length > 0) (item as Node).commentBefore = commentOf(comments);
     }
   }
-  for (const [key, comment] of Object.entries(KEY_COMMENTS)) commentOn(document, key, comment);
+  for (const [key, comment] of Object.entries({ ...KEY_COMMENTS, ...comments }))
+    commentOn(document, key, comment);
   const offers = offered.flatMap(({ key, value, why }) => [`Perhaps, since ${why}:`, `${key}: ${value}`]);
   if (offers.length > 0) commentOn(document, 'inputs', commentOf(offers));
   return document.toString({ lineWidth: 0 });

@@ -1,5 +1,6 @@
-import { askForHelp, type HelpAnswer, type HelpPlace } from './ask-for-help.ts';
+import { askForHelp, type HelpAnswer } from './ask-for-help.ts';
 import { completionOf } from './completions.ts';
+import type { HelpPlace } from './help-place.ts';
 import type { ReadHelp } from './help-shape.ts';
 import { manualPage, sharedFolders } from './manual-page.ts';
 import { completed } from './merge-sources.ts';
@@ -13,12 +14,14 @@ export interface FoundHelp {
   source: string;
   /** Every command that was run. */
   asked: string[][];
+  /** The arguments that printed it with exit code 0. */
+  works?: readonly string[];
 }
 
 const NOTHING = 'it printed no usable help';
 
-/** The call for the help of every option, as a shorter help names it. */
-const FULL_HELP = /--help[ =-]all\b/;
+/** The call for the help of every option or command, as a shorter help names it. */
+const FULL_HELP = /--help[ =-]all\b|\bhelp all\b/;
 
 /** A manual page. Its content is valid, but the program's short help is easier to parse. */
 const MANUAL = /^\s*[A-Z][A-Z0-9_.-]+\([0-9a-z]+\)\s/;
@@ -41,6 +44,7 @@ export async function findHelp(place: HelpPlace, words: readonly string[]): Prom
     if (found.help.options.length > 0 && !MANUAL.test(found.text)) return fullHelp(place, words, found);
     second = better(second, found);
   }
+  if (second !== null && !MANUAL.test(second.text)) return fullHelp(place, words, second);
   return second ?? helpOfPage(place, words, asked) ?? trouble;
 }
 
@@ -51,7 +55,7 @@ async function fullHelp(place: HelpPlace, words: readonly string[], short: Found
   const args = [...words.slice(1), ...said.split(' ')];
   const asked = [...short.asked, [words[0]!, ...args]];
   const full = readAnswer(await askForHelp(place, args), words, asked);
-  if (full === null || full.help.options.length < short.help.options.length) return { ...short, asked };
+  if (full === null || weightOf(full) < weightOf(short)) return { ...short, asked };
   return full;
 }
 
@@ -64,13 +68,14 @@ function waysToAsk(subcommand: readonly string[]): string[][] {
 }
 
 function readAnswer(
-  { text, args }: HelpAnswer,
+  { text, args, succeeded }: HelpAnswer,
   words: readonly string[],
   asked: string[][],
 ): FoundHelp | null {
   const help = readHelp(text, words);
   if (!isHelp(help, text, args)) return null;
-  return { help, text, source: `the help of '${asked.at(-1)!.join(' ')}'`, asked: [...asked] };
+  const source = `the help of '${asked.at(-1)!.join(' ')}'`;
+  return { help, text, source, asked: [...asked], ...(succeeded && { works: args }) };
 }
 
 /** A complaint about the help argument itself is short and names the argument. */
@@ -88,8 +93,11 @@ function isHelp(
 }
 
 function better(one: FoundHelp | null, other: FoundHelp): FoundHelp {
-  const weight = ({ help }: FoundHelp) => help.options.length + help.commands.length;
-  return one === null || weight(other) > weight(one) ? other : one;
+  return one === null || weightOf(other) > weightOf(one) ? other : one;
+}
+
+function weightOf({ help }: FoundHelp): number {
+  return help.options.length + help.commands.length;
 }
 
 /** The help of a program, completed from the texts about it on the machine. */

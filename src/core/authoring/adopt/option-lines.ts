@@ -4,6 +4,8 @@ import { indentOf } from './plain-lines.ts';
 import { isCluster } from './usage.ts';
 
 const MANY = 3;
+/** A heading without a colon, at the beginning of a line. */
+const OPTION_TITLE = /^(?:global |inherited |more |other )?(?:options|flags|arguments)$/i;
 
 /**
  * The options that a help text lists, one at the start of each line, and the lines that look like options but could not
@@ -41,7 +43,7 @@ function headsOf(lines: readonly string[]): Heads {
     if (line === '') continue;
     if (line[indent] !== '-') {
       if (indent <= 2 && /^(?:some |more )?examples?\b/i.test(line.trim())) isAside = true;
-      else if (isTitle(line)) isAside = false;
+      else if (isTitle(line) || OPTION_TITLE.test(line)) isAside = false;
       // The line after a head that is alone on its line shows the column of descriptions.
       const above = heads.get(index - 1);
       if (

@@ -7,12 +7,15 @@ import { type LoadedConfig, runsDirOf } from '../../config/load.ts';
 import type { Runtime } from '../../process/runtime.ts';
 import { findProgram, isProgram } from '../../registry/find-program.ts';
 import { chooseBackend } from '../../sandbox/choose.ts';
-import type { HelpPlace } from './ask-for-help.ts';
+import type { HelpPlace } from './help-place.ts';
+import type { ScriptToAdopt } from './script.ts';
 
 const DEADLINE_MS = 10_000;
 
 /** The caller and the project. */
 export interface Surroundings {
+  /** Set when the program is a script that becomes a tool where it is. */
+  script: ScriptToAdopt | null;
   config: LoadedConfig;
   runtime: Runtime;
   cwd: string;
@@ -34,12 +37,12 @@ export interface AdoptPlace {
  */
 export async function placeOf(
   program: string,
-  { config, runtime, cwd, env }: Surroundings,
+  { script, config, runtime, cwd, env }: Surroundings,
 ): Promise<AdoptPlace> {
   const isPath = program.includes('/');
-  const found = isPath ? resolve(cwd, program) : findProgram(program, env);
-  if (found === undefined || !isProgram(found)) throw notThere(program, isPath);
-  const folders = packagesOf(found);
+  const found = script?.path ?? (isPath ? resolve(cwd, program) : findProgram(program, env));
+  if (found === undefined || (script === null && !isProgram(found))) throw notThere(program, isPath);
+  const folders = script === null ? packagesOf(found) : [script.dir];
   const runsDir = runsDirOf(config);
   const hidden = [runsDir, join(config.root, '.acor'), ...userFolders(env)].filter((path) =>
     existsSync(path),
@@ -52,6 +55,7 @@ export async function placeOf(
       sandbox,
       program: found,
       folders,
+      ...(script !== null && { started: script }),
       path: env['PATH'] ?? '',
       hidden,
       deadlineMs: DEADLINE_MS,

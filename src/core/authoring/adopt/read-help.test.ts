@@ -57,7 +57,7 @@ describe('the reading of help texts', () => {
       const help = readHelp(readFileSync(new URL(file, CORPUS), 'utf8'), words);
       const text = draftManifest({
         name: 'x',
-        command: words,
+        first: { command: words },
         source: `the help of '${words.join(' ')}'`,
         help,
         inputs: draftInputs(help),

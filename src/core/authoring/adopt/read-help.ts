@@ -14,7 +14,9 @@ export function readHelp(text: string, words: readonly string[]): ReadHelp {
   const listed = readOptionLines(lines);
   const usage = readUsage(calls, words);
   const commands =
-    usage.takesCommand || usage.positionals.length === 0 || hasCommandList(lines) ? readCommands(lines) : [];
+    usage.takesCommand || usage.positionals.length === 0 || hasCommandList(lines)
+      ? readCommands(lines, words[0])
+      : [];
   return {
     description: descriptionOf(lines),
     options: mergedOptions(withSigns(listed.options, text), usage.options),

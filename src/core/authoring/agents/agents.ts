@@ -2,7 +2,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { initAgents } from '../../../protocol/next-steps.ts';
 
 /** The agents that ACOR writes files for. */
-export const AGENTS = ['claude', 'codex', 'gemini'] as const;
+export const AGENTS = ['claude', 'codex', 'gemini', 'cursor', 'vscode', 'opencode'] as const;
 
 export type AgentName = (typeof AGENTS)[number];
 
@@ -34,6 +34,20 @@ export const MCP_SERVER = { type: 'stdio', command: 'acor', args: ARGS, timeout:
 /** The server for Gemini CLI. */
 export const GEMINI_SERVER = { command: 'acor', args: ARGS, timeout: CLIENT_LIMIT_S * 1000 };
 
+/** The server for Cursor, which has no key for a timeout: ACOR keeps to the usual limits of clients. */
+export const CURSOR_SERVER = { command: 'acor', args: ['mcp'] };
+
+/** The server for VS Code, without a timeout as well. */
+export const VSCODE_SERVER = { type: 'stdio', command: 'acor', args: ['mcp'] };
+
+/** The server for OpenCode 1, whose default timeout is a few seconds. */
+export const OPENCODE_SERVER = {
+  type: 'local',
+  command: ['acor', ...ARGS],
+  enabled: true,
+  timeout: CLIENT_LIMIT_S * 1000,
+};
+
 /** The server without `timeout`, because the plugin specification has no such key: ACOR keeps to the usual limits of clients. */
 export const PLAIN_SERVER = { command: 'acor', args: ['mcp'] };
 
@@ -52,8 +66,11 @@ interface AgentHook {
   group: object;
 }
 
+/** The agents whose hooks ACOR writes. */
+export type HookedAgent = Extract<AgentName, 'claude' | 'codex' | 'gemini'>;
+
 /** The names of the events and of the shell tool in each agent. `acor hook` accepts all of them. */
-const EVENTS: Readonly<Record<AgentName, readonly [event: string, hook: string, matcher?: string][]>> = {
+const EVENTS: Readonly<Record<HookedAgent, readonly [event: string, hook: string, matcher?: string][]>> = {
   claude: [
     ['SessionStart', 'session-start'],
     ['PreToolUse', 'pre-tool', 'Bash'],
@@ -72,7 +89,7 @@ const EVENTS: Readonly<Record<AgentName, readonly [event: string, hook: string, 
 const TIMEOUT_S = 30;
 
 /** ACOR's hooks in an agent's settings. */
-export function hooksOf(agent: AgentName): AgentHook[] {
+export function hooksOf(agent: HookedAgent): AgentHook[] {
   // Gemini CLI counts in milliseconds.
   const timeout = agent === 'gemini' ? TIMEOUT_S * 1000 : TIMEOUT_S;
   return EVENTS[agent].map(([event, hook, matcher]) => {

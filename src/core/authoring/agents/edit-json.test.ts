@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { jsonValueAt, readJsonObject, setInJson } from './edit-json.ts';
+import { jsonValueAt, readJsonObject, removeFromJson, setInJson } from './edit-json.ts';
 
 const saidBy = (text: string | undefined) => {
   const root = text === undefined ? undefined : readJsonObject(text);
@@ -43,6 +43,17 @@ describe('a JSON text that is edited', () => {
     assert.deepEqual(saidBy(setInJson('{"l":[1]}', ['l', 1], 2)), { l: [1, 2] });
     assert.deepEqual(saidBy(setInJson('{"l":[]}', ['l', 0], 2)), { l: [2] });
     assert.deepEqual(saidBy(setInJson('{}', ['k', 'l', 0], 2)), { k: { l: [2] } });
+  });
+
+  it('is as before once the value is removed, also with comments and trailing commas', () => {
+    for (const text of [
+      '{"a":1}',
+      '{ "a": 1, }',
+      '{\n  "a": 1, // why  \n}\n',
+      '{\n  "x": {\n    "a": 1, // why\n  },\n}\n',
+      '{\r\n\t"x": {\r\n\t\t"a": 1,\r\n\t},\r\n}\r\n',
+    ])
+      assert.equal(removeFromJson(setInJson(text, ['x', 'y'], { z: [1] })!, ['x', 'y']), text);
   });
 
   it('is written as it is indented', () => {

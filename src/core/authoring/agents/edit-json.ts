@@ -53,12 +53,25 @@ export function setInJson(
 export function removeFromJson(text: string, path: readonly (string | number)[]): string | undefined {
   const root = readJsonObject(text);
   if (root === undefined || nearestNode(root, path).depth < path.length) return undefined;
+  const cut = withoutTrailing(text, nearestNode(root, path).node);
+  if (cut !== undefined) return cut;
   const edits = modify(text.replace(/^\ufeff/, ' '), [...path], undefined, {});
   const left = applyEdits(text, edits);
   if (/^\ufeff?\s*\{\s*\}\s*$/.test(left)) return '';
   const above = path.slice(0, -1);
   const parent = nearestNode(readJsonObject(left)!, above).node;
   return above.length > 0 && parent.children?.length === 0 ? removeFromJson(left, above) : left;
+}
+
+/** The text without the last of several members, when that has a trailing comma of its own; undefined for any other. */
+function withoutTrailing(text: string, value: Node): string | undefined {
+  const member = value.parent?.type === 'property' ? value.parent : value;
+  const siblings = member.parent?.children ?? [];
+  if (siblings.length < 2 || siblings.at(-1) !== member) return undefined;
+  const end = member.offset + member.length;
+  const comma = TRAILING_COMMA.exec(text.slice(end))?.[0];
+  if (comma === undefined) return undefined;
+  return text.slice(0, member.offset).replace(/(?:\r?\n)?[ \t]*$/, '') + text.slice(end + comma.length);
 }
 
 function sourceOf(text: string): string {
@@ -107,9 +120,15 @@ function inserted(source: string, into: Node, depth: number, label: string, valu
     : `${newline}${unit.repeat(depth + 1)}${label}${written(value, depth + 1, unit)}`;
   const lastEnd = last.offset + last.length;
   const trailingComma = TRAILING_COMMA.exec(source.slice(lastEnd, end))?.[0];
-  const at = lastEnd + (trailingComma?.length ?? 0);
-  return source.slice(0, at) + (trailingComma === undefined ? ',' : '') + piece + source.slice(at);
+  if (trailingComma === undefined) return `${source.slice(0, lastEnd)},${piece}${source.slice(lastEnd)}`;
+  // A comment on the line of the comma is about the member before it.
+  const afterComma = lastEnd + trailingComma.length;
+  const comment = isOneLine ? '' : (SAME_LINE_COMMENT.exec(source.slice(afterComma, end))?.[0] ?? '');
+  const at = afterComma + comment.length;
+  return `${source.slice(0, at)}${piece},${source.slice(at)}`;
 }
+
+const SAME_LINE_COMMENT = /^[ \t]*\/\/[^\n\r]*/;
 
 /** A comment can be read in one way only: otherwise a line of slashes would take exponential time. */
 const TRAILING_COMMA = /^(?:\s|\/\/.*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*,/;

@@ -45,6 +45,7 @@ function pluginFiles({ skill }: AgentTexts): Record<string, string> {
       mcpServers: { acor: { type: 'stdio', ...PLAIN_SERVER } },
     }),
     'skills/acor/SKILL.md': skill,
+    'skills/compose/SKILL.md': own[join('plugin', 'compose-skill.md')]!,
     '.claude-plugin/plugin.json': json({ ...MANIFEST, displayName: 'ACOR', author: { name: 'ACOR' } }),
     '.mcp.json': json({ mcpServers: { acor: MCP_SERVER } }),
     'hooks/hooks.json': json({

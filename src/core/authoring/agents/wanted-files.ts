@@ -1,6 +1,16 @@
 import { HASH_MARKS, HTML_MARKS } from '../scaffold/marked-block.ts';
 import { templateFiles } from '../scaffold/templates.ts';
-import { type AgentName, CODEX_SERVER, GEMINI_SERVER, hooksOf, MCP_SERVER } from './agents.ts';
+import {
+  type AgentName,
+  CODEX_SERVER,
+  CURSOR_SERVER,
+  GEMINI_SERVER,
+  type HookedAgent,
+  hooksOf,
+  MCP_SERVER,
+  OPENCODE_SERVER,
+  VSCODE_SERVER,
+} from './agents.ts';
 import { blockOfLines, hookGroup, jsonMember, type Part, wholeFile } from './part.ts';
 
 /** Texts generated from the operation registry, so they match this version. */
@@ -27,7 +37,20 @@ const OTHER_SERVER = /^[ \t]*(?:\[+[ \t]*)?mcp_servers[ \t]*(?:=|\.[ \t]*["']?ac
 
 /** The files that these agents need in a project. */
 export function wantedFiles(agents: readonly AgentName[], texts: AgentTexts): WantedFile[] {
-  const files = [...claudeFiles(texts), ...codexFiles(texts), ...geminiFiles(texts)];
+  const files = [
+    ...claudeFiles(texts),
+    ...codexFiles(texts),
+    ...geminiFiles(texts),
+    ...filesWithServer('cursor', texts, { path: '.cursor/mcp.json', parts: [serverPart(CURSOR_SERVER)] }),
+    ...filesWithServer('vscode', texts, {
+      path: '.vscode/mcp.json',
+      parts: [serverPart(VSCODE_SERVER, 'servers')],
+    }),
+    ...filesWithServer('opencode', texts, {
+      path: 'opencode.json',
+      parts: [serverPart(OPENCODE_SERVER, 'mcp')],
+    }),
+  ];
   const byPath = Map.groupBy(
     files.filter(({ agents: [agent] }) => agents.includes(agent!)),
     ({ path }) => path,
@@ -72,17 +95,32 @@ function geminiFiles({ skill, guide }: AgentTexts): WantedFile[] {
   ];
 }
 
-function serverPart(server: object): Part {
-  return jsonMember(['mcpServers', 'acor'], server, (found) => !startsAcor(found));
+/** The files of an agent that reads `AGENTS.md` and `.agents/skills`. */
+function filesWithServer(
+  agent: AgentName,
+  { skill, guide }: AgentTexts,
+  server: Omit<WantedFile, 'agents'>,
+): WantedFile[] {
+  const agents = [agent];
+  return [
+    { path: 'AGENTS.md', agents, parts: [blockOfLines(guide, HTML_MARKS)] },
+    { path: '.agents/skills/acor/SKILL.md', agents, parts: [wholeFile(skill)] },
+    { ...server, agents },
+  ];
+}
+
+function serverPart(server: object, key = 'mcpServers'): Part {
+  return jsonMember([key, 'acor'], server, (found) => !startsAcor(found));
 }
 
 /** Whether a server starts ACOR, itself or by another program such as npx. */
 function startsAcor(server: unknown): boolean {
   const { command, args } = (server ?? {}) as { command?: unknown; args?: unknown };
-  const words = [command, ...(Array.isArray(args) ? args : [])];
+  // OpenCode has the program and its arguments in one list.
+  const words = [command, args].flat();
   return words.some((word) => /(?:^|[\\/])acor(?:\.exe)?$/.test(String(word)));
 }
 
-function hookParts(agent: AgentName): Part[] {
+function hookParts(agent: HookedAgent): Part[] {
   return hooksOf(agent).map(({ event, command, group }) => hookGroup(event, command, group));
 }

@@ -9,6 +9,7 @@ import { checkFile } from '../../config/check-file.ts';
 import { CONFIG_VERSION } from '../../config/config-version.ts';
 import { refuse } from '../../config/problem.ts';
 import { replaceFile } from '../../config/replace-file.ts';
+import { refuseLeadingOut } from '../../config/stay-inside.ts';
 import { expandVariables } from '../../config/variables.ts';
 import { parseYaml, readYamlFile } from '../../config/yaml-file.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
@@ -34,6 +35,7 @@ export async function migrateConfig(
   file: string,
   { root, dryRun, env }: { root: string; dryRun: boolean; env: Readonly<Record<string, string | undefined>> },
 ): Promise<MigratedConfig> {
+  refuseLeadingOut(file, root);
   const read = await readYamlFile(file);
   refuse(read.problems);
   const from = versionOf(read.value);

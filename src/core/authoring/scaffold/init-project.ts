@@ -10,7 +10,7 @@ import type { ToolEntry } from '../../registry/tool-entry.ts';
 import { WatchedFiles } from '../../registry/watched-files.ts';
 import { OLD_SHORTCUT, planMove } from './existing/plan-move.ts';
 import { unlistedFlags } from './existing/unlisted-flags.ts';
-import { type Built, buildTool } from './new-tool.ts';
+import { type BuildContext, type Built, buildTool } from './new-tool.ts';
 import { type InitPlan, type InitRequest, planInit } from './plan-init.ts';
 import { type PlannedFile, textAt } from './planned-file.ts';
 import { configAt, toolsOf } from './project-tools.ts';
@@ -27,14 +27,16 @@ export interface Initialised extends InitPlan {
  * Makes a folder an ACOR project, or migrates a seed 000 project. Throws E_USAGE, E_STORAGE, E_DISK_FULL, and
  * E_CONFIG_INVALID for an existing invalid configuration.
  */
-export async function initProject(request: InitRequest & { dryRun: boolean }): Promise<Initialised> {
+export async function initProject(
+  request: InitRequest & BuildContext & { dryRun: boolean },
+): Promise<Initialised> {
   const { root, env, dryRun, fromExisting } = request;
   const moved = fromExisting ? planMove(root) : [];
   const plan = await planInit(request);
   const files = [...plan.files.map((file) => (fromExisting ? withNewShortcut(file, root) : file)), ...moved];
   if (!dryRun) writeFiles(files, root);
   const build =
-    dryRun || plan.tool === null ? null : await buildTool(plan.tool.template, plan.tool.folder, env);
+    dryRun || plan.tool === null ? null : await buildTool(plan.tool.template, plan.tool.folder, request);
   const config = await configAt(root, env);
   const open = fromExisting ? await openProblems(config, await toolsOf(config)) : [];
   return { ...plan, files: [...files, ...open], build };

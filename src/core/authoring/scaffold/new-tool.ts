@@ -15,12 +15,11 @@ import { hasSchema, planSchema, schemaReference } from './schema-files.ts';
 import { type TemplateName, templateFiles } from './templates.ts';
 import { writeFiles } from './write-files.ts';
 
-interface NewToolRequest {
+interface NewToolRequest extends BuildContext {
   template: TemplateName;
   name: string;
   /** The absolute folder that will contain the tool's folder. Defaults to the project's tools folder. */
   output?: string;
-  env: Readonly<Record<string, string | undefined>>;
   dryRun: boolean;
 }
 
@@ -38,13 +37,13 @@ interface NewToolMade {
  * E_DISK_FULL.
  */
 export async function newTool(config: LoadedConfig, request: NewToolRequest): Promise<NewToolMade> {
-  const { template, name, output, env, dryRun } = request;
+  const { template, name, output, dryRun } = request;
   const parent = output ?? newToolsFolder(config);
   const folder = join(parent, name);
   const tools = await toolsOf(config);
   const files = planTool({ root: config.root, name, template, folder }, tools);
   if (!dryRun) writeFiles(files, config.root);
-  const build = dryRun ? null : await buildTool(template, folder, env);
+  const build = dryRun ? null : await buildTool(template, folder, request);
   return { folder, files, build, isFound: toolsDirsOf(config).includes(parent) };
 }
 
@@ -59,11 +58,17 @@ export interface Built {
   why?: string;
 }
 
+/** The environment of the caller, and what is called with the command before a build, which takes seconds. */
+export interface BuildContext {
+  env: Readonly<Record<string, string | undefined>>;
+  onBuild?: ((command: string) => void) | undefined;
+}
+
 /** Builds a tool that ACOR just wrote from a template, so that it runs at once. The sources come from ACOR itself. */
 export async function buildTool(
   language: string,
   folder: string,
-  env: Readonly<Record<string, string | undefined>>,
+  { env, onBuild }: BuildContext,
 ): Promise<Built | null> {
   const recipe = recipeOf(language);
   if (recipe === undefined) return null;
@@ -72,6 +77,7 @@ export async function buildTool(
   const program = findProgram(recipe.toolchain, env);
   if (program === undefined)
     return { built: false, command, why: `there is no ${recipe.toolchain} on the PATH. ${recipe.install}` };
+  onBuild?.(command);
   try {
     await promisify(execFile)(program, args, { cwd: folder, env, timeout: LIMIT_MS });
     return { built: true, command };

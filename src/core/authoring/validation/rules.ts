@@ -71,6 +71,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'env-name': error('config', 'No tool gets a variable that makes it run other code.'),
   resource: error('config', 'A resource has a source and an address that fit.'),
   'resource-tool': error('config', 'The tool of a resource exists and only reads.'),
+  'resource-input': error(
+    'config',
+    'The address of a resource names all inputs that its tool requires, and no other.',
+  ),
   'no-version': warning('config', 'The file has a version.', 'adds it'),
   'entry-or-command': error('manifest', '`entry` and `command` exclude each other.'),
   'inputs-or-schema': error('manifest', '`inputs` and `input_schema` exclude each other.'),

@@ -82,7 +82,8 @@ async function configOrDefaults(cwd: string, env: Env): Promise<LoadedConfig> {
   try {
     return await loadConfig({ cwd, env });
   } catch (error) {
-    if (!(error instanceof AcorError)) throw error;
+    // A link leads out of the project, and no person has trusted it: what is there is not part of the project.
+    if (!(error instanceof AcorError) || error.code === 'E_APPROVAL_REQUIRED') throw error;
     const { root, file } = findProject(cwd);
     const config = {
       ...structuredClone(CONFIG_DEFAULTS),

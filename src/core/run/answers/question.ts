@@ -40,6 +40,14 @@ export interface Answer {
   answerId?: string;
 }
 
+/** The ids of the runner's own questions. A tool's id that begins so is replaced. */
+const RUNNERS_ID = /^acor-/;
+
+/** Whether the runner asks, and not the tool: the tool gets no answer. */
+export function isRunnersQuestion(actionId: string): boolean {
+  return RUNNERS_ID.test(actionId);
+}
+
 /** The most options that are offered as ready-made answer commands. */
 const SHOWN_CHOICES = 5;
 
@@ -109,6 +117,10 @@ type Schema = NonNullable<Question['schema']>;
 /** Returns why a value is not a valid answer; undefined when it is valid. */
 export type AnswerCheck = (value: unknown) => string | undefined;
 
+function sameWords(one: string, other: string): boolean {
+  return one.trim().toLowerCase() === other.trim().toLowerCase();
+}
+
 /** Makes the check of a question's answers. An answer is valid when it is the id of an option or matches the schema. */
 export async function checkOfAnswers({
   options = [],
@@ -123,6 +135,19 @@ export async function checkOfAnswers({
     if (ids.length === 0) return undefined;
     return `${JSON.stringify(value)} is not an option of '${actionId}'; expected one of: ${ids.join(', ')}`;
   };
+}
+
+/**
+ * The answer as the question means it: an option may be named by its number or its label, too. A value that was given as text may have
+ * been read as JSON, such as `1` and `true`.
+ */
+export function answerTo({ options = [] }: Pick<Question, 'options'>, value: unknown): unknown {
+  if (options.some(({ id }) => id === value)) return value;
+  if (typeof value === 'number' || typeof value === 'boolean')
+    return options.find(({ id }) => id === String(value))?.id ?? value;
+  if (typeof value !== 'string') return value;
+  const named = options.filter(({ label }) => label !== undefined && sameWords(label, value));
+  return named.length === 1 ? named[0]!.id : value;
 }
 
 /** Why a value is not a valid answer to a question; undefined when it is valid. */

@@ -1,8 +1,9 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorMessage } from '../../../util/error-code.ts';
+import { nearest } from '../../../util/nearest.ts';
 import type { PostedAnswer } from '../../ports/control-channel.ts';
 import type { PreparedAnswer } from '../../ports/run-launcher.ts';
-import type { RunWriter } from '../../ports/run-store.ts';
+import type { NewEvent, RunWriter } from '../../ports/run-store.ts';
 import { after, type StopGuard } from '../attempt/guards/guard.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { enterState } from '../write-ending.ts';
@@ -10,11 +11,14 @@ import { answeredIds, isSafeActionId, writeAnswerFile } from './answer-files.ts'
 import {
   type Answer,
   answerSteps,
+  answerTo,
+  isRunnersQuestion,
   jsonAnswer,
   problemOfAnswer,
   type Question,
   readQuestion,
 } from './question.ts';
+import { WaitingClock } from './waiting-clock.ts';
 
 /** Each open question costs memory, a timer and a part of every answer about the run. No person or agent answers so many. */
 const MAX_OPEN = 1_000;
@@ -34,6 +38,13 @@ export interface QuestionHooks {
   onFailed(error: unknown): void;
 }
 
+interface OpenQuestion {
+  question: Question;
+  stopTimer: StopGuard;
+  /** For a question of the runner: gets the answer, or undefined when none comes. */
+  settle: ((answer: unknown) => void) | undefined;
+}
+
 /**
  * The questions of a run and their answers (contract §4). The first valid answer wins. The runner appends it to the log, fsyncs the
  * log, then delivers it to the tool. A blocking question makes the run wait.
@@ -42,10 +53,12 @@ export class Questions {
   readonly #writer: RunWriter;
   readonly #workspace: RunWorkspace;
   readonly #prepared: readonly PreparedAnswer[];
+  /** What the caller gave beforehand, and no question has asked for so far. */
+  readonly #unused: Set<PreparedAnswer>;
   readonly #handler: AnswerHandler | undefined;
   readonly #defaultTimeoutS: number;
   readonly #clock = new WaitingClock();
-  readonly #open = new Map<string, { question: Question; stopTimer: StopGuard }>();
+  readonly #open = new Map<string, OpenQuestion>();
   /** The ids of the open questions that block: guards ask for them all the time. */
   readonly #blocking = new Set<string>();
   readonly #answered: Set<string>;
@@ -66,6 +79,11 @@ export class Questions {
   ) {
     this.#writer = writer;
     this.#prepared = given.answers;
+    // A child has the answers for all steps of its workflow, which reports those that none asked for.
+    const isChild = writer.record.parent !== null;
+    this.#unused = new Set(
+      given.answers.filter(({ source, by }) => source === 'beforehand' && by === 'caller' && !isChild),
+    );
     this.#handler = given.onQuestion;
     this.#defaultTimeoutS = given.answerTimeoutS;
     this.#workspace = given.workspace;
@@ -96,7 +114,10 @@ export class Questions {
   async end(): Promise<void> {
     await this.#work;
     this.#hooks = undefined;
-    for (const { stopTimer } of this.#open.values()) stopTimer();
+    for (const { stopTimer, settle } of this.#open.values()) {
+      stopTimer();
+      settle?.(undefined);
+    }
     this.#open.clear();
     this.#blocking.clear();
     try {
@@ -114,10 +135,27 @@ export class Questions {
     await this.#work;
   }
 
+  /** Reports the answers of the caller that no question has asked for. Call it when the run has completed. */
+  async reportUnused(): Promise<void> {
+    if (this.#unused.size === 0) return;
+    await this.#work;
+    for (const { action } of this.#unused)
+      if (!this.#answered.has(action))
+        await this.#warn(action, 'no question asked for this answer, which was given beforehand');
+    this.#unused.clear();
+  }
+
+  /** Notes that a question was asked, here or in a child, so that its answer is of use. */
+  noteAsked(actionId: string, action: string): void {
+    for (const given of this.#unused)
+      if (given.action === actionId || given.action === action) this.#unused.delete(given);
+  }
+
   /** Opens a question that the tool asked, once its event is in the log. */
   ask(event: Readonly<Record<string, unknown>>): void {
     const question = readQuestion(event);
     const { actionId } = question;
+    this.noteAsked(actionId, question.action);
     if (this.#open.size >= MAX_OPEN && !this.#open.has(actionId)) {
       this.#hooks?.onFailed(tooMany());
       return;
@@ -143,6 +181,25 @@ export class Questions {
     else this.#enqueue(() => this.#tryPrepared(question, prepared));
   }
 
+  /**
+   * Asks for the runner and not for the tool, which gets neither the question's answer nor a way to give it. A caller's prepared answers
+   * do not count: only rules of the configuration do. Undefined when the attempt ends before an answer.
+   */
+  async askForRunner(event: NewEvent, timeoutS: number): Promise<unknown> {
+    if (this.#hooks === undefined || this.#isClosed) return undefined;
+    const question = readQuestion(this.#writer.log.append({ ...event, timeout_s: timeoutS }));
+    const answered = new Promise<unknown>((settle) => {
+      const stopTimer = after(timeoutS * 1000, () => this.#timeUp(question, timeoutS));
+      this.#add(question, stopTimer, settle);
+    });
+    const ruled = this.#prepared.find(
+      ({ action, source }) => action === question.action && source === 'policy',
+    );
+    if (ruled === undefined) this.#store(this.#reportState(question));
+    else this.#enqueue(() => this.#tryPrepared(question, ruled));
+    return answered;
+  }
+
   /** Makes this run wait for a question of its child run. The supervisor of the child accepts the answer. */
   follow(question: Question): void {
     if (this.#hooks === undefined) return;
@@ -157,19 +214,21 @@ export class Questions {
 
   /** Checks an answer that another process posted, and accepts or rejects it in the log. */
   take({ answer_id, action_id, answer, by, source, reason }: PostedAnswer): void {
-    const from = { value: answer, by, source, answerId: answer_id, ...(reason && { reason }) };
+    const from = { by, source, answerId: answer_id, ...(reason && { reason }) };
     this.#enqueue(async () => {
       const open = this.#open.get(action_id);
       const why = this.#answered.has(action_id) ? 'it has been answered already' : 'the question is not open';
-      const problem = open === undefined ? why : await problemOfAnswer(open.question, answer);
+      const value = open === undefined ? answer : answerTo(open.question, answer);
+      const problem = open === undefined ? why : await problemOfAnswer(open.question, value);
       if (problem !== undefined) await this.#warn(action_id, problem, answer_id);
-      else await this.#accept(open!.question, from);
+      else await this.#accept(open!.question, { ...from, value });
     });
   }
 
   /** Checks a prepared answer like any other. If it is invalid, the question stays open for the other sources of answers. */
   async #tryPrepared(question: Question, prepared: PreparedAnswer): Promise<void> {
-    const { answer: value, by, source, reason } = prepared;
+    const { by, source, reason } = prepared;
+    const value = answerTo(question, prepared.answer);
     const problem = await problemOfAnswer(question, value);
     if (!this.#open.has(question.actionId)) return;
     if (problem === undefined) {
@@ -182,8 +241,22 @@ export class Questions {
 
   /** Without a valid prepared answer, a blocking question makes the run wait, and the handler is called. */
   #putToOthers(question: Question): void {
+    if (question.blocking) this.#store(this.#warnOfUnused(question));
     this.#store(this.#reportState(question));
-    if (this.#handler !== undefined) void this.#consult(this.#handler, question);
+    if (this.#handler !== undefined && !isRunnersQuestion(question.actionId))
+      void this.#consult(this.#handler, question);
+  }
+
+  /** The run waits, and the caller has answered a question of nearly this name beforehand: its name is probably misspelt. */
+  async #warnOfUnused({ action }: Question): Promise<void> {
+    for (const given of this.#unused) {
+      if (nearest(given.action, [action]) === undefined) continue;
+      this.#unused.delete(given);
+      await this.#warn(
+        given.action,
+        `this answer was given beforehand, and no question asked for it so far; the open question is '${action}'`,
+      );
+    }
   }
 
   async #consult(handler: AnswerHandler, question: Question): Promise<void> {
@@ -192,7 +265,7 @@ export class Questions {
     try {
       const given = await handler(question);
       if (given === undefined) return;
-      const value = jsonAnswer(given);
+      const value = answerTo(question, jsonAnswer(given));
       this.#enqueue(async () => {
         const problem = await problemOfAnswer(question, value);
         if (!isOpen()) return;
@@ -210,6 +283,7 @@ export class Questions {
     if (this.#answered.has(actionId)) return;
     this.#answered.add(actionId);
     this.lastAnswerMs = performance.now();
+    const settle = this.#open.get(actionId)?.settle;
     this.#remove(actionId);
     const line = JSON.stringify({
       v: 1,
@@ -231,6 +305,10 @@ export class Questions {
     });
     await this.#reportState();
     await this.#writer.log.sync();
+    if (settle !== undefined) {
+      settle(value);
+      return;
+    }
     writeAnswerFile(this.#workspace, actionId, line);
     this.#hooks?.deliver(line);
   }
@@ -245,8 +323,8 @@ export class Questions {
     });
   }
 
-  #add(question: Question, stopTimer: StopGuard): void {
-    this.#open.set(question.actionId, { question, stopTimer });
+  #add(question: Question, stopTimer: StopGuard, settle?: (answer: unknown) => void): void {
+    this.#open.set(question.actionId, { question, stopTimer, settle });
     if (question.blocking) this.#blocking.add(question.actionId);
   }
 
@@ -301,28 +379,4 @@ function tooMany(): AcorError {
   return new AcorError('E_OUTPUT_LIMIT', `the tool has more than ${MAX_OPEN} open questions`, {
     hint: 'Let the tool wait for answers before it asks more, or ask one question with options.',
   });
-}
-
-/** Measures the total time that a run has waited for answers. */
-class WaitingClock {
-  #endedMs = 0;
-  #sinceMs: number | undefined;
-
-  /** Whether the run waits now. */
-  get runs(): boolean {
-    return this.#sinceMs !== undefined;
-  }
-
-  get waitedMs(): number {
-    return this.#endedMs + (this.#sinceMs === undefined ? 0 : performance.now() - this.#sinceMs);
-  }
-
-  start(): void {
-    this.#sinceMs ??= performance.now();
-  }
-
-  stop(): void {
-    this.#endedMs = this.waitedMs;
-    this.#sinceMs = undefined;
-  }
 }

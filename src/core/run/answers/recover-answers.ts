@@ -4,6 +4,7 @@ import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { answeredIds, isSafeActionId, writeAnswerFile } from './answer-files.ts';
+import { isRunnersQuestion } from './question.ts';
 
 /**
  * Writes every answer that is in the log and not in ANSWERS_DIR: a supervisor that was killed between the two writes had acknowledged
@@ -17,8 +18,8 @@ export async function restoreAnswers(store: RunStore, runId: string, workspace: 
     if (event.type !== 'action_answered') continue;
     const { action_id, action, answer } = event;
     const id = String(action_id);
-    // A child of the run got this answer, and has the file.
-    if (!isSafeActionId(id)) continue;
+    // A child of the run got this answer, and has the file; or the runner got it.
+    if (!isSafeActionId(id) || isRunnersQuestion(id)) continue;
     if (holdsRedaction(answer)) answers.delete(id);
     else answers.set(id, JSON.stringify({ v: 1, type: 'action_answer', action_id, action, answer }));
   }

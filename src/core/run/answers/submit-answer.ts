@@ -8,7 +8,14 @@ import { eventsIn } from '../../store-files/follow.ts';
 import { readRun } from '../read-run.ts';
 import { SupervisorWatch } from '../supervisor-watch.ts';
 import { questionsOf } from './open-questions.ts';
-import { answerSteps, jsonAnswer, problemOfAnswer, type Question, readQuestion } from './question.ts';
+import {
+  answerSteps,
+  answerTo,
+  jsonAnswer,
+  problemOfAnswer,
+  type Question,
+  readQuestion,
+} from './question.ts';
 
 /** An answer to a run, whatever process supervises it. */
 export interface AnswerSubmission {
@@ -61,7 +68,7 @@ export async function submitAnswer(
 
 /** The answer as it would be posted. Throws E_BAD_ANSWER for one that the question does not take. */
 export async function checkAnswer(runId: string, question: Question, value: unknown): Promise<unknown> {
-  const answer = jsonAnswer(value);
+  const answer = answerTo(question, jsonAnswer(value));
   const problem = await problemOfAnswer(question, answer);
   if (problem !== undefined) throw invalidAnswer(problem, runId, question);
   return answer;

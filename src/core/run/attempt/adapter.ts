@@ -32,6 +32,8 @@ export interface AdapterContext {
   attempt: number;
   /** Measures the files that the program reports. */
   meter: ArtifactMeter;
+  /** The model that the program is to use, if its output does not name one. */
+  model: string | undefined;
   /** When the run was created: the run did not write files that are older. */
   runCreatedMs: number;
   /** Writes a line to the program's standard input, if that is open. */

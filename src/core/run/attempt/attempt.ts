@@ -30,9 +30,10 @@ export async function runAttempt(
   plan: ToolPlan,
   writer: RunWriter,
   options: AttemptOptions,
-  more: Pick<AttemptContext, 'meter' | 'copiedBytes'>,
+  more: Pick<AttemptContext, 'meter' | 'copiedBytes' | 'hostQuestions'>,
 ): Promise<ObservedAttempt> {
   const asked: NewEvent[] = [];
+  const race = new EndingRace();
   const attempt: AttemptContext = {
     services,
     plan,
@@ -40,7 +41,7 @@ export async function runAttempt(
     options,
     ...more,
     adapter: await services.loadAdapter(plan.tool.adapter),
-    race: new EndingRace(),
+    race,
     intake: new Intake(writer.log, {
       runId: plan.runId,
       mayEmitTasks: plan.tool.manifest.role === 'orchestrator',
@@ -49,6 +50,11 @@ export async function runAttempt(
         if (event.blocking === true && asked.length < MAX_ASKED) asked.push(event);
         options.turn?.asked(event);
         options.questions.ask(event);
+      },
+      onMetrics(metrics, isLast) {
+        const over = options.spending.report(metrics);
+        // What the last message reports is spent, and the work is done.
+        if (over !== undefined && !isLast) race.end(over);
       },
     }),
   };

@@ -1,4 +1,5 @@
 import type { AcorError } from '../../../protocol/acor-error.ts';
+import type { OverBudget } from '../../cost/run-spending.ts';
 import type { Exit } from '../../process/runtime.ts';
 import type { OverLimit } from './resources/over-limit.ts';
 
@@ -11,6 +12,7 @@ export type Ending =
   | { kind: 'silent'; silentForS: number }
   | { kind: 'output-limit'; maxBytes: number }
   | OverLimit
+  | OverBudget
   | { kind: 'unanswered'; actionId: string; timeoutS: number }
   | { kind: 'cancelled'; reason: string }
   | { kind: 'store-failed'; error: AcorError };
@@ -27,6 +29,7 @@ const IS_TOO_LATE_AFTER_EXIT: readonly Ending['kind'][] = [
   'silent',
   'unanswered',
   'over-limit',
+  'over-budget',
 ];
 
 /** Keeps the first ending that a guard, a cancel request or the process reports, and ignores later ones. */

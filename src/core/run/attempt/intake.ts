@@ -1,11 +1,19 @@
-import { checkMessage, type MessageProblem, originOf } from '../../../protocol/v1/check-message.ts';
-import type { HotLine } from '../../../protocol/v1/hot-scanner.ts';
+import {
+  checkMessage,
+  type MessageProblem,
+  originOf,
+  problemsOfMessage,
+} from '../../../protocol/v1/check-message.ts';
+import { type HotLine, LineCompleter, type LineGaps } from '../../../protocol/v1/hot-scanner.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import type { NewEvent, RunLog } from '../../ports/run-store.ts';
+import { isRunnersQuestion } from '../answers/question.ts';
 import { TextLines } from './text-lines.ts';
 
 /** The message with which a tool ends its attempt, as the tool sent it. */
 export type LastMessage = { type: 'result' | 'error' | 'cancelled'; [field: string]: unknown };
+
+const LAST_MESSAGES: ReadonlySet<string> = new Set(['result', 'error', 'cancelled']);
 
 /** After this many different warnings one general warning follows, so that a tool cannot flood its own log. */
 const MAX_WARNINGS = 100;
@@ -19,6 +27,7 @@ export class Intake {
   readonly #log: RunLog;
   readonly #mayEmitTasks: boolean;
   readonly #onQuestion: (event: NewEvent) => void;
+  readonly #onMetrics: (metrics: Readonly<Record<string, unknown>>, isLast: boolean) => void;
   readonly #warned = new Set<string>();
   readonly #textLines: TextLines;
   #actions = 0;
@@ -31,6 +40,9 @@ export class Intake {
   lastProgressMs = performance.now();
   #dropped = false;
   #burstMs = performance.now();
+  /** The time of the burst as a line has it; undefined until a line needs it. */
+  #burstTs: string | undefined;
+  readonly #completer: LineCompleter;
 
   constructor(
     log: RunLog,
@@ -39,13 +51,17 @@ export class Intake {
       mayEmitTasks: boolean;
       joinsLines: boolean;
       onQuestion: (event: NewEvent) => void;
+      /** The present totals of the tool; `isLast` marks those of its last message. */
+      onMetrics: (metrics: Readonly<Record<string, unknown>>, isLast: boolean) => void;
     },
   ) {
     this.#log = log;
     this.runId = options.runId;
+    this.#completer = new LineCompleter(options.runId);
     this.#mayEmitTasks = options.mayEmitTasks;
     this.#textLines = new TextLines({ joins: options.joinsLines });
     this.#onQuestion = options.onQuestion;
+    this.#onMetrics = options.onMetrics;
   }
 
   /** The message that ended the attempt; undefined when the tool sent none. */
@@ -66,15 +82,22 @@ export class Intake {
   /** Call it at each read of output: all lines of one read share its time, which saves clock calls. */
   beginBurst(): void {
     this.#burstMs = performance.now();
+    this.#burstTs = undefined;
   }
 
-  /** Stores a frequent message that is known to be valid, byte for byte. */
-  keep(kind: Exclude<HotLine, 'other'>, bytes: Uint8Array, start: number, end: number): void {
+  /** Stores a frequent message that is known to be valid: its bytes, with its gaps filled. */
+  keep(kind: Exclude<HotLine, 'other'>, bytes: Uint8Array, start: number, end: number, gaps: LineGaps): void {
     this.#textLines.flush();
     this.#hasMessages = true;
     this.lastEventMs = this.#burstMs;
     if (kind === 'progress') this.lastProgressMs = this.lastEventMs;
-    this.#log.keepLine(bytes, start, end);
+    if (gaps.foreignEnd !== 0) this.#warnOfForeign();
+    if (gaps.lacks === 0 && gaps.foreignEnd === 0) this.#log.keepLine(bytes, start, end);
+    else {
+      this.#burstTs ??= new Date().toISOString();
+      const line = this.#completer.complete(bytes, start, end, gaps, this.#burstTs);
+      this.#log.keepLine(line.bytes, 0, line.end);
+    }
     if (this.#ending !== undefined) this.#warnAfterEnding();
   }
 
@@ -92,7 +115,8 @@ export class Intake {
     const event = this.#complete(message);
     const problem = checkMessage(event);
     const stored = this.#log.append(event);
-    if (problem !== undefined) this.#warnOfProblem(stored.type, problem);
+    if (problem !== undefined)
+      for (const each of problemsOfMessage(event)) this.#warnOfProblem(stored.type, each);
     if (origin === 'unknown') {
       this.warnOnce(
         `type:${message.type}`,
@@ -107,6 +131,11 @@ export class Intake {
       );
     }
     this.#note(stored, problem);
+  }
+
+  /** The tool has used this much so far, which no event reports. */
+  spends(metrics: Readonly<Record<string, unknown>>): void {
+    this.#onMetrics(metrics, false);
   }
 
   /** Stores a line that is not a message. It counts as a heartbeat only. */
@@ -164,16 +193,30 @@ export class Intake {
     }
     if (event.run_id !== this.runId) {
       event.claimed_run_id = event.run_id;
-      this.warnOnce('run_id', 'E_PROTOCOL', "the tool wrote another run's run_id; the runner corrected it");
+      this.#warnOfForeign();
     }
     event.run_id = this.runId;
-    if (event.type === 'action_required' && event.action_id === undefined)
-      event.action_id = `a-${++this.#actions}`;
+    if (event.type === 'action_required') this.#identify(event);
     return event;
+  }
+
+  /** A question without an id gets one, and so does a question that pretends to be the runner's. */
+  #identify(event: NewEvent): void {
+    const isForged = typeof event.action_id === 'string' && isRunnersQuestion(event.action_id);
+    if (isForged) {
+      event.claimed_action_id = event.action_id;
+      this.warnOnce(
+        'action_id',
+        'E_PROTOCOL',
+        "the tool asked under an id of the runner's questions; the runner replaced it",
+      );
+    }
+    if (isForged || event.action_id === undefined) event.action_id = `a-${++this.#actions}`;
   }
 
   #note(event: NewEvent, problem: MessageProblem | undefined): void {
     if (this.#ending !== undefined) this.#warnAfterEnding();
+    else this.#noteMetrics(event);
     switch (event.type) {
       case 'start':
         this.lastProgressMs = this.lastEventMs;
@@ -194,6 +237,15 @@ export class Intake {
         return;
       default:
     }
+  }
+
+  #noteMetrics({ type, metrics }: NewEvent): void {
+    if (typeof metrics !== 'object' || metrics === null || Array.isArray(metrics)) return;
+    this.#onMetrics(metrics as Record<string, unknown>, LAST_MESSAGES.has(type));
+  }
+
+  #warnOfForeign(): void {
+    this.warnOnce('run_id', 'E_PROTOCOL', "the tool wrote another run's run_id; the runner corrected it");
   }
 
   #warnAfterEnding(): void {

@@ -108,7 +108,7 @@ interface Entry {
 function copyEntry(from: Entry, to: Entry): void {
   const stats = from.folder.statsOf(from.name);
   if (stats?.isSymbolicLink()) {
-    symlinkSync(readlinkSync(from.folder.at(from.name)), to.folder.at(to.name));
+    symlinkSync(readlinkSync(from.folder.at(from.name), { encoding: 'buffer' }), to.folder.at(to.name));
     return;
   }
   const source = from.folder.openFile(from.name);

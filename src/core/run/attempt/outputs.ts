@@ -5,6 +5,7 @@ import { errorCode, errorMessage } from '../../../util/error-code.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
 import type { Grant, StagedOutput } from '../../registry/arguments.ts';
 import { type ReplacedFile, replacedFile } from '../../registry/path-grants.ts';
+import type { WantedPlace } from '../../review/keep-writes.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { copyOutput, makeStagingFolders, OutputPlace } from './output-place.ts';
@@ -33,15 +34,17 @@ export function placesToKeep({
   grants,
   staged,
   workspace,
-}: Pick<ToolPlan, 'grants' | 'staged' | 'workspace'>) {
+}: Pick<ToolPlan, 'grants' | 'staged' | 'workspace'>): WantedPlace[] {
   return [
     ...grants.flatMap(({ path, mode }) =>
       mode === undefined || mode === 'in_place' ? [] : [{ path, mode }],
     ),
-    ...staged.flatMap((output) =>
-      output.isReviewed
-        ? [{ path: output.target, mode: 'review' as const, tree: relative(workspace.dir, output.staged) }]
-        : [],
+    ...staged.flatMap(({ isReviewed, keepsReplaced, target, staged: path }): WantedPlace[] =>
+      isReviewed
+        ? [{ path: target, mode: 'review', tree: relative(workspace.dir, path) }]
+        : keepsReplaced
+          ? [{ path: target, mode: 'snapshot' }]
+          : [],
     ),
   ];
 }

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { writeAtomic } from '../../../util/atomic-write.ts';
 import { errorCode } from '../../../util/error-code.ts';
 import { readRegular } from '../../../util/regular-file.ts';
+import { foreignRecord, isOwnRecord, signedRecord } from '../../config/own-records.ts';
 import type { RunHost, RunWorkspace } from '../workspace.ts';
 
 /** A path that a live run's user owns, and its original owner. */
@@ -13,7 +14,7 @@ export interface OwnedPath {
   isOwn: boolean;
   uid: number;
   gid: number;
-  /** Entries below it that had a different original owner: inode to owner and group. */
+  /** Entries below it that had a different original owner: identity (`identityOf`) to owner and group. */
   others: Record<string, [uid: number, gid: number]>;
 }
 
@@ -24,19 +25,24 @@ export interface OwnershipRecord {
   paths: OwnedPath[];
 }
 
-export function readOwnershipRecord(layout: RunWorkspace): OwnershipRecord | undefined {
+/** Throws E_INTEGRITY for a record that ACOR has not written: it would name files of others, and any user for them. */
+export function readOwnershipRecord({ ownershipRecord: path }: RunWorkspace): OwnershipRecord | undefined {
+  let text: string;
   try {
-    return JSON.parse(readRegular(layout.ownershipRecord).toString()) as OwnershipRecord;
+    text = readRegular(path).toString();
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
+  if (!isOwnRecord(path, text)) throw foreignRecord(path, 'no file gets another owner by it');
+  return JSON.parse(text) as OwnershipRecord;
 }
 
 export function writeOwnershipRecord(layout: RunWorkspace, owned: OwnershipRecord): void {
   // After a machine crash the run's own folders are known without this record, so they need no fsync.
   const durable = owned.paths.some(({ isOwn }) => !isOwn);
-  writeAtomic(layout.ownershipRecord, JSON.stringify(owned), { durable, mode: 0o600 });
+  const text = signedRecord(layout.ownershipRecord, owned, { lasts: false });
+  writeAtomic(layout.ownershipRecord, text, { durable, mode: 0o600 });
 }
 
 export function removeOwnershipRecord(layout: RunWorkspace): void {

@@ -3,6 +3,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../../protocol/next-steps.ts';
 import { withFileLock } from '../../../util/file-lock.ts';
+import { OpenFolder } from '../../../util/open-folder.ts';
 import { isInside } from '../../../util/real-path.ts';
 import type { Grant } from '../../registry/arguments.ts';
 import { statsAt, visitTree } from '../../sandbox/identity/ownership.ts';
@@ -23,6 +24,9 @@ const MAX_ENTRIES = 50_000;
 const FIRST_ACCOUNT = 1000;
 /** The uid that the kernel reports for users without a mapping. */
 const OVERFLOW_UID = 65_534;
+const SET_ID = 0o6000;
+/** Writable by everyone, who may remove only their own entries. */
+const SHARED = 0o1002;
 const READABLE_BY_OTHERS = 0o004;
 const ENTERABLE_BY_OTHERS = 0o005;
 
@@ -71,20 +75,30 @@ export async function restoreOwnership(host: RunHost, layout: RunWorkspace, runI
 
 /**
  * The ended runs whose files still belong to the user of the run, because restoring them failed; with `fix`, those for which it fails
- * again.
+ * again. `foreign` has a record that ACOR has not written, which restores nothing.
  */
-export async function unrestoredRuns(host: RunHost, { fix }: { fix: boolean }): Promise<string[]> {
+export async function unrestoredRuns(
+  host: RunHost,
+  { fix }: { fix: boolean },
+): Promise<{ left: string[]; foreign: string[] }> {
   const live = new Set((await host.store.leases.list()).map(({ runId }) => runId));
-  const found: string[] = [];
+  const left: string[] = [];
+  const foreign: string[] = [];
   for (const runId of await host.store.list()) {
     const workspace = host.workspaces.of(runId);
     if (live.has(runId) || !existsSync(workspace.ownershipRecord)) continue;
     try {
+      readOwnershipRecord(workspace);
       if (fix) await restoreOwnership(host, workspace, runId);
-    } catch {}
-    if (existsSync(workspace.ownershipRecord)) found.push(runId);
+    } catch (error) {
+      if (error instanceof AcorError && error.code === 'E_INTEGRITY') {
+        foreign.push(runId);
+        continue;
+      }
+    }
+    if (existsSync(workspace.ownershipRecord)) left.push(runId);
   }
-  return found;
+  return { left, foreign };
 }
 
 function chownStreams(layout: RunWorkspace, { uid, gid }: RunUser): void {
@@ -105,9 +119,10 @@ function take(
 ): RunOwnership {
   const { user, release } = chooseUser(wanted.grants, others);
   try {
-    const paths = pathsFor(layout, wanted.grants, user, others);
+    using folder = OpenFolder.real(realFolder(layout));
+    const paths = pathsFor(layout, folder, wanted.grants, user, others);
     writeOwnershipRecord(layout, { ...user, paths });
-    for (const path of paths) assign(path, user, others);
+    for (const path of paths) assign(path, user, others, folder);
     // Without a mount namespace the tool reaches its files through the run's folder, so its user must be able to enter it.
     if (wanted.needsRunFolder) {
       chownSync(layout.dir, 0, user.gid);
@@ -144,13 +159,33 @@ function chooseUser(grants: readonly Grant[], others: Others): { user: RunUser; 
     if (sharing.some(({ owned }) => owned.uid !== uid)) throw inUse(sharing.map(({ runId }) => runId));
     return { user: { uid, gid }, release() {} };
   }
-  const owners = written.map(statsAt);
-  const [owner] = owners;
-  if (owner !== undefined && isAccount(owner.uid) && owners.every(({ uid }) => uid === owner.uid)) {
+  const [owner] = written.map(statsAt);
+  // Its other processes could read them, too.
+  const closed = grants
+    .filter(({ access }) => access === 'read')
+    .map(({ path }) => statsAt(path))
+    .filter((stats) => !isOpenToOthers(stats));
+  if (
+    owner !== undefined &&
+    isAccount(owner.uid) &&
+    written.every((path) => isAllOf(path, owner.uid)) &&
+    closed.every(({ uid }) => uid === owner.uid)
+  ) {
     return { user: { uid: owner.uid, gid: owner.gid }, release() {} };
   }
   const { uid, release } = claimRunUser();
   return { user: { uid, gid: uid }, release };
+}
+
+/** Whether one user owns everything there. With files of others the account of that user could use those while the run is live. */
+function isAllOf(path: string, owner: number): boolean {
+  let isAll = true;
+  let count = 0;
+  visitTree(path, { isDeep: true, skip: () => !isAll }, ({ stats: { uid } }) => {
+    if (++count > MAX_ENTRIES) throw tooLarge(path);
+    if (uid !== owner) isAll = false;
+  });
+  return isAll;
 }
 
 function isAccount(uid: number): boolean {
@@ -159,12 +194,13 @@ function isAccount(uid: number): boolean {
 
 function pathsFor(
   layout: RunWorkspace,
+  folder: OpenFolder,
   grants: readonly Grant[],
   user: RunUser,
   others: Others,
 ): OwnedPath[] {
   const own = [layout.work, layout.artifacts, layout.toolLogs, layout.secrets].map((path) =>
-    describe(realInside(layout, path), { isDeep: true, isOwn: true }, user, []),
+    describe(inside(folder.path, layout, path), { isDeep: true, isOwn: true }, user, [], folder),
   );
   const granted = grants.flatMap(({ path, access }) => {
     if (access === 'write') return describe(path, { isDeep: true, isOwn: false }, user, others);
@@ -198,6 +234,7 @@ function describe(
   kind: { isDeep: boolean; isOwn: boolean },
   user: RunUser,
   others: Others,
+  from?: OpenFolder,
 ): OwnedPath {
   const owned: OwnedPath = { path, ...kind, uid: 0, gid: 0, others: {} };
   for (const other of others) {
@@ -208,22 +245,46 @@ function describe(
     }
   }
   let count = 0;
-  visitTree(path, { isDeep: kind.isDeep, skip: isOwnedByRun(others) }, ({ path: at, stats }) => {
-    const { uid, gid, ino } = stats;
-    if (!kind.isOwn && ++count > MAX_ENTRIES) throw tooLarge(path);
-    if (isRunUser(uid) && uid !== user.uid) throw inUse([path]);
-    if (at === path) Object.assign(owned, { uid, gid });
-    else if (uid !== owned.uid || gid !== owned.gid) owned.others[ino] = [uid, gid];
-  });
+  visitTree(
+    path,
+    { isDeep: kind.isDeep, skip: isOwnedByRun(others), from },
+    ({ path: at, stats }): 'closed' | undefined => {
+      const { uid, gid } = stats;
+      if (!kind.isOwn && ++count > MAX_ENTRIES) throw tooLarge(path);
+      if (isRunUser(uid) && uid !== user.uid) throw inUse([path]);
+      if (at === path) Object.assign(owned, { uid, gid });
+      else if (uid !== owned.uid || gid !== owned.gid) owned.others[identityOf(stats)] = [uid, gid];
+      return !kind.isOwn && isShared(stats) ? 'closed' : undefined;
+    },
+  );
   return owned;
 }
 
-function assign({ path, isDeep, isOwn }: OwnedPath, user: RunUser, others: Others): void {
-  visitTree(path, { isDeep, skip: isOwn ? () => false : isOwnedByRun(others) }, ({ stats, chown }) => {
-    // The file of a hard link would change its owner under its other name, too.
-    const isElsewhere = stats.isFile() && stats.nlink > 1;
-    if (stats.uid !== user.uid && !isElsewhere) chown(user.uid, user.gid);
-  });
+function assign({ path, isDeep, isOwn }: OwnedPath, user: RunUser, others: Others, folder: OpenFolder): void {
+  visitTree(
+    path,
+    isOwn ? { isDeep, from: folder } : { isDeep, skip: isOwnedByRun(others) },
+    ({ stats, chown }): 'closed' | undefined => {
+      if (!isOwn && isShared(stats)) return 'closed';
+      // The file of a hard link would change its owner under its other name, too. A set-id file would lose those bits, or get them back with
+      // what the tool has written into it.
+      const stays = !stats.isDirectory() && (stats.nlink > 1 || (stats.mode & SET_ID) !== 0);
+      // Another run with the same account began before these files were here.
+      const isForeign = !isOwn && !isRunUser(user.uid);
+      if (stats.uid !== user.uid && !stays && !isForeign) chown(user.uid, user.gid);
+      return undefined;
+    },
+  );
+}
+
+/** A folder like /tmp (mode 1777), in which every user has files of their own: neither it nor what is in it is given to the run. */
+function isShared(stats: Stats): boolean {
+  return stats.isDirectory() && (stats.mode & SHARED) === SHARED;
+}
+
+/** Of a file, and of no later one with the number of the same inode. */
+function identityOf({ dev, ino, birthtimeMs }: Stats): string {
+  return `${dev}:${ino}:${birthtimeMs}`;
 }
 
 /** Paths that another live run owns stay as they are. */
@@ -238,33 +299,45 @@ async function restoreOwnershipNow(host: RunHost, layout: RunWorkspace, runId: s
   const isShared = owned.paths.some(({ isOwn }) => !isOwn);
   const others = isShared ? await ownershipOfOtherRuns(host, runId) : [];
   const live = others.filter(({ isLive }) => isLive);
+  const own = realFolder(layout);
+  using folder = isThere(own) ? OpenFolder.real(own) : undefined;
   for (const each of owned.paths) {
-    const path = each.isOwn ? realInside(layout, each.path) : each.path;
-    restore({ ...each, path }, owned, live);
+    if (!each.isOwn) restore(each, owned, live);
+    else if (folder !== undefined)
+      restore({ ...each, path: inside(own, layout, each.path) }, owned, live, folder);
   }
-  if (exists({ path: layout.dir })) {
+  if (folder !== undefined) {
     chmodSync(layout.dir, 0o700);
     chownSync(layout.dir, 0, 0);
   }
   removeOwnershipRecord(layout);
 }
 
-function restore({ path, isDeep, uid, gid, others }: OwnedPath, owned: OwnershipRecord, live: Others): void {
-  visitTree(path, { isDeep, skip: isOwnedByRun(live) }, ({ stats, chown }) => {
+function restore(
+  { path, isDeep, uid, gid, others }: OwnedPath,
+  owned: OwnershipRecord,
+  live: Others,
+  from?: OpenFolder,
+): void {
+  visitTree(path, { isDeep, skip: isOwnedByRun(live), from }, ({ stats, chown }) => {
     if (stats.uid !== owned.uid) return;
-    const [owner, group] = others[stats.ino] ?? [uid, gid];
+    const [owner, group] = others[identityOf(stats)] ?? [uid, gid];
     if (owner !== stats.uid || group !== stats.gid) chown(owner, group);
   });
 }
 
 /** Only the store's folder is resolved: the tool may have replaced anything below it by a link. */
-function realInside(layout: RunWorkspace, path: string): string {
-  const inside = relative(layout.dir, path);
-  if (inside.startsWith('..')) return path;
-  return join(realpathSync(dirname(layout.dir)), basename(layout.dir), inside);
+function realFolder({ dir }: RunWorkspace): string {
+  return join(realpathSync(dirname(dir)), basename(dir));
 }
 
-function exists({ path }: { path: string }): boolean {
+/** The real path of an own path of the run, which may lie elsewhere. */
+function inside(folder: string, layout: RunWorkspace, path: string): string {
+  const within = relative(layout.dir, path);
+  return within.startsWith('..') ? path : join(folder, within);
+}
+
+function isThere(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Exit } from '../../process/runtime.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
@@ -36,12 +37,13 @@ export function supervise(
   input?.releaseReadEnd();
   watchdog.watchGroup(child.pid);
   output.pump.start(child);
-  const { work, artifacts, toolLogs } = plan.workspace;
+  const { work, artifacts, toolLogs, trace } = plan.workspace;
   resources.start(race, {
     rootPid: child.pid,
     sandboxProcessDepth: launch.sandboxProcessDepth,
     strays: () => tree.orphans(),
-    folders: [work, artifacts, toolLogs, ...plan.grants.flatMap(({ from }) => from ?? [])],
+    // What an observed tool does is written down as well, and counts as what it wrote.
+    folders: [work, artifacts, toolLogs, dirname(trace), ...plan.grants.flatMap(({ from }) => from ?? [])],
     copiedBytes: attempt.copiedBytes,
   });
   const deadline = deadlineOf(attempt, prepared);

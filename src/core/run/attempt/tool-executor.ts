@@ -17,6 +17,7 @@ import {
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
+import type { HostQuestions } from './ask-for-hosts.ts';
 import { runAttempt } from './attempt.ts';
 import { artifactRoots, collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
@@ -48,6 +49,7 @@ class ToolExecutor implements RunExecutor {
   readonly #plan: ToolPlan;
   readonly #writer: RunWriter;
   #reportProtected: ReportProtected | undefined;
+  #questions: HostQuestions | undefined;
   #staged: readonly StagedOutput[];
 
   constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter) {
@@ -71,6 +73,7 @@ class ToolExecutor implements RunExecutor {
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, {
         meter,
         copiedBytes: copiedBytes(this.#staged) + keptBytes,
+        hostQuestions: await this.#hostQuestions(),
       });
       if (attempt.ending.kind !== 'cancelled' && attempt.message?.type !== 'cancelled')
         this.#warnOfExitCode(attempt.exit);
@@ -83,14 +86,16 @@ class ToolExecutor implements RunExecutor {
       });
       const outcome = await this.#withCheckedData(judged, attempt);
       return {
-        ...(await this.#withOutputs(outcome, attempt, meter)),
+        ...(await this.#withOutputs(outcome, attempt, meter, options)),
         wasStopped: !hasEndedItself(attempt.ending),
         exit: attempt.exit,
         survivors: attempt.survivors,
         result: attempt.message?.type === 'result' ? attempt.message : null,
+        metrics: options.spending.settle({ hasRun: true }),
       };
     } catch (error) {
-      return notStarted(await this.#failureOf(error));
+      const metrics = options.spending.settle({ hasRun: false });
+      return { ...notStarted(await this.#failureOf(error)), metrics };
     } finally {
       this.#plan.secrets?.withdraw(this.#writer.log, workspace);
     }
@@ -104,6 +109,14 @@ class ToolExecutor implements RunExecutor {
     const { explainFailure, nameException } = await import('../explain-failure.ts');
     explainFailure(this.#services, this.#plan, this.#writer, outcome);
     nameException(this.#plan, outcome);
+  }
+
+  /** Its answers hold for all attempts. The code for it is loaded only where runs may ask. */
+  async #hostQuestions(): Promise<HostQuestions | undefined> {
+    if (this.#services.config.config.security.on_denied !== 'ask') return undefined;
+    const { HostQuestions } = await import('./ask-for-hosts.ts');
+    this.#questions ??= new HostQuestions(this.#services, this.#plan, this.#writer);
+    return this.#questions;
   }
 
   /** A run that did not complete may be resumed, on this machine or another. */
@@ -188,10 +201,11 @@ class ToolExecutor implements RunExecutor {
     outcome: Outcome,
     attempt: ObservedAttempt,
     meter: ArtifactMeter,
+    { turn }: AttemptOptions,
   ): Promise<{ outcome: Outcome; artifacts: MeasuredArtifact[] }> {
     if (outcome.state !== 'completed') return { outcome, artifacts: [] };
     const { workspace } = this.#plan;
-    if (attempt.message === undefined && this.#plan.tool.adapter !== 'plain') {
+    if (attempt.message === undefined && this.#plan.tool.adapter !== 'plain' && !turn?.isAsking) {
       this.#warn(
         'E_NO_RESULT',
         'the tool exited with 0 without a result; the run counts as completed because strict is false',

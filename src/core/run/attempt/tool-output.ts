@@ -147,6 +147,7 @@ export class ToolOutput implements Disposable {
       plan,
       layout: plan.workspace,
       attempt: options.number,
+      model: options.model,
       runCreatedMs: Date.parse(writer.record.created_at),
       send: (line) => input?.write(line),
       later: (work) => this.#later(work),

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
-import { sharedLibraryOf } from '../../registry/command.ts';
-import { type SdkPaths, sdkPaths } from '../../registry/own-files.ts';
+import { librariesOf } from '../../registry/command.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../../sandbox/choose.ts';
 import { type GroupPlace, usefulGroups } from '../../sandbox/groups/group-places.ts';
@@ -29,7 +28,7 @@ export type ToolConfinement = Confinement & {
 /** Confines a call in the strongest sandbox of this machine. Throws E_SANDBOX_UNAVAILABLE. */
 export async function confineTool(
   services: PlanServices,
-  { env }: RunRequest,
+  { env, observe }: RunRequest,
   of: { runId: string; tool: ToolEntry; call: ResolvedCall; resources: ResourceLimits },
 ): Promise<ToolConfinement> {
   const { config, workspaces } = services;
@@ -39,7 +38,7 @@ export async function confineTool(
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...args];
   const hidden = ownFolders(services, env);
   const cwd = tool.manifest.cwd === 'project' ? config.root : tool.startsIn;
-  const confinement = await confine(services, tool, {
+  const request: Omit<SandboxRequest, 'network'> = {
     runId,
     argv,
     level,
@@ -48,14 +47,17 @@ export async function confineTool(
     toolDir: tool.dir,
     folders: foldersOf(workspaces.of(runId)),
     ...(cwd !== undefined && { cwd }),
-    libraries: [...librariesOf(sdkPaths(), tool), ...sharedLibraryOf(tool, config)],
+    libraries: librariesOf(tool, config),
     grants,
     // The runs folder of a new project does not exist yet; the runner creates it before the tool starts.
     hidden: hidden.filter((path) => path === workspaces.root || existsSync(path)),
     commands: await commandsOf(tool, workspaces.of(runId)),
     path: env['PATH'] ?? '',
     limits: resources,
-  });
+    ...(observe && { traceTo: workspaces.of(runId).trace }),
+  };
+  const confinement = await confine(services, tool, request);
+  observe?.({ sandbox: request, argumentGrants: call.argumentGrants });
   return { ...confinement, argv, cwd: cwd ?? workspaces.of(runId).work };
 }
 
@@ -74,6 +76,7 @@ async function confine(
   const chosen = await chooseBackend(config.security, cacheFolder);
   const { backend, probe } = chosen;
   if (!backend.mountsLayers && request.grants.some(({ from }) => from !== undefined)) throw noLayers(backend);
+  if (request.traceTo !== undefined && !backend.observes) throw notObserved(backend);
   const network = await networkFor(config, tool, backend);
   const confined = await backend.confine({ ...request, ...network }, probe);
   const confinement = forgettingWhenBroken(confined, chosen.forget);
@@ -95,9 +98,17 @@ async function networkFor(
   backend: SandboxBackend,
 ): Promise<Pick<SandboxRequest, 'network' | 'egress'>> {
   const { level, network } = tool.manifest.permissions;
-  if (level !== 'privileged' && network.egress_allow.length === 0) return { network: 'none' };
+  const asks = config.security.on_denied === 'ask';
+  if (level !== 'privileged' && network.egress_allow.length === 0 && !asks) return { network: 'none' };
   const { networkOf } = await import('./plan-network.ts');
   return networkOf({ config }, tool, backend);
+}
+
+function notObserved({ name }: SandboxBackend): AcorError {
+  return new AcorError('E_SANDBOX_UNAVAILABLE', `with the sandbox '${name}' a tool cannot be observed`, {
+    hint: `Install bubblewrap: ${installCommand('bubblewrap')}.`,
+    next: [SEE_HEALTH],
+  });
 }
 
 function noLayers({ name }: SandboxBackend): AcorError {
@@ -117,15 +128,4 @@ function foldersOf(layout: RunWorkspace): RunFolders {
     readable: [layout.toolControl, layout.secrets],
     work: layout.work,
   };
-}
-
-/**
- * The SDK folders that tools can import without an install. They are one folder, because each mount costs 0.2 ms. Tools that can run
- * Node also get the files that the TypeScript SDK imports.
- */
-function librariesOf({ root }: SdkPaths, { language, manifest }: ToolEntry): string[] {
-  const isShellOrPython = language === 'bash' || language === 'python';
-  const isAlone = isShellOrPython && manifest.permissions.commands.length === 0;
-  const forNode = isAlone ? [] : ['src/tool', 'dist/lib', 'package.json'];
-  return ['sdk', ...forNode].map((path) => join(root, path));
 }

@@ -29,10 +29,15 @@ export function keepGrants(
   return kept;
 }
 
-/** With `review` outputs stay in the workspace as well, until they are applied. */
+/** With `review` outputs stay in the workspace as well, until they are applied. With `snapshot` the files that they replace are kept. */
 export function keepOutputs(staged: readonly StagedOutput[], least: readonly WriteMode[]): StagedOutput[] {
-  if (!least.includes('review')) return [...staged];
-  return staged.map((output) => (output.stays ? output : { ...output, stays: true, isReviewed: true }));
+  const isReviewed = least.includes('review');
+  const isKept = least.includes('snapshot');
+  return staged.map((output) => {
+    if (output.stays) return output;
+    if (isReviewed) return { ...output, stays: true, isReviewed };
+    return isKept && output.replaces !== undefined ? { ...output, keepsReplaced: true } : output;
+  });
 }
 
 function writesEverywhere(): AcorError {

@@ -4,6 +4,7 @@ import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { PlanServices } from './check-tool.ts';
+import { costOfTool } from './cost.ts';
 import type { Lowered, RetryPlan, RunLimits, RunPlan } from './run-plan.ts';
 
 /** The default resource limits of each level (contract §9). A resource that is not listed has no limit. */
@@ -21,16 +22,18 @@ export const LEVEL_LIMITS: Readonly<Record<PermissionLevel, Readonly<ResourceLim
 };
 
 /** The limits of a tool's run: time, attempts, output, resources of the machine, and its share of the queue. */
-export interface PlannedLimits extends Pick<RunPlan, 'limits' | 'retry' | 'lowered' | 'budget' | 'rate'> {
+export interface PlannedLimits
+  extends Pick<RunPlan, 'limits' | 'retry' | 'lowered' | 'budget' | 'cost' | 'rate'> {
   resources: ResourceLimits;
 }
 
 /** Combines the limits of the caller, the manifest and the configuration, and lowers them to the project's budget. */
 export function planLimits(
   { config: { config } }: PlanServices,
-  { manifest }: ToolEntry,
+  tool: ToolEntry,
   request: RunRequest,
 ): PlannedLimits {
+  const { manifest } = tool;
   const { budget, environment, security } = config;
   const { resources, lowered } = resolveResources({
     level: manifest.permissions.level,
@@ -44,6 +47,7 @@ export function planLimits(
     retry: within.retry,
     lowered: [...within.lowered, ...lowered],
     budget: { maxRuns: budget.max_runs ?? null },
+    cost: costOfTool(config, tool, request),
     rate: rateOf(manifest),
     resources,
   };
@@ -53,7 +57,11 @@ export function planLimits(
 export function withinBudget(
   limits: RunLimits,
   retry: RetryPlan,
-  { max_timeout_s, max_output_size, max_attempts }: Omit<Config['budget'], 'resources'>,
+  {
+    max_timeout_s,
+    max_output_size,
+    max_attempts,
+  }: Pick<Config['budget'], 'max_timeout_s' | 'max_output_size' | 'max_attempts'>,
 ): { limits: RunLimits; retry: RetryPlan; lowered: Lowered[] } {
   const lowered: Lowered[] = [];
   const lower = (what: Lowered['what'], asked: number, allowed: number | undefined): number => {

@@ -3,7 +3,7 @@ import type { PermissionLevel } from '../../../protocol/manifest-permissions.ts'
 import { execProgram } from '../../../protocol/names.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { manifestPlace } from '../../registry/manifest-place.ts';
+import { placeOf } from '../../registry/manifest-place.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { planEgress } from '../../sandbox/egress/egress-plan.ts';
 import type { SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
@@ -11,7 +11,7 @@ import { installCommand } from '../../sandbox/trusted-program.ts';
 
 /**
  * The network access of a tool: a privileged tool gets the machine's network, any other tool the hosts that its manifest lists. A
- * sandbox that cannot filter by host gives no network. Throws when the manifest lists hosts and the sandbox cannot open them.
+ * sandbox that cannot filter by host gives no network. With `on_denied: ask` a tool without hosts gets a network, too, in which it can ask. Throws when the manifest lists hosts and the sandbox cannot open them.
  */
 export function networkOf(
   { config }: Pick<LoadedConfig, 'config'>,
@@ -29,10 +29,11 @@ export function networkOf(
   const isRead = injections.length + requests.length > 0;
   if (isRead && (level === 'privileged' || backend.endsTls !== true)) throw cannotRead(name, level, backend);
   if (level === 'privileged') return { network: opensHosts ? 'host' : 'none' };
-  if (host === undefined) return { network: 'none' };
+  const asks = config.security.on_denied === 'ask' && opensHosts;
+  if (host === undefined && !asks) return { network: 'none' };
   const egress = planEgress(name, network.egress_allow, config.security, { injections, requests });
-  const place = execProgram(name) === undefined ? manifestPlace(tool) : null;
-  return { network: 'listed', egress: { ...egress, manifest: place } };
+  const place = execProgram(name) === undefined ? placeOf(tool, 'permissions.network.egress_allow') : null;
+  return { network: 'listed', egress: { ...egress, manifest: place, ...(asks && { asks }) } };
 }
 
 function cannotRead(tool: string, level: PermissionLevel, { name: backend }: SandboxBackend): AcorError {

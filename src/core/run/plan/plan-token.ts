@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Manifest } from '../../../protocol/manifest.ts';
+import { isInside } from '../../../util/real-path.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { BASE_FOLDERS } from '../../sandbox/profile/base-folders.ts';
 import type { ToolPlan } from './tool-plan.ts';
 
 /** Of the granted files and folders; reading more would take seconds. */
@@ -35,7 +37,10 @@ export async function planToken(plan: ToolPlan, config: LoadedConfig): Promise<P
     program: plan.command.argv,
     args: plan.args,
     cwd: plan.cwd,
-    grants: plan.grants.map((grant) => [grant, digests.of(grant.path)?.sha256 ?? null]),
+    grants: plan.grants.map((grant) => [
+      grant,
+      isOfBase(grant) ? null : (digests.of(grant.path)?.sha256 ?? null),
+    ]),
     staged: plan.staged.map(({ input, target }) => [input, target, digests.of(target)?.sha256 ?? null]),
     permissions: tool.manifest.permissions,
     isolation: plan.isolation,
@@ -46,6 +51,11 @@ export async function planToken(plan: ToolPlan, config: LoadedConfig): Promise<P
     token: `plan-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`,
     comparedBySize: [...executed.comparedBySize, ...digests.comparedBySize],
   };
+}
+
+/** Every tool may read the base system, which has more files than can be read for a plan. */
+function isOfBase({ path, access }: ToolPlan['grants'][number]): boolean {
+  return access === 'read' && BASE_FOLDERS.some((base) => isInside(path, base));
 }
 
 /** Whether a dry run of a tool returns a token: a tool that only reads needs none. */

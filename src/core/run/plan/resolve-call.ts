@@ -8,7 +8,6 @@ import {
   type StagedOutput,
   untrustedRoots,
 } from '../../registry/arguments.ts';
-import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
 import { commandOf, type ToolCommand } from '../../registry/command.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { declaredGrants } from '../../registry/tool-grants.ts';
@@ -58,7 +57,10 @@ export async function resolveCall(
     const { checkOwnPaths } = await import('./check-own-paths.ts');
     await checkOwnPaths(services.store, resolved.grants, { own: hidden, runsDir: workspaces.root });
   }
-  await checkJsonInputs(tool, resolved.values);
+  if (tool.manifest.input_schema !== undefined) {
+    const { checkJsonInputs } = await import('../../registry/check-json-inputs.ts');
+    await checkJsonInputs(tool, resolved.values);
+  }
   const secrets = await readSecrets(services, tool, resolved, request);
   const command = await commandOf(tool, config, request.env, await registry.languages());
   const declared = declaredGrants(tool, { projectRoot: config.root, hidden });
@@ -88,7 +90,10 @@ async function keptAs(
   const { keepGrants, keepOutputs } = await import('./keep-grants.ts');
   const { level } = tool.manifest.permissions;
   const { dir } = workspaces.of(runId);
-  return { grants: keepGrants(granted, { least, level, dir }), staged: keepOutputs(staged, least) };
+  return {
+    grants: keepGrants(granted, { least, level, dir }),
+    staged: keepOutputs(staged, least),
+  };
 }
 
 /** ACOR's own folders. No tool gets a grant for them. */

@@ -2,6 +2,7 @@ import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import type { RunKind } from '../../../protocol/run.ts';
 import type { Isolation } from '../../../protocol/v1/runner-events.ts';
 import type { WriteMode } from '../../../protocol/write-modes.ts';
+import type { CostLimit } from '../../cost/run-spending.ts';
 import type { Approval } from '../../guard/approval-state.ts';
 import type {
   PreparedAnswer,
@@ -39,9 +40,27 @@ export interface Budget {
   maxRuns: number | null;
 }
 
+/** What a run may cost (config `budget`). */
+export interface PlannedCost {
+  limit: CostLimit | null;
+  /** The share of the limit at which the run warns. */
+  warnAt: number;
+  /** What the manifest says that a run costs, in US dollars; null when it does not. */
+  perRunUsd: number | null;
+  /** Whether the run needs a part of the day's budget. A child has its parent's. */
+  needsDay: boolean;
+  /** This part; null until it is reserved, and without such a budget. */
+  dayUsd: number | null;
+}
+
 /** A limit that the manifest or the caller asked for, and the lower one that applies. */
 export interface Lowered {
-  what: 'timeout_s' | 'max_output_size' | 'retry.max_attempts' | `resources.${keyof ResourceLimits}`;
+  what:
+    | 'cost_usd'
+    | 'timeout_s'
+    | 'max_output_size'
+    | 'retry.max_attempts'
+    | `resources.${keyof ResourceLimits}`;
   asked: number;
   allowed: number;
   /** What lowered it; the project's budget when absent. */
@@ -82,6 +101,7 @@ export interface RunPlan {
   /** Whether running it twice is harmless. */
   idempotent: boolean;
   budget: Budget;
+  cost: PlannedCost;
   /** Whether it takes a queue slot of the project. A run that only waits for other runs does not. */
   needsSlot: boolean;
   rate: { calls: number; perS: number } | null;

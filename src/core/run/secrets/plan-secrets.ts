@@ -32,12 +32,19 @@ export function planSecrets(
   return new RunSecrets(read as Secret[], inputs, injections);
 }
 
+/** Servers take no longer headers, and the search for a longer value would need too much memory. */
+const MAX_INJECTED_BYTES = 8192;
+
 function checkInjection({ name, header, format }: SecretInjection, secrets: readonly Secret[]): void {
   const { bytes } = secrets.find((each) => each.name === name)!;
-  if (headerValue(format, bytes) !== undefined) return;
+  const isLong = bytes.length > MAX_INJECTED_BYTES;
+  if (!isLong && headerValue(format, bytes) !== undefined) return;
+  const what = isLong
+    ? `more than ${MAX_INJECTED_BYTES} bytes`
+    : 'several lines, or characters that are not ASCII';
   throw new AcorError(
     'E_ENV_MISSING',
-    `the stored secret '${name}' cannot be put into the header ${header}: it has several lines, or characters that are not ASCII`,
+    `the stored secret '${name}' cannot be put into the header ${header}: it has ${what}`,
     { hint: 'Store the value as the service expects it in the header.', next: [storeSecret(name)] },
   );
 }

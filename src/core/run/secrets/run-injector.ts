@@ -1,16 +1,16 @@
 import type { CoveringStream, SecretInjector } from '../../sandbox/sandbox.ts';
 import { headerValue } from '../../secrets/header-value.ts';
-import { Redaction } from '../../secrets/redaction.ts';
 import type { Secret } from '../../secrets/secret.ts';
+import { WholeForms } from '../../secrets/whole-forms.ts';
 
 /** Puts the secrets of a run into the requests of its tool. */
 export class RunInjector implements SecretInjector {
   readonly #secrets: readonly Secret[];
-  readonly #redaction: Redaction;
+  /** Made for the first answer: it takes longer than the start of many a tool. */
+  #made: WholeForms | undefined;
 
   constructor(secrets: readonly Secret[]) {
     this.#secrets = secrets;
-    this.#redaction = new Redaction(secrets);
   }
 
   headerOf(secret: string, format: string): string {
@@ -21,10 +21,15 @@ export class RunInjector implements SecretInjector {
   }
 
   cover(bytes: Buffer): Buffer {
-    return this.#redaction.cover(bytes);
+    return this.#forms.cover(bytes);
   }
 
   coveringStream(): CoveringStream {
-    return this.#redaction.coveringStream();
+    return this.#forms.stream();
+  }
+
+  get #forms(): WholeForms {
+    this.#made ??= new WholeForms(this.#secrets);
+    return this.#made;
   }
 }

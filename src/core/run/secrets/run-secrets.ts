@@ -43,7 +43,7 @@ export class RunSecrets {
       const placeholder = placeholders.get(name);
       return { name, bytes: placeholder === undefined ? bytes : Buffer.from(placeholder) };
     });
-    this.redaction = new Redaction([...stored, ...inputs]);
+    this.redaction = new Redaction([...stored, ...inputs], new Set(placeholders.keys()));
   }
 
   /** Makes the writer redact every line that it writes from now on. */

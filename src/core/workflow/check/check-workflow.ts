@@ -54,7 +54,7 @@ async function checkFileAlone(file: CheckedFile, surroundings: Surroundings): Pr
 }
 
 function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return Number(a > b) - Number(a < b);
 }
 
 /** Checks that step names are unique, and task names are unique within their step. */

@@ -1,5 +1,11 @@
 import type { Problem } from '../../config/problem.ts';
-import { type Expression, evaluate, expressionsIn, type Template } from '../expression/expression.ts';
+import {
+  type Expression,
+  evaluate,
+  expressionsIn,
+  type Scope,
+  type Template,
+} from '../expression/expression.ts';
 import type { Step, Workflow } from '../model.ts';
 import { allSteps, type CheckedFile, expressionsOf, problemAt } from './checked-file.ts';
 import { inOrderOfNeeds } from './order.ts';
@@ -65,26 +71,26 @@ function listOf(file: CheckedFile, { name, path, foreach }: Step): Problem[] {
     ];
   }
   if (foreach === undefined) return [];
-  const count = Array.isArray(known?.value)
-    ? known.value.length
-    : foreach.over.kind === 'list'
-      ? foreach.over.items.length
-      : 0;
-  if (count <= foreach.maxItems) return [];
+  const { over, maxItems } = foreach;
+  const items: unknown = over.kind === 'list' ? over.items : known?.value;
+  if (!Array.isArray(items) || items.length <= maxItems) return [];
   return [
     problemAt(file, place, {
       rule: 'foreach-list',
-      message: `the \`foreach\` of '${name}' has ${count} items; max_items allows ${foreach.maxItems}`,
+      message: `the \`foreach\` of '${name}' has ${items.length} items; max_items allows ${maxItems}`,
       fix: 'Raise max_items, or shorten the list.',
     }),
   ];
 }
 
+/** A template without references reads nothing. */
+const NOTHING = {} as Scope;
+
 /** The value of a template without references. An error in it is reported when the step runs. */
 function constantOf(template: Template): { value: unknown } | undefined {
   if (expressionsIn(template).some(({ references }) => references.length > 0)) return undefined;
   try {
-    return { value: evaluate(template, { inputs: {}, steps: {}, workflow: { run_id: '', ok: true } }) };
+    return { value: evaluate(template, NOTHING) };
   } catch {
     return undefined;
   }
@@ -96,7 +102,7 @@ function alwaysSkipped({ steps, finally: last }: Workflow): Set<string> {
   for (const { name, needs, when } of [...inOrderOfNeeds(steps), ...inOrderOfNeeds(last)]) {
     const asksAbout = new Set(
       (when === undefined ? [] : expressionsIn(when)).flatMap(({ references }) =>
-        references.flatMap(([root, step]) => (root === 'steps' && step !== undefined ? step : [])),
+        references.flatMap(([root, step = '']) => (root === 'steps' ? step : [])),
       ),
     );
     const follows = needs.some(
@@ -108,7 +114,6 @@ function alwaysSkipped({ steps, finally: last }: Workflow): Set<string> {
 }
 
 function readingsOfSkipped(workflow: Workflow, skipped: ReadonlySet<string>): Problem[] {
-  if (skipped.size === 0) return [];
   const read: Expression[] = [
     ...allSteps(workflow).flatMap((step) => {
       const { once, eachItem } = expressionsOf(step);
@@ -120,9 +125,8 @@ function readingsOfSkipped(workflow: Workflow, skipped: ReadonlySet<string>): Pr
     const { references, source, at } = expression;
     const asked = references.filter(([, , field]) => field !== undefined && TOLD_OF_SKIPPED.includes(field));
     const missing = references.find(
-      ([root, step, field]) =>
+      ([root, step = '', field]) =>
         root === 'steps' &&
-        step !== undefined &&
         skipped.has(step) &&
         field !== undefined &&
         !TOLD_OF_SKIPPED.includes(field) &&

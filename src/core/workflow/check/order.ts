@@ -12,7 +12,7 @@ export function checkOrder(file: CheckedFile): Problem[] {
   return [
     ...unknownNeeds(file, steps, () => undefined),
     ...unknownNeeds(file, last, (name) =>
-      names.has(name) ? `'${name}' has ended before finally begins` : undefined,
+      names.has(name) ? `'${name}', which has ended before finally begins` : undefined,
     ),
     ...cycles(file, steps),
     ...cycles(file, last),
@@ -131,7 +131,9 @@ export function ancestorsOf(
     const row = new Uint32Array(Math.ceil(bits.size / 32));
     for (const needed of needs) {
       const other = rows.get(needed);
-      for (let at = 0; other !== undefined && at < row.length; at++) row[at]! |= other[at]!;
+      other?.forEach((word, at) => {
+        row[at]! |= word;
+      });
       const bit = bits.get(needed);
       if (bit !== undefined) row[bit >> 5]! |= 1 << (bit & 31);
     }

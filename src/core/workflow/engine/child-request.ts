@@ -12,13 +12,14 @@ const LONGEST_TASK_ID_IN_KEY = 100;
 
 /** The request that starts a task's child run. Throws an AcorError when an expression has no value. */
 export function childRequest(
-  { plan, writer }: Engine,
+  { plan, writer, costs }: Engine,
   task: ChildTask,
   scope: Scope,
   number: number,
 ): LaunchRequest {
   const { work, timeoutS } = task;
   const { run_id } = writer.record;
+  const maxCostUsd = costs.partOf(task.id);
   const { callerEnv, traceId, spanId, group, answers, caller, cwd } = plan;
   return {
     ...callOf(work, scope),
@@ -28,6 +29,7 @@ export function childRequest(
     idempotencyKey: `${run_id}/${shortened(task.id)}/${number}`,
     answers,
     ...(timeoutS !== undefined && { timeoutS }),
+    ...(maxCostUsd !== undefined && { maxCostUsd }),
     ...(group !== null && { group }),
     ...(caller !== null && { caller }),
   };

@@ -28,7 +28,9 @@ export async function runChild(engine: Engine, task: ChildTask, isFirst: boolean
     const { isOpen, hasBegun, childRunId } = engine.history.of(task.id);
     const goesOn = isFirst && isOpen && hasBegun && (await isThere(engine, childRunId));
     const runId = goesOn ? childRunId! : await begin(engine, task, isFirst);
-    return tryOf(engine, task, await follow(engine, task, runId));
+    const followed = await follow(engine, task, runId);
+    engine.costs.add(followed.record);
+    return tryOf(engine, task, followed);
   } catch (error) {
     // The child did not start: its arguments, its manifest or the policy are invalid.
     const { code, message } = recordedFailure(error);

@@ -64,6 +64,11 @@ export class Decisions {
     });
   }
 
+  /** A child asked a question, which it may have an answer for. */
+  noteAsked({ action_id, action }: Readonly<Record<string, unknown>>): void {
+    this.#questions.noteAsked(String(action_id), String(action));
+  }
+
   /** A child waits for an answer, so the workflow waits too. */
   follow(event: Readonly<Record<string, unknown>>): void {
     const question = readQuestion(event);

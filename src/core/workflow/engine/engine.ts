@@ -3,6 +3,7 @@ import type { RunLauncher } from '../../ports/run-launcher.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { RunnerServices } from '../../run/services.ts';
 import { storageError } from '../../store-files/storage-error.ts';
+import type { ChildCosts } from './child-costs.ts';
 import type { Decisions } from './decisions.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
 import type { TaskHistory } from './task-history.ts';
@@ -19,6 +20,7 @@ export interface Engine {
   readonly history: TaskHistory;
   readonly slots: Slots;
   readonly decisions: Decisions;
+  readonly costs: ChildCosts;
   /** Whether no step has failed so far, for `workflow.ok`. */
   isOk: boolean;
   /**
@@ -74,33 +76,26 @@ export class Slots {
 
   /** Waits for a slot and returns the function that releases it; undefined when `signal` ended the wait. */
   async take(signal: AbortSignal): Promise<(() => void) | undefined> {
-    if (signal.aborted) return undefined;
-    if (this.#free === 0) await this.#turn(signal);
+    while (this.#free === 0 && !signal.aborted) await this.#turn(signal);
     if (signal.aborted) return undefined;
     this.#free--;
     return () => {
       this.#free++;
-      this.#callNext();
+      const [next] = this.#waiting;
+      next?.();
     };
   }
 
-  /** Resolves when a slot was taken for this caller, or when the wait ended. */
+  /** Resolves when a slot may be free for this caller, or when the wait ended. */
   async #turn(signal: AbortSignal): Promise<void> {
-    while (this.#free === 0 && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        const wake = () => {
-          this.#waiting.delete(wake);
-          signal.removeEventListener('abort', wake);
-          resolve();
-        };
-        this.#waiting.add(wake);
-        signal.addEventListener('abort', wake, { once: true });
-      });
-    }
-  }
-
-  #callNext(): void {
-    const [next] = this.#waiting;
-    next?.();
+    await new Promise<void>((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal.addEventListener('abort', wake);
+    });
   }
 }

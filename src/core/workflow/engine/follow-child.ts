@@ -117,6 +117,7 @@ class ChildTeller {
   }
 
   async #asked(event: ReadEvent): Promise<void> {
+    this.#engine.decisions.noteAsked(event);
     await this.#wrap('task_action_required', event);
     const child = readChildQuestion({
       task_id: this.#taskId,

@@ -2,15 +2,22 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { graphOf, resumeWorkflow } from '../../../protocol/next-steps.ts';
 import { runName, withoutKind } from '../../../protocol/run.ts';
 import { nearestWords } from '../../../util/nearest.ts';
+import type { PreparedAnswer } from '../../ports/run-launcher.ts';
 import { refuseArguments } from '../../registry/argument-problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
+import type { ToolEntry } from '../../registry/registry.ts';
+import { answerTo, checkOfAnswers } from '../../run/answers/question.ts';
+import { toolMayAsk } from '../../run/may-ask.ts';
+import { mayCost } from '../../run/plan/cost.ts';
 import { preparedAnswers } from '../../run/plan/from-request.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 import type { RunnerServices } from '../../run/services.ts';
 import { toolsOfWorkflow } from '../called-tools.ts';
+import { allSteps, worksOf } from '../check/checked-file.ts';
 import { loadWorkflow } from '../inspect-workflow.ts';
 import { inputSpecsOf, type Step, type Task, type Workflow } from '../model.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
+import type { ChildTask } from './task.ts';
 
 /** Everything that is decided about a workflow's run before it starts. */
 export interface WorkflowPlan extends ParentPlan {
@@ -19,6 +26,8 @@ export interface WorkflowPlan extends ParentPlan {
   inputs: Readonly<Record<string, unknown>>;
   /** The steps that run again although they have completed. */
   stepsAgain: readonly string[];
+  /** Whether the child of a task may cost money. */
+  mayCost(task: Pick<ChildTask, 'work'>): boolean;
 }
 
 /** Plans the run of the requested workflow. Starts nothing and writes nothing. */
@@ -28,6 +37,7 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
   const { workflow } = await loadWorkflow(wanted, { ...services, cwd });
   const { file } = workflow;
   refuseWhatCannotRun(workflow);
+  await refuseAnswers(workflow, request.answers ?? []);
   const name = runName('workflow', workflow.name);
   const version = `sha256:${workflow.digest}`;
   if (again !== undefined && !again.force) await refuseChanged(services, again.runId, file, version);
@@ -46,8 +56,38 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
     group: plan.group ?? groupOf(workflow, plan.runId),
     workflow,
     inputs: valuesOf(workflow, args, request),
+    mayCost: costlyTasks(tools),
     stepsAgain: again?.from === undefined ? [] : stepsAfter(workflow, again.from),
   };
+}
+
+/** Sub-workflows may run any tool. */
+function costlyTasks(tools: readonly ToolEntry[]): WorkflowPlan['mayCost'] {
+  const costly = new Set(tools.filter((tool) => mayCost(tool)).map(({ name }) => name));
+  return ({ work }) => {
+    if (costly.size === 0) return false;
+    if (work.kind === 'workflow') return true;
+    return (work.kind === 'tool' ? [work] : work.stages).some(({ tool }) => costly.has(tool));
+  };
+}
+
+/** Answers that a decision of the file can never accept. Questions of the tools are not known before they are asked. */
+async function refuseAnswers(workflow: Workflow, answers: readonly PreparedAnswer[]): Promise<void> {
+  if (answers.length === 0) return;
+  for (const work of allSteps(workflow).flatMap(worksOf)) {
+    if (work.kind !== 'decision') continue;
+    const given = answers.find(({ action }) => action === work.name || action === work.action);
+    if (given === undefined) continue;
+    const options = work.options.map(({ id, label }) => ({ id, ...(label !== undefined && { label }) }));
+    const check = await checkOfAnswers({ options, schema: work.schema, actionId: given.action });
+    const problem = check(answerTo({ options }, given.answer));
+    if (problem !== undefined)
+      throw new AcorError('E_BAD_ANSWER', `the answer given beforehand is refused: ${problem}`, {
+        hint: 'Give one that the step accepts, or leave it out and answer when the workflow asks.',
+        details: { action: given.action, answer: given.answer, options: work.options },
+        next: [graphOf(workflow.name)],
+      });
+  }
 }
 
 /**
@@ -131,10 +171,7 @@ function stepsAfter({ steps, finally: last, file }: Workflow, from: string): str
 }
 
 /** Whether a workflow may wait for an answer. A sub-workflow is assumed to. */
-export async function mayAsk(
-  { registry }: RunnerServices,
-  { steps, finally: last }: Workflow,
-): Promise<boolean> {
+export async function mayAsk(services: RunnerServices, { steps, finally: last }: Workflow): Promise<boolean> {
   const tools = new Set<string>();
   for (const step of [...steps, ...last]) {
     for (const { kind, onError, ...work } of tasksOf(step)) {
@@ -143,7 +180,7 @@ export async function mayAsk(
       if ('stages' in work) for (const { tool } of work.stages) tools.add(tool);
     }
   }
-  for (const tool of tools) if (await toolMayAsk(registry, tool)) return true;
+  for (const tool of tools) if (await taskMayAsk(services, tool)) return true;
   return false;
 }
 
@@ -155,9 +192,9 @@ function tasksOf(step: Step): readonly (Step | Task)[] {
     : [step];
 }
 
-async function toolMayAsk(registry: RunnerServices['registry'], tool: string): Promise<boolean> {
+async function taskMayAsk({ registry, config }: RunnerServices, tool: string): Promise<boolean> {
   try {
-    return (await registry.find(tool)).manifest.actions.length > 0;
+    return toolMayAsk(await registry.find(tool), config);
   } catch {
     // An unknown tool is reported by the step that runs it.
     return false;

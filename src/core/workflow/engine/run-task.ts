@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { errorInfo } from '../../../protocol/error-codes.ts';
-import { after } from '../../run/attempt/guards/guard.ts';
+import type { OverBudget } from '../../cost/run-spending.ts';
 import { backoffMs } from '../../run/retry.ts';
 import { runChild } from './child-task.ts';
 import { decideTask } from './decision-task.ts';
@@ -45,10 +46,23 @@ async function tryOnce(engine: Engine, task: EngineTask, isFirst: boolean): Prom
   const release = await engine.slots.take(engine.stop.signal);
   if (release === undefined) return undefined;
   try {
-    return await runChild(engine, task as ChildTask, isFirst);
+    if (!engine.plan.mayCost(task as ChildTask)) return await runChild(engine, task as ChildTask, isFirst);
+    const over = await engine.costs.reserve(task.id, engine.stop.signal);
+    if (over === 'stopped') return undefined;
+    if (over !== undefined) return overLimit(over);
+    try {
+      return await runChild(engine, task as ChildTask, isFirst);
+    } finally {
+      engine.costs.settle(task.id, undefined);
+    }
   } finally {
     release();
   }
+}
+
+function overLimit({ usd, limit }: OverBudget): TaskTry {
+  const message = `the workflow has cost ${usd} USD; ${limit.by} allows ${limit.usd}`;
+  return { status: 'failed', code: 'E_BUDGET', message, retryable: false, isUnknown: false, fields: {} };
 }
 
 const MAX_BACKOFF_S = 300;
@@ -74,19 +88,11 @@ async function mayTryAgain(engine: Engine, { id, retry }: EngineTask, tried: Tas
 }
 
 /** Waits before the next try. Returns false when the workflow ended during the wait. */
-async function pause({ history, stop }: Engine, { id, retry }: EngineTask): Promise<boolean> {
+async function pause({ history, stop: { signal } }: Engine, { id, retry }: EngineTask): Promise<boolean> {
   const { tries, triesBefore } = history.of(id);
-  const plan = { maxAttempts: retry.max + 1, backoffS: retry.backoffS, maxBackoffS: MAX_BACKOFF_S };
-  await new Promise<void>((resolve) => {
-    const stopTimer = after(backoffMs(Math.max(1, tries - triesBefore), plan), done);
-    function done() {
-      stopTimer();
-      stop.signal.removeEventListener('abort', done);
-      resolve();
-    }
-    stop.signal.addEventListener('abort', done, { once: true });
-  });
-  return !stop.signal.aborted;
+  const rule = { backoffS: retry.backoffS, maxBackoffS: MAX_BACKOFF_S };
+  await delay(backoffMs(tries - triesBefore, rule), undefined, { signal }).catch(() => undefined);
+  return !signal.aborted;
 }
 
 /** `on_error: ask`: asks what to do about the failure. Without an answer, the error table's recommendation applies. */

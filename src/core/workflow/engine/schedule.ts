@@ -137,6 +137,6 @@ async function isTrue(when: Template, { name }: Step, results: StepResults): Pro
 
 function reads(when: Template, steps: readonly string[]): boolean {
   return expressionsIn(when).some(({ references }) =>
-    references.some(([root, step]) => root === 'steps' && (step === undefined || steps.includes(step))),
+    references.some(([root, step = '']) => root === 'steps' && steps.includes(step)),
   );
 }

@@ -68,11 +68,10 @@ interface Item {
   index: number;
 }
 
-/** Whether an expression reads a field of a step: by its name, or through an index that is computed at run time. */
+/** Whether an expression reads a field of a step, or the step as a whole. */
 function refersTo(references: readonly Reference[], step: string, field: string): boolean {
   return references.some(
-    ([root, name, read]) =>
-      root === 'steps' && (name === undefined || name === step) && (read === undefined || read === field),
+    ([root, name, read]) => root === 'steps' && name === step && (read === undefined || read === field),
   );
 }
 

@@ -49,6 +49,8 @@ const FRESH: TaskState = {
  */
 export class TaskHistory {
   readonly #tasks = new Map<string, TaskState>();
+  /** Every run of a task, over all attempts and tries. */
+  readonly childRunIds = new Set<string>();
   /** The `finally` steps, which run at the end of each attempt that did any work. */
   readonly #lastSteps: ReadonlySet<string>;
   /** Whether a `finally` step has started since the last ordinary step did. */
@@ -93,6 +95,7 @@ export class TaskHistory {
         break;
       }
       case 'task_started':
+        if (typeof event.child_run_id === 'string') this.childRunIds.add(event.child_run_id);
         // The user may have resumed a failed child; then its events are followed again.
         this.#change(taskId, {
           isOpen: true,

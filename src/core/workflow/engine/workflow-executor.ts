@@ -1,3 +1,5 @@
+import { MORE, questionForMore } from '../../cost/ask-for-more.ts';
+import type { OverBudget } from '../../cost/run-spending.ts';
 import type { RunLauncher } from '../../ports/run-launcher.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import { EndingRace } from '../../run/attempt/ending.ts';
@@ -13,6 +15,7 @@ import {
 import type { RunnerServices } from '../../run/services.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { evaluate, expressionsIn } from '../expression/expression.ts';
+import { ChildCosts } from './child-costs.ts';
 import { Decisions } from './decisions.ts';
 import { AT_DEADLINE, type Engine, emit, recordedFailure, Slots, StoreFailed } from './engine.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
@@ -65,16 +68,17 @@ export class WorkflowExecutor implements RunExecutor {
       timeoutS: limits.timeoutS,
       isOutputClosed: () => false,
     });
+    const history = await TaskHistory.read(
+      this.#services.store,
+      this.#plan.runId,
+      workflow.finally.map(({ name }) => name),
+    );
     const engine: Engine = {
       services: this.#services,
       plan: this.#plan,
       writer: this.#writer,
       launcher: this.#launcher,
-      history: await TaskHistory.read(
-        this.#services.store,
-        this.#plan.runId,
-        workflow.finally.map(({ name }) => name),
-      ),
+      history,
       slots: new Slots(workflow.maxConcurrency),
       decisions: new Decisions(options.questions, this.#writer, this.#plan.workspace, {
         goingOn: () => deadline.look(),
@@ -84,6 +88,7 @@ export class WorkflowExecutor implements RunExecutor {
             error: storageError(error, 'keep an answer', this.#plan.workspace.answers),
           }),
       }),
+      costs: await this.#childCosts(history, () => engine),
       isOk: true,
       stop: new AbortController(),
       forceCancel: forceCancel.signal,
@@ -100,10 +105,30 @@ export class WorkflowExecutor implements RunExecutor {
       if (fatal !== undefined) engine.isOk = false;
       deadline.stop();
       const lastFatal = await this.#runLast(engine, results, options);
-      return await this.#judge(engine, results, race, fatal ?? lastFatal);
+      const judged = await this.#judge(engine, results, race, fatal ?? lastFatal);
+      return engine.costs.usd > 0 ? { ...judged, childrenUsd: engine.costs.usd } : judged;
     } finally {
       deadline.stop();
     }
+  }
+
+  /** The costs of the children, with those of earlier attempts. */
+  async #childCosts(history: TaskHistory, engine: () => Engine): Promise<ChildCosts> {
+    const { budget } = this.#services.config.config;
+    const costs = new ChildCosts({
+      limit: this.#plan.cost.limit,
+      perChildUsd: budget.max_cost_usd,
+      warnAt: budget.cost_warn_at,
+      warn: (msg, extra) =>
+        this.#writer.log.append({ type: 'runner_warning', code: 'E_BUDGET', msg, ...extra }),
+      askForMore: budget.on_cost_limit === 'ask' ? (over) => askForMore(engine(), over) : null,
+    });
+    for (const runId of history.childRunIds) {
+      // A removed run costs nothing any more.
+      const record = await this.#services.store.read(runId).catch(() => undefined);
+      if (record !== undefined) costs.add(record);
+    }
+    return costs;
   }
 
   /** The `finally` steps run whatever happened before. Only a forced cancel ends them. */
@@ -164,7 +189,9 @@ export class WorkflowExecutor implements RunExecutor {
     const hint = 'Fix what failed, then resume the workflow.';
     const reported = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
     await emit(engine, { type: 'error', ...reported });
-    return { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false };
+    const { childRunId } = engine.history.of(taskId);
+    const failedRun = childRunId === null ? {} : { failedRun: childRunId };
+    return { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false, ...failedRun };
   }
 
   async #complete(engine: Engine, results: StepResults, failed: readonly string[]): Promise<AttemptOutcome> {
@@ -210,6 +237,11 @@ export class WorkflowExecutor implements RunExecutor {
       };
     });
   }
+}
+
+async function askForMore({ decisions, stop }: Engine, over: OverBudget): Promise<boolean> {
+  const decided = await decisions.ask(questionForMore('workflow', over), stop.signal);
+  return typeof decided === 'object' && 'answer' in decided && decided.answer === MORE;
 }
 
 function cancelled(reason: string): Outcome {

@@ -1,8 +1,9 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { isFinal } from '../../../protocol/run.ts';
+import { rounded } from '../../cost/run-spending.ts';
 import { type Ending, EndingRace } from '../../run/attempt/ending.ts';
 import { guardDeadline } from '../../run/attempt/guards/clocks.ts';
-import type { AttemptOptions, AttemptOutcome } from '../../run/run-executor.ts';
+import { type AttemptOptions, type AttemptOutcome, notStarted } from '../../run/run-executor.ts';
 import type { RunSummary } from '../../run/run-summary.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { Decisions } from '../engine/decisions.ts';
@@ -39,6 +40,7 @@ export class PipeAttempt {
   readonly #stopGuard: () => void;
   readonly #runs: Running[] = [];
   #failure: StageFailure | undefined;
+  #childrenUsd = 0;
   /** Why all stages must end. */
   #stopReason: string | undefined;
 
@@ -84,9 +86,10 @@ export class PipeAttempt {
     const { stage, runId } = run;
     if (this.#stopReason !== undefined) this.#cancel(run, this.#stopReason);
     const teller = { ...this.#pipe, decisions: this.#decisions };
-    const { summary } = await followChild(teller, stage.taskId, runId, { isWorkflow: false });
+    const { record, summary } = await followChild(teller, stage.taskId, runId, { isWorkflow: false });
     const { state, code, message, rc, events } = summary;
     run.summary = summary;
+    this.#childrenUsd = rounded(this.#childrenUsd + (record.cost_usd ?? 0));
     if (this.#pipe.history.of(stage.taskId).done === undefined)
       await emit(this.#pipe, {
         type: 'task_done',
@@ -171,8 +174,11 @@ export class PipeAttempt {
         ...(records.length > 0 && { records }),
       });
     }
-    const wasStopped = this.#failure === undefined && this.#race.winner !== undefined;
-    return { outcome, wasStopped, exit: null, survivors: [], result, artifacts: [] };
+    return {
+      ...notStarted(outcome),
+      result,
+      ...(this.#childrenUsd > 0 && { cost: { childrenUsd: this.#childrenUsd } }),
+    };
   }
 
   /** The last records of the last stage: nothing reads them, so they are the answer of the pipe. The log of its run has all. */

@@ -36,7 +36,7 @@ function failureOutcome(failure: StageFailure): Outcome {
     code ?? 'E_TOOL_FAILED',
     `stage ${taskId} (${run_id}) ${how}: ${message ?? code ?? ''}`,
   );
-  return { ...ended, retryable, hint: hint ?? ended.hint };
+  return { ...ended, retryable, hint: hint ?? ended.hint, failedRun: run_id };
 }
 
 function outcome(state: 'completed' | 'cancelled', message: string | null): Outcome {

@@ -3,6 +3,7 @@ import { kindOfName, runName } from '../../../protocol/run.ts';
 import type { RecordForm, RunLauncher } from '../../ports/run-launcher.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
+import { mayCost } from '../../run/plan/cost.ts';
 import { planRun } from '../../run/plan/plan.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 import type { RunnerServices } from '../../run/services.ts';
@@ -18,6 +19,8 @@ export interface PipePlan extends ParentPlan {
 export interface PlannedStage extends Stage {
   /** How the log of a stage's run contains its records. */
   form: RecordForm;
+  /** Whether its tool may cost money. */
+  mayCost: boolean;
 }
 
 /**
@@ -32,7 +35,7 @@ export async function planPipe(services: RunnerServices, request: RunRequest): P
   for (const stage of stagesOf(request.args)) {
     const { tool, limits, givenArgs } = await planStage(services, request, stage);
     if (stages.length > 0) refuseDeaf(stage, tool);
-    stages.push({ ...stage, form: formOf(tool) });
+    stages.push({ ...stage, form: formOf(tool), mayCost: mayCost(tool) });
     tools.push(tool);
     longestS = Math.max(longestS, limits.timeoutS);
     isGivenSecret ||= givenArgs === null;

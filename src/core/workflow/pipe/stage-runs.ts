@@ -97,8 +97,11 @@ function requestOf(
   number: number,
 ): LaunchRequest {
   const { stages, callerEnv, traceId, spanId, answers, caller, cwd } = plan;
-  const { taskId, tool, args } = stages[index]!;
+  const { taskId, tool, args, mayCost } = stages[index]!;
   const { run_id } = writer.record;
+  // The stages work at once, so that each gets its part from the start.
+  const parts = stages.filter((stage) => stage.mayCost).length;
+  const limit = mayCost ? plan.cost.limit : null;
   return {
     kind: kindOfName(tool),
     tool,
@@ -110,6 +113,7 @@ function requestOf(
     answers,
     // Records that a stage has already passed on cannot be recalled.
     retries: 0,
+    ...(limit !== null && { maxCostUsd: limit.usd / parts }),
     ...(before !== undefined && { reads: { run_id: before, form: stages[index - 1]!.form } }),
     ...(index < stages.length - 1 && { isRead: true }),
     ...(caller !== null && { caller }),

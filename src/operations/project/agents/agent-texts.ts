@@ -28,12 +28,19 @@ export async function agentTexts(routes: readonly Route<AcorApp>[]): Promise<Age
     tools: [],
     codes: ERROR_CODES,
     withExamples: false,
+    hasCalls: false,
   };
   return { skill: skillText(facts), guide: GUIDE };
 }
 
 function skillText(facts: Facts): string {
-  const sections = [ANSWERS, runInShort(), decisionsInShort(), recovery(facts), commandNames(facts)];
+  const sections = [
+    ANSWERS,
+    runInShort({ hasCalls: false }),
+    decisionsInShort({ hasCalls: false }),
+    recovery(facts),
+    commandNames(facts),
+  ];
   // Only the keys of the Agent Skills specification: clients leave out a skill that has others.
   return `---
 name: acor

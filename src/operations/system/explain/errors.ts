@@ -14,11 +14,12 @@ const CLASSES: Readonly<Record<ErrorInfo['class'], string>> = {
 };
 
 /** How to recover, in short. */
-export function recovery({ codes }: Facts): Section {
+export function recovery({ codes, hasCalls }: Facts): Section {
   const rows = Object.entries(codes);
   const classes = Object.keys(CLASSES) as ErrorInfo['class'][];
+  const steps = hasCalls ? 'make the calls of `next`' : 'run the commands of `meta.next`';
   return section('When it fails', [
-    'Read `error.code`, do `error.action`, follow `error.hint`, run the commands of `meta.next`. `error.retryable` says whether the same call may succeed later. By `error.class`:',
+    `Read \`error.code\`, do \`error.action\`, follow \`error.hint\`, ${steps}. \`error.retryable\` says whether the same call may succeed later. By \`error.class\`:`,
     ...classes.map((each) => {
       const count = rows.filter(([, row]) => row.class === each).length;
       return `- ${each} (${countOf(count, 'code')}): ${CLASSES[each]}`;

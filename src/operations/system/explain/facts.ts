@@ -14,6 +14,8 @@ export interface Facts {
   /** The built-in codes and the project's own. */
   codes: Readonly<Record<string, ErrorInfo>>;
   withExamples: boolean;
+  /** The caller has calls instead of command lines. */
+  hasCalls: boolean;
 }
 
 /** Reads the facts. An invalid project becomes `trouble` instead of an exception, because its agent still needs the explanation. */
@@ -26,6 +28,7 @@ export async function gatherFacts(app: AcorApp, withExamples: boolean): Promise<
     tools: [],
     codes: ERROR_CODES,
     withExamples,
+    hasCalls: app.surface === 'mcp',
   };
   try {
     const project = await app.project();

@@ -1,4 +1,5 @@
 import { ACOR_VERSION } from '../../../util/version.ts';
+import { CALL_ANSWERS } from './calls.ts';
 import { commandNames } from './commands.ts';
 import { decisionsInShort } from './decisions.ts';
 import { recovery } from './errors.ts';
@@ -13,7 +14,7 @@ export const ANSWERS: Section = section('How it answers', [
   '- `meta.next` has the exact commands that come next. Prefer them to your own.',
   '- Exit code 0: done. 1: failed. 2: blocked: the run needs something first (an answer, an approval, a runtime).',
   '- No command prompts, and ACOR reads stdin only where you pass `-`.',
-  '- `--fields a,b.c`, `--limit N`, `--offset N` make any answer smaller; most commands that change something have `--dry-run`.',
+  '- `--fields a,b.c`, `--limit N`, `--offset N`, `--max-tokens N` make any answer smaller; most commands that change something have `--dry-run`.',
 ]);
 
 /** What an agent must know to use the project; everything else is a topic. */
@@ -22,13 +23,13 @@ export function overview(facts: Facts): Section[] {
     section('What this is', [
       `ACOR ${ACOR_VERSION} runs the tools of this project${rootOf(facts)} for you: it checks arguments, confines tools in a sandbox, enforces deadlines, and records every event. You decide; tools execute.`,
     ]),
-    ANSWERS,
+    facts.hasCalls ? CALL_ANSWERS : ANSWERS,
     toolsSection(facts),
-    runInShort(),
-    decisionsInShort(),
+    runInShort(facts),
+    decisionsInShort(facts),
     recovery(facts),
-    commandNames(facts),
-    ...(facts.withExamples ? [session(facts)] : []),
+    ...(facts.hasCalls ? [] : [commandNames(facts)]),
+    ...(facts.withExamples && !facts.hasCalls ? [session(facts)] : []),
   ];
 }
 

@@ -1,10 +1,13 @@
+import type { Facts } from './facts.ts';
 import { type Section, section } from './section.ts';
 
 /** What works well, for the caller of tools and for their author. */
-export function practiceSections(): Section[] {
+export function practiceSections({ hasCalls }: Pick<Facts, 'hasCalls'>): Section[] {
   return [
     section('When you run tools', [
-      '- Read `meta.next`, `error.action` and `error.retryable` before you decide; run the commands of `meta.next` as they are.',
+      hasCalls
+        ? '- Read `next`, `error.action` and `error.retryable` before you decide; make the calls of `next` as they are.'
+        : '- Read `meta.next`, `error.action` and `error.retryable` before you decide; run the commands of `meta.next` as they are.',
       '- Before a call that writes or destroys: `--dry-run`. Where a second run would harm: `--idempotency-key KEY`.',
       '- Keep answers small: `--fields result.data`. Read the log only when the answer does not say enough.',
       '- Long work: `--detach`, then `acor wait <run> --timeout 540`. No progress for long (`last_progress_at` in `acor show`): cancel it and give it less work.',

@@ -1,7 +1,8 @@
 import { relative } from 'node:path';
-import { usageLine } from '../../../core/registry/argument-problem.ts';
+import { callLine, usageLine } from '../../../core/registry/argument-problem.ts';
 import { inputsOf } from '../../../core/registry/input-schema.ts';
 import type { ToolEntry } from '../../../core/registry/registry.ts';
+import { workflowFiles, workflowNameOf } from '../../../core/workflow/file/find-workflow.ts';
 import type { InputSpec } from '../../../protocol/manifest.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
 import type { Facts } from './facts.ts';
@@ -35,16 +36,29 @@ export function toolsSection(facts: Facts, limit = SHOWN_IN_OVERVIEW): Section {
   const left = tools.length - limit;
   return section('Tools', [
     WHOSE_WORDS,
-    ...tools.slice(0, limit).map(toolLine),
+    ...tools.slice(0, limit).map((tool) => toolLine(tool, facts.hasCalls)),
     ...(left > 0 ? [`- and ${left} more: \`acor list --fields name,description\``] : []),
+    ...(facts.hasCalls ? workflowLines(facts) : []),
     'Details: `acor describe <tool>`.',
   ]);
 }
 
+/** The workflows by name, for a caller that has no command to list them. */
+function workflowLines({ project }: Facts): string[] {
+  const names = project === undefined ? [] : workflowFiles(project.config).map(workflowNameOf);
+  if (names.length === 0) return [];
+  return [
+    `Workflows: ${names
+      .slice(0, SHOWN_IN_OVERVIEW)
+      .map((name) => untrustedCode(name, 60))
+      .join(', ')}.`,
+  ];
+}
+
 /** One tool: its usage, inputs, permissions and questions. */
-export function toolSections(tool: ToolEntry, { project, withExamples }: Facts): Section[] {
+export function toolSections(tool: ToolEntry, { project, withExamples, hasCalls }: Facts): Section[] {
   const { manifest, problems } = tool;
-  if (problems.length > 0) return [section(untrustedText(tool.name, 60), [toolLine(tool)])];
+  if (problems.length > 0) return [section(untrustedText(tool.name, 60), [toolLine(tool, hasCalls)])];
   const inputs = inputsOf(manifest);
   const { permissions, effects, idempotent, actions, examples } = manifest;
   const facts = [
@@ -68,7 +82,7 @@ export function toolSections(tool: ToolEntry, { project, withExamples }: Facts):
     section(untrustedText(tool.name, 60), [
       WHOSE_WORDS,
       untrustedText(manifest.description ?? '', 600),
-      untrustedCode(`acor run ${usageLine(tool.name, inputs)}`),
+      untrustedCode(usageOf(tool.name, inputs, hasCalls)),
       ...facts,
     ]),
     section(
@@ -77,7 +91,7 @@ export function toolSections(tool: ToolEntry, { project, withExamples }: Facts):
         ? ['The tool declares none; ACOR passes all arguments on.']
         : inputs.map(inputLine),
     ),
-    ...(withExamples && calls.length > 0
+    ...(withExamples && !hasCalls && calls.length > 0
       ? [
           section(
             'Examples',
@@ -88,12 +102,17 @@ export function toolSections(tool: ToolEntry, { project, withExamples }: Facts):
   ];
 }
 
-function toolLine({ name, manifest, problems }: ToolEntry): string {
+function toolLine({ name, manifest, problems }: ToolEntry, hasCalls: boolean): string {
   const [first] = problems;
   if (first !== undefined)
     return `- ${untrustedText(name, 60)}: broken: ${untrustedText(first.message, 120)}. See \`acor list\`.`;
   const what = untrustedText(manifest.description ?? '', 120);
-  return `- ${untrustedCode(`acor run ${usageLine(name, inputsOf(manifest))}`, 160)}${what === '' ? '' : ` ${what}`}`;
+  return `- ${untrustedCode(usageOf(name, inputsOf(manifest), hasCalls), 160)}${what === '' ? '' : ` ${what}`}`;
+}
+
+/** How a tool is called: by a command, or by a call with an object. */
+function usageOf(name: string, inputs: readonly InputSpec[] | undefined, hasCalls: boolean): string {
+  return hasCalls ? callLine(name, inputs) : `acor run ${usageLine(name, inputs)}`;
 }
 
 function inputLine(spec: InputSpec): string {

@@ -44,22 +44,34 @@ export const FAMILIES: Readonly<Record<string, string>> = {
 /** The explanation of a topic; without one, the overview. Throws E_USAGE for an unknown topic. */
 export function sectionsOf(topic: string | undefined, facts: Facts): Section[] {
   if (topic === undefined) return overview(facts);
-  if (Object.hasOwn(TOPICS, topic)) return TOPICS[topic]!.sections(facts);
+  if (Object.hasOwn(topicsFor(facts).topics, topic)) return TOPICS[topic]!.sections(facts);
   const [family, name] = split(topic);
   const tool = family === 'command' ? undefined : facts.tools.find((each) => each.name === name);
   if (tool !== undefined) return toolSections(tool, facts);
-  const command = family === 'tool' ? undefined : facts.commands.find((each) => each.command === name);
+  const command =
+    family === 'tool' || facts.hasCalls ? undefined : facts.commands.find((each) => each.command === name);
   if (command !== undefined) return commandDetail(command);
   throw unknownTopic(topic, facts);
 }
 
 /** The names of all topics. The name of a tool or a command is also accepted without its family. */
-export function topicNames({ tools, commands }: Facts): string[] {
+export function topicNames(facts: Facts): string[] {
   return [
-    ...Object.keys(TOPICS),
-    ...tools.map(({ name }) => `tool:${name}`),
-    ...commands.map(({ command }) => `command:${command}`),
+    ...Object.keys(topicsFor(facts).topics),
+    ...facts.tools.map(({ name }) => `tool:${name}`),
+    ...(facts.hasCalls ? [] : facts.commands.map(({ command }) => `command:${command}`)),
   ];
+}
+
+/** The topics and families that the caller can use: one with calls has no commands. */
+export function topicsFor({ hasCalls }: Pick<Facts, 'hasCalls'>): {
+  topics: Readonly<Record<string, Topic>>;
+  families: Readonly<Record<string, string>>;
+} {
+  if (!hasCalls) return { topics: TOPICS, families: FAMILIES };
+  const { commands: _, ...topics } = TOPICS;
+  const { 'command:<name>': __, ...families } = FAMILIES;
+  return { topics, families };
 }
 
 function split(topic: string): [family: string | undefined, name: string] {
@@ -71,7 +83,8 @@ function unknownTopic(topic: string, facts: Facts): AcorError {
   const names = topicNames(facts);
   const bare = names.flatMap((name) => [name, split(name)[1]]);
   const near = [...new Set(nearestWords(topic, bare))];
-  const listed = [...Object.keys(TOPICS), ...Object.keys(FAMILIES)].join(', ');
+  const { topics, families } = topicsFor(facts);
+  const listed = [...Object.keys(topics), ...Object.keys(families)].join(', ');
   return new AcorError('E_USAGE', `there is no topic called ${JSON.stringify(topic)}`, {
     hint: `${near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `}Topics: ${listed}`,
     details: { topic, nearest: near, topics: names },

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type HealthCheck, healthReport, overall } from '../../../compose/health-shape.ts';
+import { type HealthCheck, healthReport, reportAnswer } from '../../../compose/health-shape.ts';
 import type { LoadedConfig } from '../../../core/config/load.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { TRUST } from '../../../protocol/next-steps.ts';
@@ -7,6 +7,7 @@ import { commandOf } from '../../command-forms.ts';
 import { acorOperation } from '../../define.ts';
 import { untrusted } from '../../project/untrusted.ts';
 import { checkLimits } from './limits.ts';
+import { checkNotify } from './notify.ts';
 import { checkSandbox } from './sandbox.ts';
 import { checkSecrets } from './secrets.ts';
 import { checkStore } from './store.ts';
@@ -16,6 +17,7 @@ export const health = acorOperation({
   name: 'system.health',
   summary: 'Check that everything a run needs is available, with a fix for everything that is missing.',
   effect: 'writes',
+  readsWithout: ['fix', 'deep'],
   idempotent: true,
   rateLimit: null,
   input: z.object({
@@ -47,6 +49,7 @@ export const health = acorOperation({
       checks.push(...(await checkRuntimes(project, ctx.env)));
       checks.push(...(await checkSandbox(project)));
       checks.push(await checkLimits());
+      checks.push(...(await checkNotify(project)));
       checks.push(...(await checkStore(project, input.fix && !input.dry_run)));
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
@@ -57,8 +60,7 @@ export const health = acorOperation({
         fix: error.hint ?? 'Fix the configuration.',
       });
     }
-    const status = overall(checks);
-    return { kind: 'data', data: { status, checks }, exit: status === 'blocked' ? 2 : 0 };
+    return reportAnswer(checks);
   },
 });
 

@@ -6,6 +6,7 @@ import {
   type IsolationMode,
 } from '../../../core/sandbox/choose.ts';
 import { canGiveUsers, FIRST_RUN_UID, LAST_RUN_UID } from '../../../core/sandbox/identity/run-users.ts';
+import { observerProblem } from '../../../core/sandbox/observer.ts';
 import { selfTest, tryEgress } from '../../../core/sandbox/self-test.ts';
 import { installCommand } from '../../../core/sandbox/trusted-program.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
@@ -28,6 +29,7 @@ export async function checkSandbox({ config }: Project): Promise<HealthCheck[]> 
       await checkBySelfTest(chosen),
       checkIdentity(),
       await checkNetwork(chosen),
+      checkObserver(),
     ];
   } catch (error) {
     if (!(error instanceof AcorError)) throw error;
@@ -108,4 +110,13 @@ async function checkNetwork({ backend, probe }: ChosenBackend): Promise<HealthCh
     detail: `ACOR rejects tools with permissions.network.egress_allow: ${trouble}`,
     fix: installCommand('perl', { 'apt-get': 'perl-base bubblewrap', dnf: 'perl-interpreter bubblewrap' }),
   };
+}
+
+/** Only one command needs it, so its absence degrades nothing. */
+function checkObserver(): HealthCheck {
+  const name = 'learn';
+  const problem = process.platform === 'linux' ? observerProblem() : undefined;
+  if (problem === undefined) return { name, status: 'ok', detail: 'a tool can be observed with strace' };
+  const { detail, fix } = problem;
+  return { name, status: 'ok', detail: `not available: ${detail}`, fix };
 }

@@ -14,6 +14,7 @@ import {
   VERIFY,
 } from '../../../protocol/next-steps.ts';
 import { countOf } from '../../../util/count-of.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
 import type { Project } from '../../acor-app.ts';
 import { commandOf } from '../../command-forms.ts';
 
@@ -36,7 +37,18 @@ export async function checkStore(project: Project, fix: boolean): Promise<Health
 async function checkOwners(host: RunHost, fix: boolean): Promise<HealthCheck[]> {
   if (!canGiveUsers()) return [];
   const name = 'store.owners';
-  const left = await unrestoredRuns(host, { fix });
+  const { left, foreign } = await unrestoredRuns(host, { fix });
+  const [first] = foreign;
+  if (first !== undefined) {
+    return [
+      {
+        name,
+        status: 'degraded',
+        detail: `control/ownership.json of ${countOf(foreign.length, 'run')} was not written by this user's ACOR at this place, and gives no file back: ${foreign.join(', ')}`,
+        fix: shellCommand(['rm', host.workspaces.of(first).ownershipRecord]),
+      },
+    ];
+  }
   if (left.length === 0) return [{ name, status: 'ok', detail: 'the files of ended runs have their owners' }];
   return [
     {

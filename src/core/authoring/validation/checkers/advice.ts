@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { deprecatedIn, deprecationFix } from '../../../../protocol/deprecations.ts';
 import { leastLevel, PERMISSION_LEVELS } from '../../../../protocol/manifest-permissions.ts';
-import { FIX_SAFELY } from '../../../../protocol/next-steps.ts';
+import { adoptFile, FIX_SAFELY } from '../../../../protocol/next-steps.ts';
 import type { KeyPath } from '../../../config/yaml-file.ts';
 import { lacksAccess } from '../../../registry/output-names.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
@@ -12,8 +13,8 @@ import { lacksModeline, noModeline } from '../modeline.ts';
 /** What a manifest should add, and permissions that it requests without need. */
 export const advice: Checker = {
   name: 'advice',
-  async check({ tools, config }) {
-    return (await Promise.all(tools.map((tool) => adviceOn(tool, config.root)))).flat();
+  async check({ tools, config, cwd }) {
+    return (await Promise.all(tools.map((tool) => adviceOn(tool, config.root, cwd)))).flat();
   },
 };
 
@@ -60,14 +61,16 @@ const WANTED: readonly { path: string[]; rule: string; message: string; fix: str
 async function adviceOn(
   { manifest, manifestPath, hasHeader, entry, dir, name, problems }: ToolEntry,
   root: string,
+  cwd: string,
 ): Promise<Finding[]> {
   if (manifestPath === null) {
     const file = entry ?? dir;
     const message = `the tool '${name}' has no manifest: its arguments are not checked`;
-    const fix = 'Write a tool.yaml beside it.';
+    const fix = 'Let ACOR draft a tool.yaml from its help.';
+    const next = entry === null ? [] : [adoptFile(relative(cwd, entry))];
     return problems.length > 0 || hasHeader
       ? []
-      : [findingOf({ file, line: 0, column: 0, rule: 'no-manifest', message, fix })];
+      : [findingOf({ file, line: 0, column: 0, rule: 'no-manifest', message, fix, next })];
   }
   const yaml = await placesIn(manifestPath);
   if (yaml.problems.length > 0 || typeof yaml.value !== 'object' || yaml.value === null) return [];

@@ -1,4 +1,4 @@
-import type { Document, Pair, Scalar } from 'yaml';
+import type { Document, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import type { KeyPath } from '../../../config/yaml-file.ts';
 import type { Fix } from './fix.ts';
 
@@ -76,7 +76,7 @@ function replaced(node: Scalar, text: string): Splice | undefined {
   return node.range ? { from: node.range[0], to: node.range[1], text } : undefined;
 }
 
-/** The lines of a key in a block map that has others. */
+/** The lines of a key in a block map that has others, or its place in a map of one line. */
 function removed(
   { path }: Extract<Fix, { kind: 'remove' }>,
   text: string,
@@ -85,12 +85,26 @@ function removed(
 ): Splice | undefined {
   const map = document.getIn(path.slice(0, -1), true);
   const pair = pairAt(document, path, yaml);
-  if (!yaml.isMap(map) || map.flow || map.items.length < 2 || !yaml.isNode(pair?.value)) return undefined;
+  if (!yaml.isMap(map) || map.items.length < 2 || !yaml.isNode(pair?.value)) return undefined;
   const at = yaml.isScalar(pair.key) ? pair.key.range?.[0] : undefined;
   const end = pair.value.range?.[1];
   if (at === undefined || end === undefined) return undefined;
+  if (map.flow) return removedInLine(map, pair, { at, end });
   const next = text.indexOf('\n', end - 1);
   return { from: text.lastIndexOf('\n', at - 1) + 1, to: next === -1 ? text.length : next + 1, text: '' };
+}
+
+/** With the comma after it; of the last key, with the comma before it. */
+function removedInLine(
+  map: YAMLMap,
+  pair: Pair,
+  { at, end }: { at: number; end: number },
+): Splice | undefined {
+  const index = map.items.indexOf(pair);
+  const next = (map.items[index + 1]?.key as Scalar | undefined)?.range?.[0];
+  if (next !== undefined) return { from: at, to: next, text: '' };
+  const before = (map.items[index - 1]?.value as Node | null | undefined)?.range?.[1];
+  return before === undefined ? undefined : { from: before, to: end, text: '' };
 }
 
 /** A new line at the top level: after the line of another key, or before the first key. */

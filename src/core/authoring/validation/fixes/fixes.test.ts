@@ -97,4 +97,18 @@ describe('fixing files', () => {
     assert.equal(text, '# first\nname: a\nversion: 1\nnew: 1\n');
     assert.deepEqual((await parseYaml('x', text)).problems, []);
   });
+
+  it('removes a key in a map of one line with one of its commas, and nothing else', async () => {
+    const remove = (key: string) => ({ kind: 'remove', rule: 'r', path: ['health', key] }) as const;
+    const text =
+      'name: a\nhealth: { selftest: [--check, x], describe: [--describe] } # checked\nversion: 1\n';
+    assert.equal(
+      (await applyFixes(text, [remove('describe')])).text,
+      'name: a\nhealth: { selftest: [--check, x] } # checked\nversion: 1\n',
+    );
+    assert.equal(
+      (await applyFixes(text, [remove('selftest')])).text,
+      'name: a\nhealth: { describe: [--describe] } # checked\nversion: 1\n',
+    );
+  });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { linkSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +28,15 @@ describe('what a tool keeps on the disk', () => {
     truncateSync(join(folder, 'd'), 1000 * MB);
     const { bytes, entries } = await measureFolders([folder], whole);
     assert.equal(entries, 4);
+    const stored = execFileSync('du', ['-s', '--block-size=1', 'a', 'c', 'd'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    const sizes = stored.trim().split('\n').map(Number.parseFloat);
+    assert.equal(
+      bytes,
+      sizes.reduce((sum, size) => sum + size, 0),
+    );
     assert.ok(bytes >= MB && bytes < 1.2 * MB, String(bytes));
   });
 

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readlinkSync, readSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { OpenFolder } from '../../../../util/open-folder.ts';
 import {
-  PROTECTED_FILES,
+  isNamed,
+  isProtectedFile,
   PROTECTED_FOLDERS,
   SCRIPTS_FILE,
+  scriptsIn,
   UNWALKED_FOLDERS,
 } from '../../../sandbox/profile/protected-names.ts';
 
@@ -70,25 +72,6 @@ export function protectedChanges(before: ProtectedState, after: ProtectedState):
   return changes;
 }
 
-/** Whether a path is a protected file, or inside a protected folder. */
-export function liesInProtected(path: string): boolean {
-  if (isProtectedFile(path)) return true;
-  for (let at = path; at !== dirname(at); at = dirname(at)) if (isNamed(PROTECTED_FOLDERS, at)) return true;
-  return false;
-}
-
-function isProtectedFile(path: string): boolean {
-  // A link or a FIFO with the name of a protected folder counts as well.
-  return (
-    basename(path) === SCRIPTS_FILE || isNamed(PROTECTED_FILES, path) || isNamed(PROTECTED_FOLDERS, path)
-  );
-}
-
-function isNamed(names: readonly string[], path: string): boolean {
-  const last = basename(path);
-  return names.includes(last) || names.includes(`${basename(dirname(path))}/${last}`);
-}
-
 /** A folder that was removed, closed or replaced by a link has no entries. */
 function openIfPossible(path: string): OpenFolder | undefined {
   try {
@@ -131,17 +114,9 @@ function contentOf(folder: OpenFolder, name: string): string {
     const { size } = fstatSync(fd);
     const bytes = Buffer.alloc(Math.min(size, MAX_BYTES));
     const read = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
-    const compared = name === SCRIPTS_FILE ? (scriptsIn(read) ?? read) : read;
+    const compared = name === SCRIPTS_FILE ? (scriptsIn(read.toString('utf8')) ?? read) : read;
     return `${compared === read ? size : ''} ${createHash('sha256').update(compared).digest('hex')}`;
   } finally {
     closeSync(fd);
-  }
-}
-
-function scriptsIn(bytes: Buffer): string | undefined {
-  try {
-    return JSON.stringify(JSON.parse(bytes.toString('utf8')).scripts ?? {});
-  } catch {
-    return undefined;
   }
 }

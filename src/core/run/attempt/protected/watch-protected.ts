@@ -1,5 +1,6 @@
+import { liesInProtected } from '../../../sandbox/profile/protected-names.ts';
 import type { ToolPlan } from '../../plan/tool-plan.ts';
-import { liesInProtected, protectedChanges, protectedState } from './protected-state.ts';
+import { protectedChanges, protectedState } from './protected-state.ts';
 
 const MAX_SHOWN = 100;
 

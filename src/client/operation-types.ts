@@ -8,12 +8,12 @@ export interface OperationTypes {
     data: {
       root: string;
       /** The agents whose files the project has. */
-      agents: Array<'claude' | 'codex' | 'gemini'>;
+      agents: Array<'claude' | 'codex' | 'gemini' | 'cursor' | 'vscode' | 'opencode'>;
       /** The program that agents start as `acor`; null when it is not on the PATH. */
       program: string | null;
       files: Array<{
         path: string;
-        agents: Array<'claude' | 'codex' | 'gemini'>;
+        agents: Array<'claude' | 'codex' | 'gemini' | 'cursor' | 'vscode' | 'opencode'>;
         state: 'current' | 'missing' | 'stale' | 'changed' | 'foreign' | 'unreadable';
         detail: string;
         /** A command or an edit. */
@@ -69,6 +69,117 @@ export interface OperationTypes {
           after: string;
         }> | undefined;
       }>;
+    };
+  };
+  /** Judge a command line by the contract for programs that agents use: run it in the sandbox, and read its source. */
+  'compose.audit': {
+    input: {
+      /** A program on the PATH, the path of a program or of a source file, or a folder with one of them. */
+      target: string;
+      /** A further call whose answer is judged as data, such as "items list --limit 1". */
+      call?: Array<string> | undefined;
+      /** A command that may be called although its help says that it changes something. */
+      allow?: Array<string> | undefined;
+      /** How many levels of commands are read. */
+      depth?: number | undefined;
+      /** At most so many commands are read. */
+      commands?: number | undefined;
+      /** The saved JSON answer of an earlier audit: only findings that it does not have count. */
+      baseline?: string | undefined;
+      /** Fail when there is a finding of this severity or worse; with --baseline the default is low. */
+      fail_on?: 'critical' | 'high' | 'medium' | 'low' | undefined;
+      /** sarif: for a code host. */
+      format?: 'json' | 'text' | 'sarif' | undefined;
+      /** Ask only for help, and list the calls that the audit would make. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      program: string;
+      /** The sandbox in which the program ran; none when only sources were read. */
+      isolation: string;
+      /** The worst first. */
+      findings: Array<{
+        rule: string;
+        severity: 'critical' | 'high' | 'medium' | 'low';
+        message: string;
+        /** The section of the contract. */
+        section: string;
+        /** The requirement as the contract has it. */
+        source: string;
+        /** What it costs an agent. */
+        impact: string;
+        /** The commands or flags that it is about. */
+        commands: Array<string>;
+        /** At most three. */
+        evidence: Array<{
+          /** The call, or the line of a source. */
+          command: string;
+          stream: 'stdout' | 'stderr' | 'exit' | 'help' | 'source';
+          /** The bytes with which it begins, control characters as \x1b. */
+          bytes: string;
+        }>;
+        fix: string;
+        /** Whether the baseline does not have it. */
+        is_new: boolean;
+      }>;
+      counts: {
+        critical: number;
+        high: number;
+        medium: number;
+        low: number;
+      };
+      score: {
+        /** From 0 to 100: earned of all weights that could be judged. */
+        value: number;
+        earned: number;
+        of: number;
+        lines: Array<{
+          rule: string;
+          weight: number;
+          /** Null when there was nothing to judge. */
+          earned: number | null;
+          why: string;
+        }>;
+      };
+      surface_plan: Array<{
+        change: 'add' | 'change' | 'split' | 'deprecate';
+        command: string;
+        what: string;
+        /** Whether callers of today notice it. */
+        breaks: boolean;
+        rule: string;
+      }>;
+      /** In the order of the rollout. */
+      compatibility_plan: Array<{
+        phase: 'add' | 'split' | 'announce' | 'switch' | 'remove';
+        what: string;
+        commands: Array<string>;
+        wrapper: string;
+        window: string;
+      }>;
+      /** Tasks for an agent that prove the findings resolved. */
+      validation: Array<{
+        rule: string;
+        task: string;
+        /** POSIX sh; it exits with 0 once the program passes. */
+        script: string;
+        needs: Array<string>;
+      }>;
+      commands: Array<{
+        command: string;
+        effect: string;
+        has_help: boolean;
+      }>;
+      /** How many further commands the help names. */
+      unread: number;
+      /** Every call of the program besides those for its help. */
+      calls: Array<{
+        purpose: string;
+        args: Array<string>;
+        rc: number | null;
+        trouble: string | null;
+      }>;
+      dry_run: boolean;
     };
   };
   /** Set a key of the configuration; comments stay, and the value is checked first. */
@@ -147,6 +258,34 @@ export interface OperationTypes {
       } | null;
       /** Whether the value has no effect until a person trusts the project. */
       needs_trust: boolean;
+      dry_run: boolean;
+    };
+  };
+  /** Deliver the messages about runs that no receiver has taken yet (`notify`), or test the receivers. */
+  'outbox.deliver': {
+    input: {
+      /** Send a test message to every receiver instead. */
+      test?: boolean | undefined;
+      /** Try again for up to five minutes, and leave the rest to the next run or to the server. */
+      keep_trying?: boolean | undefined;
+      /** Send nothing; only list the receivers. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      receivers: Array<{
+        target: string;
+        on: Array<string>;
+        /** How often in a row it has not taken a message. */
+        failed: number;
+        error: string | null;
+      }>;
+      sent: Array<{
+        run_id: string;
+        type: string;
+        receiver: string;
+        /** Null when the receiver took it. */
+        error: string | null;
+      }>;
       dry_run: boolean;
     };
   };
@@ -363,6 +502,10 @@ export interface OperationTypes {
       check_versions?: boolean | undefined;
       /** Also run the self-tests of the tools. */
       selftest?: boolean | undefined;
+      /** Also write the findings to this file, as a JUnit report. */
+      junit?: string | undefined;
+      /** Also write each finding to standard error as an annotation of GitHub. */
+      ci?: boolean | undefined;
       /** With --fix: show what would change, and change nothing. */
       dry_run?: boolean | undefined;
     };
@@ -437,6 +580,11 @@ export interface OperationTypes {
       refused: Array<{
         path: string;
         why: 'special' | 'leads_out';
+      }>;
+      /** Applied changes that other programs may execute: read each of them first. */
+      executed: Array<{
+        path: string;
+        way: 'set_id' | 'hook_or_settings' | 'scripts' | 'build' | 'executable';
       }>;
       /** How many changes of the run are not settled. */
       left: number;
@@ -538,6 +686,10 @@ export interface OperationTypes {
         options: Array<Record<string, unknown>> | null;
         /** JSON Schema of the answer. */
         schema: Record<string, unknown> | null;
+        /** Seconds after which the run goes on without an answer. */
+        timeout_s?: number | undefined;
+        /** The answer that it then takes; without one it fails. */
+        default?: unknown | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -589,6 +741,35 @@ export interface OperationTypes {
       kept: number;
     };
   };
+  /** Show what the runs of this project have cost: money and tokens. */
+  'run.cost': {
+    input: {
+      /** How the runs are grouped; days are UTC. */
+      by?: 'tool' | 'task' | 'caller' | 'day' | undefined;
+    };
+    data: {
+      costs: Array<{
+        /** The tool, task, caller or day; null for runs without a task or caller. */
+        of: string | null;
+        /** The runs that cost money or used tokens. */
+        runs: number;
+        /** Null when no price is known. */
+        usd: number | null;
+        /** The runs with tokens whose price is unknown: `usd` lacks these tokens. */
+        unpriced_runs: number;
+        input_tokens: number;
+        /** Of the input tokens, those read from a cache. */
+        cache_read_tokens: number;
+        output_tokens: number;
+      }>;
+      /** The sum; null when no price is known. */
+      usd: number | null;
+      /** What the runs that ended today (UTC) have cost. */
+      today_usd: number;
+      /** budget.max_day_cost_usd. */
+      day_limit_usd: number | null;
+    };
+  };
   /** Show the questions of tools and their answers: who decided, when, why. */
   'run.decisions': {
     input: {
@@ -613,6 +794,19 @@ export interface OperationTypes {
         source: string | null;
         reason: string | null;
         answered_at: string | null;
+        /** Of an open question. */
+        question?: {
+          msg: string | null;
+          /** Whether the run waits for the answer. */
+          blocking: boolean;
+          options: Array<Record<string, unknown>> | null;
+          /** JSON Schema of the answer. */
+          schema: Record<string, unknown> | null;
+          /** The answer that is used when none is given in time. */
+          default?: unknown | undefined;
+          /** Until when an answer is taken; null: as long as the run lives. */
+          expires_at: string | null;
+        } | undefined;
       }>;
     };
   };
@@ -652,6 +846,8 @@ export interface OperationTypes {
         } | null;
         /** Why it is never put in place: a pipe, device or socket, or a link that leads out. */
         refused?: 'special' | 'leads_out' | undefined;
+        /** How other programs may execute the changed entry later. */
+        executed?: 'set_id' | 'hook_or_settings' | 'scripts' | 'build' | 'executable' | undefined;
         /** The change of a text file as a unified diff. */
         patch?: string | undefined;
       }>;
@@ -685,11 +881,11 @@ export interface OperationTypes {
     input: {
       /** A program on the PATH, or the path of a program or script. */
       program: string;
-      /** Its arguments. One that names an existing file is granted for reading. */
+      /** Its arguments. One that names an existing file is granted for reading; with . it starts in the current folder. */
       args?: Array<string> | undefined;
       /** A file or folder that it may read. It starts in the current folder when that is granted. */
       read?: Array<string> | undefined;
-      /** A file or folder that it may read and write, where it is. */
+      /** A file or folder that it may write: where it is, but a file that is an argument is replaced when the run completes. */
       write?: Array<string> | undefined;
       /** A host that it may access, as host:port. */
       net?: Array<string> | undefined;
@@ -760,6 +956,10 @@ export interface OperationTypes {
         options: Array<Record<string, unknown>> | null;
         /** JSON Schema of the answer. */
         schema: Record<string, unknown> | null;
+        /** Seconds after which the run goes on without an answer. */
+        timeout_s?: number | undefined;
+        /** The answer that it then takes; without one it fails. */
+        default?: unknown | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -803,6 +1003,68 @@ export interface OperationTypes {
       dir: string;
     };
   };
+  /** Show what the recorded runs suggest to change, and make one of these changes when asked. */
+  'run.insights': {
+    input: {
+      /** Only runs of this tool. */
+      tool?: string | undefined;
+      /** Only runs created in the last so many days, or 12h, 7d. */
+      newer_than?: number | undefined;
+      /** Read at most so many of the newest runs. */
+      runs?: number | undefined;
+      /** Make the change of this proposal: its number or its id. */
+      apply?: string | undefined;
+      /** With --apply: show the change, and make none. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      runs_read: number;
+      /** When the oldest of these runs was created. */
+      since: string | null;
+      /** By tool, those that took the most time first. */
+      tools: Array<{
+        tool: string;
+        runs: number;
+        failed: number;
+        /** Attempts after the first. */
+        retried: number;
+        median_s: number | null;
+        p95_s: number | null;
+        total_s: number;
+        /** Null when no run reported a cost. */
+        cost_usd: number | null;
+        /** The most frequent first. */
+        codes: Array<{
+          code: string;
+          runs: number;
+        }>;
+      }>;
+      proposals: Array<{
+        /** Its number in this answer, for --apply. */
+        n: number;
+        /** Its name, for --apply: it stays when the numbers change. */
+        id: string;
+        kind: 'failure' | 'retries' | 'timeout' | 'answer' | 'workflow' | 'adopt' | 'host' | 'input';
+        what: string;
+        why: string;
+        /** How many runs say so. */
+        runs: number;
+        /** Of how many that could. */
+        of: number;
+        /** The newest of these runs. */
+        examples: Array<string>;
+        /** Whether --apply can make the change; otherwise a person decides how. */
+        applies: boolean;
+      }>;
+      applied: {
+        id: string;
+        file: string;
+        /** Unified. */
+        diff: string;
+        dry_run: boolean;
+      } | null;
+    };
+  };
   /** List the runs of this project, the newest first. */
   'run.list': {
     input: {
@@ -816,6 +1078,8 @@ export interface OperationTypes {
       caller?: string | undefined;
       /** Only the steps of this run. */
       parent?: string | undefined;
+      /** Only runs older than this one: the last id of a page, to read on. */
+      before?: string | undefined;
       /** Only runs created at this time or later: 2026-01-31, 2026-01-31T12:00Z. */
       created_after?: string | undefined;
       /** Only runs created before this time. */
@@ -842,6 +1106,8 @@ export interface OperationTypes {
         last_progress_at: string | null;
         /** Its supervisor is gone, and no process has recovered it yet: resume it, or recover it by `health` with `fix`. */
         lost?: true | undefined;
+        /** Set when the record or the log does not match its seal: what is shown may be forged. */
+        unverified?: string | undefined;
       }>;
     };
   };
@@ -856,13 +1122,15 @@ export interface OperationTypes {
       since?: number | undefined;
       /** Only events of this type; may be given several times. */
       type?: Array<string> | undefined;
+      /** Only events with this text, in any case. */
+      text?: string | undefined;
       /** json: the events. text: one readable line for each. */
       format?: 'json' | 'text' | undefined;
     };
     data: {
       run_id: string;
       events: Array<Record<string, unknown>>;
-      /** The seq of the last event that was read: pass it to --since to read on. */
+      /** The seq of the last event that was read: give it as `since` to read on. */
       last_seq: number;
     };
   };
@@ -1023,6 +1291,10 @@ export interface OperationTypes {
         options: Array<Record<string, unknown>> | null;
         /** JSON Schema of the answer. */
         schema: Record<string, unknown> | null;
+        /** Seconds after which the run goes on without an answer. */
+        timeout_s?: number | undefined;
+        /** The answer that it then takes; without one it fails. */
+        default?: unknown | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1040,6 +1312,10 @@ export interface OperationTypes {
       checkpoints: Array<string>;
       /** The completed steps of a workflow that would run again. */
       steps_again: Array<string>;
+      /** The steps of a workflow that would run, unless their conditions skip them. */
+      steps_to_run: Array<string>;
+      /** The steps of a workflow whose results would be kept. */
+      steps_kept: Array<string>;
       dry_run: true;
     } | {
       run_id: string;
@@ -1107,6 +1383,10 @@ export interface OperationTypes {
         options: Array<Record<string, unknown>> | null;
         /** JSON Schema of the answer. */
         schema: Record<string, unknown> | null;
+        /** Seconds after which the run goes on without an answer. */
+        timeout_s?: number | undefined;
+        /** The answer that it then takes; without one it fails. */
+        default?: unknown | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1124,6 +1404,10 @@ export interface OperationTypes {
       checkpoints: Array<string>;
       /** The completed steps of a workflow that would run again. */
       steps_again: Array<string>;
+      /** The steps of a workflow that would run, unless their conditions skip them. */
+      steps_to_run: Array<string>;
+      /** The steps of a workflow whose results would be kept. */
+      steps_kept: Array<string>;
       dry_run: true;
     } | {
       run_id: string;
@@ -1163,6 +1447,26 @@ export interface OperationTypes {
       duration_s: number | null;
       usage: Record<string, unknown> | null;
       cost_usd: number | null;
+      cost: {
+        /** US dollars; a lower bound when `unpriced` names something. Null when no price is known. */
+        usd: number | null;
+        /** The tool reported it, or the tokens were priced by the configuration or by the price table; or the manifest states it. */
+        source: 'reported' | 'configured' | 'priced' | 'manifest' | 'mixed' | null;
+        /** The key of the configuration, or the version of the price table. */
+        priced_by?: string | undefined;
+        /** The kinds of tokens whose price is unknown. */
+        unpriced?: Array<string> | undefined;
+        model?: string | undefined;
+        input_tokens?: number | undefined;
+        cache_read_tokens?: number | undefined;
+        cache_write_tokens?: number | undefined;
+        output_tokens?: number | undefined;
+        reasoning_tokens?: number | undefined;
+        /** What the child runs cost, which they record themselves. */
+        children_usd?: number | undefined;
+        [key: string]: unknown;
+      } | null;
+      cost_limit_usd: number | null;
       trace_id: string;
       span_id: string;
       idempotent: boolean;
@@ -1199,6 +1503,8 @@ export interface OperationTypes {
       dir: string;
       /** Its supervisor is gone, and no process has recovered it yet: resume it, or recover it by `health` with `fix`. */
       lost?: true | undefined;
+      /** Set when the record or the log does not match its seal: what is shown may be forged. */
+      unverified?: string | undefined;
       last_event_at: string | null;
       /** Seconds since the last event of a live run. */
       silent_for_s: number | null;
@@ -1222,6 +1528,10 @@ export interface OperationTypes {
         options: Array<Record<string, unknown>> | null;
         /** JSON Schema of the answer. */
         schema: Record<string, unknown> | null;
+        /** Seconds after which the run goes on without an answer. */
+        timeout_s?: number | undefined;
+        /** The answer that it then takes; without one it fails. */
+        default?: unknown | undefined;
       }>;
       result: Record<string, unknown> | null;
       error: Record<string, unknown> | null;
@@ -1320,6 +1630,10 @@ export interface OperationTypes {
         options: Array<Record<string, unknown>> | null;
         /** JSON Schema of the answer. */
         schema: Record<string, unknown> | null;
+        /** Seconds after which the run goes on without an answer. */
+        timeout_s?: number | undefined;
+        /** The answer that it then takes; without one it fails. */
+        default?: unknown | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1381,6 +1695,11 @@ export interface OperationTypes {
       refused: Array<{
         path: string;
         why: 'special' | 'leads_out';
+      }>;
+      /** Applied changes that other programs may execute: read each of them first. */
+      executed: Array<{
+        path: string;
+        way: 'set_id' | 'hook_or_settings' | 'scripts' | 'build' | 'executable';
       }>;
       /** How many changes of the run are not settled. */
       left: number;
@@ -1459,6 +1778,10 @@ export interface OperationTypes {
         options: Array<Record<string, unknown>> | null;
         /** JSON Schema of the answer. */
         schema: Record<string, unknown> | null;
+        /** Seconds after which the run goes on without an answer. */
+        timeout_s?: number | undefined;
+        /** The answer that it then takes; without one it fails. */
+        default?: unknown | undefined;
       }>;
       result: Record<string, unknown> | null;
       artifacts: Array<{
@@ -1609,6 +1932,22 @@ export interface OperationTypes {
     input: Record<string, never>;
     data: {
       page: string;
+    };
+  };
+  /** Print counters of the runs of this project, in the text format of Prometheus. */
+  'system.metrics': {
+    input: Record<string, never>;
+    data: {
+      families: Array<{
+        name: string;
+        type: 'counter' | 'gauge' | 'histogram';
+        help: string;
+        samples: Array<{
+          name: string;
+          labels: Record<string, string>;
+          value: number;
+        }>;
+      }>;
     };
   };
   /** Prove this installation: create a project in a temporary folder, run tools in it, and verify the runs. */
@@ -1825,6 +2164,10 @@ export interface OperationTypes {
         options: Array<Record<string, unknown>> | null;
         /** JSON Schema of the answer. */
         schema: Record<string, unknown> | null;
+        /** Seconds after which the run goes on without an answer. */
+        timeout_s?: number | undefined;
+        /** The answer that it then takes; without one it fails. */
+        default?: unknown | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1868,10 +2211,10 @@ export interface OperationTypes {
       dir: string;
     };
   };
-  /** Make a tool of an installed program: draft its manifest from its --help. */
+  /** Make a tool of an installed program, or of a script: draft its manifest from its --help. */
   'tool.adopt': {
     input: {
-      /** A name on the PATH, or a path. */
+      /** A name on the PATH, or a path. The manifest of a script in a tools folder is written beside it. */
       program: string;
       /** A subcommand of the program, such as: acor adopt git commit */
       subcommand?: Array<string> | undefined;
@@ -1966,6 +2309,51 @@ export interface OperationTypes {
     data: {
       name: string;
       [key: string]: unknown;
+    };
+  };
+  /** Run a tool once, observed in a wider sandbox, and draft the least permissions that it needed. */
+  'tool.learn': {
+    input: {
+      /** The tool to run. */
+      tool: string;
+      /** The tool's arguments: everything behind its name. */
+      args?: Array<string> | undefined;
+      /** A further file or folder that it may read. */
+      read?: Array<string> | undefined;
+      /** A further file or folder that it may change, in a layer. */
+      write?: Array<string> | undefined;
+      /** A host that it may access, as host:port. */
+      net?: Array<string> | undefined;
+      /** Write the draft to this file, which must not exist. */
+      output?: string | undefined;
+      /** Seconds, or 5m, 1h, until the deadline of the run. */
+      timeout?: number | undefined;
+      /** Show what it could do while it is observed, and run nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      run_id: string | null;
+      state: 'completed' | 'failed' | 'cancelled' | null;
+      tool: string;
+      /** What it may read, change in a layer, and connect to while it is observed. */
+      opened: {
+        read: Array<string>;
+        write: Array<string>;
+        hosts: Array<string>;
+      };
+      /** The manifest with the drafted permissions, each line with its evidence, as YAML. */
+      manifest: string | null;
+      /** What the run used beyond its workspace, its arguments and the base system. */
+      learned: Array<{
+        permission: 'filesystem.read' | 'filesystem.write' | 'network.egress_allow' | 'commands';
+        value: string;
+        evidence: string;
+      }>;
+      /** What the tool tried and was refused, or what a manifest cannot express. */
+      refused: Array<{
+        what: string;
+        why: string;
+      }>;
     };
   };
   /** List the tools of this project. */
@@ -2106,6 +2494,10 @@ export interface OperationTypes {
         options: Array<Record<string, unknown>> | null;
         /** JSON Schema of the answer. */
         schema: Record<string, unknown> | null;
+        /** Seconds after which the run goes on without an answer. */
+        timeout_s?: number | undefined;
+        /** The answer that it then takes; without one it fails. */
+        default?: unknown | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2187,6 +2579,10 @@ export interface OperationTypes {
         options: Array<Record<string, unknown>> | null;
         /** JSON Schema of the answer. */
         schema: Record<string, unknown> | null;
+        /** Seconds after which the run goes on without an answer. */
+        timeout_s?: number | undefined;
+        /** The answer that it then takes; without one it fails. */
+        default?: unknown | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2204,6 +2600,10 @@ export interface OperationTypes {
       checkpoints: Array<string>;
       /** The completed steps of a workflow that would run again. */
       steps_again: Array<string>;
+      /** The steps of a workflow that would run, unless their conditions skip them. */
+      steps_to_run: Array<string>;
+      /** The steps of a workflow whose results would be kept. */
+      steps_kept: Array<string>;
       dry_run: true;
     } | {
       run_id: string;
@@ -2273,6 +2673,10 @@ export interface OperationTypes {
         options: Array<Record<string, unknown>> | null;
         /** JSON Schema of the answer. */
         schema: Record<string, unknown> | null;
+        /** Seconds after which the run goes on without an answer. */
+        timeout_s?: number | undefined;
+        /** The answer that it then takes; without one it fails. */
+        default?: unknown | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;

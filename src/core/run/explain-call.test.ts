@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { explainCall } from './explain-call.ts';
+import type { Outcome } from './outcome.ts';
+import type { ToolPlan } from './plan/tool-plan.ts';
+
+const GIT = "fatal: detected dubious ownership in repository at '/srv/a b'\nTo add an exception …";
+
+function hintOf(
+  words: string,
+  more: { name?: string; args?: string[]; hosts?: string[]; hint?: string } = {},
+) {
+  const { name = 'exec:git', args = [], hosts = [], hint = null } = more;
+  const manifest = { permissions: { network: { egress_allow: hosts } } };
+  const plan = { tool: { name, manifest }, grants: [], staged: [], args } as unknown as ToolPlan;
+  const outcome = { code: 'E_TOOL_FAILED', hint } as Outcome;
+  explainCall(plan, outcome, words);
+  return outcome.hint;
+}
+
+describe('the hint that a call has when the tool has none', () => {
+  it('is how git accepts the repository of another user', () => {
+    for (const name of ['exec:git', 'log'])
+      assert.match(hintOf(GIT, { name }) ?? '', /Call git with: git -c 'safe\.directory=\/srv\/a b' …/);
+    assert.equal(hintOf("dubious ownership in repository at '\u001b[2J'", { name: 'log' }), null);
+  });
+
+  it('is the host of an address, when the program has no network', () => {
+    const args = ['-s', 'http://example.com:81/x', 'https://other.org'];
+    assert.match(hintOf('', { args }) ?? '', /--net example\.com:81$/);
+    assert.match(hintOf('', { args: ['https://example.com'] }) ?? '', /--net example\.com:443$/);
+    assert.doesNotMatch(hintOf('', { args, hosts: ['example.com:81'] }) ?? '', /--net/);
+  });
+
+  it('is the flag for the current folder, when a program began without anything', () => {
+    assert.match(hintOf('') ?? '', /--read \.$/);
+    assert.equal(hintOf('', { name: 'log' }), null);
+  });
+
+  it('is never put in place of a more specific one', () => {
+    assert.equal(hintOf(GIT, { hint: 'Its own.' }), 'Its own.');
+  });
+});

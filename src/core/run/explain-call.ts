@@ -1,0 +1,42 @@
+import { errorInfo } from '../../protocol/error-codes.ts';
+import { execProgram } from '../../protocol/names.ts';
+import { shellCommand } from '../../util/shell-words.ts';
+import type { Outcome } from './outcome.ts';
+import type { ToolPlan } from './plan/tool-plan.ts';
+
+/** What git says in a repository of another user. */
+const FOREIGN_REPOSITORY = /detected dubious ownership in repository at '([^'\p{Cc}]{1,4096})'/u;
+
+/**
+ * Gives a failed run a hint from its call, when neither the tool nor the sandbox has a more specific one: git in a repository that the user
+ * of the run does not own, an address of `acor exec` without its `--net`, and a program of `acor exec` that started in an empty folder.
+ */
+export function explainCall(plan: ToolPlan, outcome: Outcome, words: string): void {
+  const isSpecific = outcome.hint !== null && outcome.hint !== errorInfo(outcome.code ?? '')?.hint;
+  const hint = isSpecific ? undefined : (foreignRepository(words) ?? ofExec(plan));
+  if (hint !== undefined) outcome.hint = hint;
+}
+
+/** The variables that would configure git are refused to tools, because they can make git start programs. */
+function foreignRepository(words: string): string | undefined {
+  const path = FOREIGN_REPOSITORY.exec(words)?.[1];
+  if (path === undefined) return undefined;
+  const flag = shellCommand([`safe.directory=${path}`]);
+  return `The user of the run does not own the repository: a run of root has a user of its own. Call git with: git -c ${flag} … (your own git configuration is not in the sandbox)`;
+}
+
+function ofExec({ tool, grants, staged, args }: ToolPlan): string | undefined {
+  if (execProgram(tool.name) === undefined) return undefined;
+  const { egress_allow } = tool.manifest.permissions.network;
+  const host = args.map(hostIn).find((each) => each !== undefined);
+  if (host !== undefined && egress_allow.length === 0)
+    return `The program has no network. To allow it: pass the flag --net ${host}`;
+  if (tool.startsIn !== undefined || grants.length + staged.length > 0) return undefined;
+  return 'The program started in an empty folder. To start in this one and read it, pass the flag --read .';
+}
+
+function hostIn(word: string): string | undefined {
+  if (!/^https?:\/\//.test(word) || !URL.canParse(word)) return undefined;
+  const { hostname, port, protocol } = new URL(word);
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+}

@@ -1,0 +1,52 @@
+import { violationsOfCaller } from '../core/guard/caller-may.ts';
+import type { Violation } from '../core/policy/decision.ts';
+import type { Principal } from '../core/ports/principal.ts';
+import type { RunStore } from '../core/ports/run-store.ts';
+import { AcorError } from '../protocol/acor-error.ts';
+import type { CallerAction } from '../protocol/policy-file.ts';
+
+interface Place {
+  root: string;
+  env: Readonly<Record<string, string | undefined>>;
+  store: RunStore | undefined;
+}
+
+/**
+ * What the policy has against these actions; empty where it allows them. An answer to a run that the caller has started is an `answer_own` too.
+ * Throws E_CONFIG_INVALID for an invalid policy.
+ */
+export async function callerRefusals(
+  caller: Principal,
+  actions: readonly CallerAction[],
+  run: unknown,
+  { root, env, store }: Place,
+): Promise<Violation[]> {
+  const isOwn =
+    actions.includes('answer') &&
+    typeof run === 'string' &&
+    store !== undefined &&
+    (await isOwnRun(caller, run, store));
+  return violationsOfCaller(isOwn ? [...actions, 'answer_own'] : actions, caller, { root, env });
+}
+
+/** The error of a call that the policy refuses. */
+export function refusedCaller(operation: string, violations: readonly Violation[]): AcorError {
+  return new AcorError('E_POLICY_DENIED', violations.map(({ rule }) => rule).join('; '), {
+    hint: violations.map(({ fix }) => fix).join(' '),
+    details: { operation, violations },
+  });
+}
+
+/** Whether the caller has started the run, or the run that it is a part of. The local user is not recorded by name. */
+async function isOwnRun(caller: Principal, runId: string, store: RunStore): Promise<boolean> {
+  const startedBy = caller.kind === 'local-user' ? null : caller.name;
+  try {
+    let record = await store.read(runId);
+    while (record.parent !== null) record = await store.read(record.parent.run_id);
+    return record.caller === startedBy;
+  } catch (error) {
+    // The operation reports a run that does not exist.
+    if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import { type NextStep, runTool } from '../protocol/next-steps.ts';
+import type { AcorApp } from './acor-app.ts';
+import { COMMANDS } from './command-forms.ts';
+import { nearCommand } from './near-commands.ts';
+
+/**
+ * The step that the words of a command line probably mean, when they are no command of ACOR, or one with a word too many: the call of a tool
+ * or a workflow of the project, or a command of another name. Undefined when nothing fits.
+ */
+export async function meantBy(app: AcorApp, words: readonly string[]): Promise<NextStep | undefined> {
+  const [first = '', ...rest] = words;
+  const isGroup = COMMANDS.some((command) => command === first || command.startsWith(`${first} `));
+  if (!isGroup && (await hasTool(app, first))) return runTool(first, rest);
+  const [workflow = '', ...args] = rest;
+  if (first === 'workflow' && (await hasWorkflow(app, workflow)))
+    return { operation: 'workflow.run', input: { workflow, args }, why: 'Run the workflow.' };
+  return nearCommand(words);
+}
+
+async function hasTool(app: AcorApp, name: string): Promise<boolean> {
+  try {
+    const { registry } = await app.project();
+    return (await registry.list()).some((tool) => tool.name === name);
+  } catch {
+    // What cannot be read is reported by the command that needs it.
+    return false;
+  }
+}
+
+async function hasWorkflow(app: AcorApp, name: string): Promise<boolean> {
+  try {
+    const { workflowFiles, workflowNameOf } = await import('../core/workflow/file/find-workflow.ts');
+    const { config } = await app.project();
+    return workflowFiles(config).some((file) => workflowNameOf(file) === name);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Person } from '../compose/person.ts';
+import { agentsMay } from '../core/guard/agents-may.ts';
+import type { Question } from '../core/run/answers/question.ts';
+import { isRunnersQuestion } from '../core/run/answers/question.ts';
+import { AcorError } from '../protocol/acor-error.ts';
+import { listQuestions, type NextStep } from '../protocol/next-steps.ts';
+import type { AgentDecision } from '../protocol/policy-file.ts';
+import type { AcorApp } from './acor-app.ts';
+import type { OperationName } from './command-forms.ts';
+
+/** Who decides, and where. */
+export interface Decider {
+  person: Person | null;
+  root: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What an agent may do only where a policy leaves it to agents. */
+const DECISIONS: Partial<Readonly<Record<OperationName, AgentDecision>>> = {
+  'run.apply': 'apply',
+  'run.undo': 'undo',
+};
+
+/** The operations among `names` that the policy leaves to a person. An invalid policy leaves all of them. */
+export async function leftToPersons(
+  app: AcorApp,
+  names: readonly string[] = Object.keys(DECISIONS),
+): Promise<ReadonlySet<string>> {
+  const left = new Set<string>();
+  for (const name of names) {
+    const decision = DECISIONS[name as OperationName];
+    if (decision === undefined) continue;
+    const root = (await app.project()).config.root;
+    if (!(await agentsMay(decision, { root, env: app.env }).catch(() => false))) left.add(name);
+  }
+  return left;
+}
+
+/** Throws E_APPROVAL_REQUIRED for a caller without a person at a terminal, unless a policy leaves the decision to agents. */
+export async function requirePerson(
+  decision: AgentDecision,
+  { person, root, env }: Decider,
+  { what, next }: { what: string; next: NextStep[] },
+): Promise<void> {
+  if (person !== null || (await agentsMay(decision, { root, env }))) return;
+  throw new AcorError('E_APPROVAL_REQUIRED', `only a person may ${what}`, {
+    hint: `A person does it at a terminal. Or the policy of the user or the system leaves it to agents: agents_may: [${decision}].`,
+    next,
+  });
+}
+
+/** Whether a tool may reach a host is not for the agent that runs it. Other questions are for anybody. */
+export async function requirePersonFor(question: Question, run: string, decider: Decider): Promise<void> {
+  if (!isRunnersQuestion(question.askedBy?.actionId ?? question.actionId)) return;
+  const what = 'answer whether a tool may connect to a host that its manifest does not name';
+  await requirePerson('allow_host', decider, { what, next: [listQuestions(run)] });
+}

@@ -1,0 +1,81 @@
+import { relative } from 'node:path';
+import { isInside } from '../../util/real-path.ts';
+import { type FindingData, placed } from './shapes.ts';
+
+interface Checked {
+  root: string;
+  tools: readonly { name: string; dir: string }[];
+  findings: readonly FindingData[];
+  /** Whether the self-tests of the tools ran. */
+  selftest: boolean;
+}
+
+/** A test case, and what is wrong with it. */
+interface Case {
+  className: string;
+  name: string;
+  findings: readonly FindingData[];
+}
+
+/** The findings as a JUnit report: a case for each tool, for its self-test, and for each other file with a finding. */
+export function junitReport({ root, tools, findings, selftest }: Checked): string {
+  const isSelftest = ({ rule }: FindingData) => rule === 'selftest';
+  const left = new Set(findings);
+  const take = (matches: (finding: FindingData) => boolean) => {
+    const taken = [...left].filter(matches);
+    for (const each of taken) left.delete(each);
+    return taken;
+  };
+  const cases: Case[] = [];
+  // The deepest folder first, because a tool may be in a folder of others.
+  for (const { name, dir } of [...tools].sort((a, b) => b.dir.length - a.dir.length)) {
+    const own = take(({ file }) => isInside(file, dir));
+    cases.push({ className: 'tool', name, findings: own.filter((each) => !isSelftest(each)) });
+    if (selftest) cases.push({ className: 'selftest', name, findings: own.filter(isSelftest) });
+  }
+  for (const [file, own] of Map.groupBy(left, (finding) => finding.file))
+    cases.push({ className: 'file', name: relative(root, file), findings: own });
+  const sorted = cases.sort((a, b) => (`${a.className} ${a.name}` < `${b.className} ${b.name}` ? -1 : 1));
+  const failed = sorted.filter(({ findings: own }) => own.some(isError)).length;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites tests="${sorted.length}" failures="${failed}">`,
+    `<testsuite name="acor validate" tests="${sorted.length}" failures="${failed}" errors="0" skipped="0">`,
+    ...sorted.map(caseElement),
+    '</testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function caseElement({ className, name, findings }: Case): string {
+  const [errors, warnings] = [findings.filter(isError), findings.filter((each) => !isError(each))];
+  const [first] = errors;
+  const failure =
+    first === undefined
+      ? ''
+      : `<failure type="${escaped(first.rule)}" message="${escaped(first.message)}">${escaped(textOf(errors))}</failure>`;
+  const out = warnings.length === 0 ? '' : `<system-out>${escaped(textOf(warnings))}</system-out>`;
+  return `<testcase classname="${className}" name="${escaped(name)}">${failure}${out}</testcase>`;
+}
+
+function isError({ severity }: FindingData): boolean {
+  return severity === 'error';
+}
+
+function textOf(findings: readonly FindingData[]): string {
+  return findings
+    .map((each) => `${placed(each)}: ${each.severity} ${each.rule}: ${each.message}. ${each.fix}`)
+    .join('\n');
+}
+
+/** XML has no form for most control characters. */
+function escaped(text: string): string {
+  return text
+    .replaceAll(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]/gu, '\ufffd')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('\n', '&#10;');
+}

@@ -1,0 +1,89 @@
+import { resolve } from 'node:path';
+import * as z from 'zod';
+import { LineQueue } from '../../compose/line-queue.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import type { HttpClient } from '../acor-app.ts';
+import { acorOperation } from '../define.ts';
+import { allowedBy } from './http-allow.ts';
+import { serverToken } from './server-token.ts';
+
+const DEFAULT_PORT = 7331;
+
+export const httpServe = acorOperation({
+  name: 'http.serve',
+  summary: 'Serve the dashboard and the HTTP API of this project on 127.0.0.1.',
+  effect: 'writes',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object({
+    port: z.int().min(0).max(65_535).default(DEFAULT_PORT).describe('The port; 0 picks a free one.'),
+    token_file: z
+      .string()
+      .optional()
+      .describe(
+        'The file of the token, readable by its owner only (0600); created if it does not exist. Alternative: ACOR_HTTP_TOKEN. Without either, ACOR creates a token and prints it.',
+      ),
+    client: z
+      .array(z.string())
+      .default([])
+      .describe(
+        'NAME=FILE, one more client with a token of its own, in a file as above; policies and records call it token:NAME. May be given several times.',
+      ),
+    http_allow: z
+      .array(z.string())
+      .default([])
+      .describe(
+        'What clients may do besides reading: a command (answer, cancel, run), or all that writes or destroys; may be given several times.',
+      ),
+  }),
+  output: z.object({}),
+  example: 'acor serve',
+  moreExamples: ['acor serve --http-allow answer --http-allow cancel --token-file ~/.config/acor/http-token'],
+  streams: 'One line with the url, the link that signs a browser in once, and the token if ACOR created it.',
+  async run({ port, token_file, client, http_allow }, ctx) {
+    const { surfaces } = ctx.app;
+    if (surfaces === undefined) {
+      throw new AcorError('E_USAGE', 'a server cannot start another server', {
+        hint: 'Start it as a process of its own.',
+        next: [{ operation: 'http.serve', input: {}, why: 'Serve the dashboard and the API.' }],
+      });
+    }
+    const mayCall = allowedBy(http_allow);
+    // Report an invalid project now, before a client waits for the server.
+    await ctx.app.project();
+    const { ACOR_HTTP_TOKEN: given, ...env } = ctx.env;
+    const file = token_file === undefined ? undefined : resolve(ctx.cwd, token_file);
+    const { token, isNew } = serverToken({ given, variable: 'ACOR_HTTP_TOKEN', file });
+    const named = client.map((each) => namedClient(each, ctx.cwd));
+    const lines = new LineQueue();
+    const onListening = (at: { port: number; code: string }) => {
+      const url = `http://127.0.0.1:${at.port}/`;
+      const link = `${url}?code=${at.code}`;
+      lines.push({ url, link, pid: process.pid, ...(isNew && file === undefined ? { token } : {}) });
+      ctx.note(`acor: open ${link} in a browser; the link works once`);
+    };
+    const served = surfaces
+      .http({
+        cwd: ctx.cwd,
+        env,
+        port,
+        clients: [{ name: 'http client', token }, ...named],
+        mayCall,
+        onListening,
+      })
+      .finally(() => lines.end());
+    // `ended` throws the error.
+    served.catch(() => {});
+    return { kind: 'events', stream: true, events: lines.lines(), ended: () => served };
+  },
+});
+
+function namedClient(given: string, cwd: string): HttpClient {
+  const [, name, file] = /^([\w.-]{1,100})=(.+)$/.exec(given) ?? [];
+  if (name === undefined || file === undefined)
+    throw new AcorError('E_USAGE', `--client must be NAME=FILE, got ${JSON.stringify(given)}`, {
+      hint: 'Write a name of letters, digits, . _ - and the file of its token: --client ci=ci-token',
+    });
+  const path = resolve(cwd, file);
+  return { name, token: serverToken({ given: undefined, variable: '', file: path }).token };
+}

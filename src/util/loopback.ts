@@ -1,0 +1,29 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** The names of this machine for itself. A page of another name that resolves to it is an attack (DNS rebinding). */
+const OWN_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
+
+/** Whether a `Host` header names this machine. */
+export function isOwnHost(host: string | undefined): boolean {
+  return host !== undefined && /^[\w.[\]:-]+$/.test(host) && isOwnUrl(`http://${host}`);
+}
+
+/** Whether an `Origin` header is that of a page of this machine. Programs other than browsers send none. */
+export function isOwnOrigin(origin: string | undefined): boolean {
+  return origin === undefined || isOwnUrl(origin);
+}
+
+function isOwnUrl(url: string): boolean {
+  return URL.canParse(url) && OWN_NAMES.includes(new URL(url).hostname);
+}
+
+/** Compares digests, so that timing reveals neither the length of the secret nor its beginning. */
+export function isSameSecret(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+/** The token of an `Authorization: Bearer` header. */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  return /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+}

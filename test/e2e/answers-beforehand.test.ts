@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { TestProject } from '../support/project.ts';
+
+describe('an answer that was given beforehand', () => {
+  it('has a warning in the answer when no question asked for it', async () => {
+    using project = new TestProject({ tools: ['quick'] });
+    const { ok, meta } = await project.envelope(['run', 'quick', '--no-stream', '--answer', 'nobody_asks=1']);
+    assert.ok(ok);
+    assert.deepEqual(meta.warnings, [
+      "'nobody_asks': no question asked for this answer, which was given beforehand",
+    ]);
+  });
+
+  it('has a warning in the answer of the run that waits, when its name or its value does not fit', async () => {
+    using project = new TestProject({ tools: ['asks'] });
+    project.write('tools/asks/tool.yaml', 'name: asks\nactions: [choose_speed]\n');
+    for (const [answer, warning] of [
+      [
+        'choose_sped=slow',
+        /'choose_sped': this answer was given beforehand.*the open question is 'choose_speed'/,
+      ],
+      ['choose_speed=sideways', /"sideways" is not an option of 'a-1'; expected one of: slow, fast/],
+    ] as const) {
+      const { code, error, meta } = await project.envelope([
+        'run',
+        'asks',
+        '--no-stream',
+        '--answer',
+        answer,
+      ]);
+      assert.deepEqual([code, error.code], [2, 'E_ACTION_REQUIRED']);
+      assert.match(meta.warnings.join('\n'), warning);
+      await project.envelope(['answer', error.details.run_id, '--choice', 'fast']);
+      const waited = await project.envelope(['wait', error.details.run_id]);
+      assert.match(waited.meta.warnings.join('\n'), warning);
+    }
+    const right = await project.envelope(['run', 'asks', '--no-stream', '--answer', 'choose_speed=slow']);
+    assert.deepEqual([right.ok, right.meta.warnings], [true, undefined], 'the control');
+  });
+
+  it('may be the id of an option that reads as a number', async () => {
+    using project = new TestProject();
+    project.write(
+      'tools/marks/cli.sh',
+      'echo "[QUESTION] Which?"; echo "1. One"; echo "2. Two"; echo; read -r line; echo "[CODEX_COMPLETE] done"\n',
+    );
+    project.write('tools/marks/tool.yaml', 'name: marks\nadapter: markers\nactions: [question]\n');
+    const { data, error } = await project.envelope(['run', 'marks', '--no-stream', '--answer', 'question=2']);
+    assert.equal(data?.state, 'completed', JSON.stringify(error));
+    const { data: trail } = await project.envelope(['decisions', data.run_id]);
+    assert.deepEqual([trail.decisions[0].answer, trail.decisions[0].source], ['2', 'beforehand']);
+  });
+
+  it('is refused before the start when a decision of the workflow can never accept it', async () => {
+    using project = new TestProject({ tools: ['asks'] });
+    project.write('tools/asks/tool.yaml', 'name: asks\nactions: [choose_speed]\n');
+    project.write(
+      '.acor/workflows/w.yaml',
+      `name: w
+steps:
+  - { name: choose, type: ai_decision, decision_type: pick_way, instruction: Which?, options: [{ id: left }, { id: right }] }
+  - { name: speed, tool: asks }
+`,
+    );
+    const call = (...answers: string[]) =>
+      project.envelope([
+        'workflow',
+        'run',
+        'w',
+        '--no-stream',
+        ...answers.flatMap((each) => ['--answer', each]),
+      ]);
+    const refused = await call('pick_way=up');
+    assert.deepEqual([refused.code, refused.error.code], [1, 'E_BAD_ANSWER']);
+    assert.match(refused.error.message, /"up" is not an option of 'pick_way'; expected one of: left, right/);
+    assert.deepEqual(project.runIds(), []);
+    const done = await call('pick_way=left', 'choose_speed=fast', 'none=1');
+    assert.ok(done.ok, JSON.stringify(done.error));
+    // The answer for the tool of a step is of use, although the workflow itself does not ask for it.
+    assert.deepEqual(done.meta.warnings, [
+      "'none': no question asked for this answer, which was given beforehand",
+    ]);
+  });
+});

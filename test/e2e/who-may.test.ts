@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { Acor } from '../../src/index.ts';
+import { TestServer } from '../support/http-server.ts';
+import { callOf, connectTo } from '../support/mcp-client.ts';
+import { TestProject, until } from '../support/project.ts';
+import { KEYS, noTerminal, Terminal } from '../support/terminal.ts';
+
+const AGENT = { AI_AGENT: 'planner' };
+
+const ASKS_USER = `#!/bin/bash
+echo '{"type":"action_required","action":"say_yes","action_id":"q","audience":"user","blocking":true,"schema":{"type":"string"}}'
+read -r answer
+echo '{"type":"result","status":"ok","data":'"$answer"'}'
+`;
+
+let project: TestProject;
+before(() => {
+  project = new TestProject({ tools: ['asks', 'quick'] });
+});
+afterEach(() => {
+  project.write('.acor/policy.yaml', '{}\n');
+});
+after(async () => {
+  await project.supervisorsExited();
+  project[Symbol.dispose]();
+});
+
+function policy(rules: Record<string, readonly string[]>): void {
+  project.write('.acor/policy.yaml', `${JSON.stringify({ who_may: rules })}\n`);
+}
+
+/** A run that asks, started by a caller. */
+async function asking(env: Record<string, string> = {}): Promise<string> {
+  const { data } = await project.envelope(['run', 'asks', '--detach'], { env });
+  await until(() => project.record(data.run_id)?.state === 'waiting_ai');
+  return data.run_id;
+}
+
+const answer = (run: string, env: Record<string, string> = {}) =>
+  project.envelope(['answer', run, '--choice', 'fast'], { env });
+
+const cancel = (run: string) => project.envelope(['cancel', run]);
+
+describe('who_may in a policy', () => {
+  it('lets everybody do everything where it is missing', async () => {
+    const run = await asking(AGENT);
+    assert.equal((await answer(run, AGENT)).data.by, 'planner');
+  });
+
+  it('refuses an answer of an agent that it does not name, and says who may and what would let it', async () => {
+    policy({ answer: ['user', 'agent:reviewer'] });
+    const run = await asking(AGENT);
+    const refused = await answer(run, AGENT);
+    assert.deepEqual([refused.error.code, refused.code], ['E_POLICY_DENIED', 2]);
+    assert.match(refused.error.message, /agent:planner may not answer questions/);
+    const [violation] = refused.error.details.violations;
+    assert.deepEqual(
+      [violation.path, violation.asked, violation.allowed],
+      ['who_may.answer', 'agent:planner', ['user', 'agent:reviewer']],
+    );
+    assert.match(violation.by, /policy\.yaml:1:\d+$/);
+    assert.match(violation.fix, /add this to who_may\.answer/);
+    assert.equal(project.record(run)?.state, 'waiting_ai');
+    assert.equal((await answer(run, { AI_AGENT: 'reviewer' })).ok, true);
+  });
+
+  it('keeps an agent from answering its own run, also beforehand, and lets another one answer it', async () => {
+    policy({ answer_own: ['user'] });
+    const run = await asking(AGENT);
+    assert.match((await answer(run, AGENT)).error.message, /the same caller has started/);
+    assert.equal((await answer(run, { AI_AGENT: 'reviewer' })).ok, true);
+    const before = project.runIds().length;
+    const given = await project.envelope(['run', 'asks', '--answer', 'choose_speed=fast'], { env: AGENT });
+    assert.equal(given.error.code, 'E_POLICY_DENIED');
+    assert.equal(project.runIds().length, before);
+  });
+
+  it('keeps an agent from answering for a step of its own workflow', async () => {
+    policy({ answer_own: [] });
+    project.write('.acor/workflows/one.yaml', 'steps: [{ name: only, tool: asks }]\n');
+    const { data } = await project.envelope(['workflow', 'run', 'one', '--detach'], { env: AGENT });
+    await until(() => project.record(data.run_id)?.state === 'waiting_ai');
+    const asked = project.events(data.run_id).find(({ type }) => type === 'task_started');
+    const child = String(asked!.child_run_id);
+    for (const run of [data.run_id, child])
+      assert.equal((await answer(run, AGENT)).error.code, 'E_POLICY_DENIED', run);
+    assert.equal((await answer(child, { AI_AGENT: 'reviewer' })).ok, true);
+  });
+
+  it('decides who may run, cancel, approve, change and read', async () => {
+    const run = await asking();
+    policy({ run: ['user'], cancel: ['user'], approve: ['user'], change: ['user'], read: ['user'] });
+    for (const args of [
+      ['run', 'quick'],
+      ['exec', '--', 'true'],
+      ['cancel', run],
+      ['approve', 'quick'],
+      ['trust'],
+      ['clean'],
+      ['config', 'set', 'project.name', 'x'],
+      ['validate', '--fix'],
+      ['health', '--fix'],
+      ['init'],
+      ['agents', 'remove'],
+      ['runs'],
+      ['show', run],
+      ['list'],
+    ]) {
+      const refused = await project.envelope(args, { env: AGENT });
+      assert.equal(refused.error?.code, 'E_POLICY_DENIED', args.join(' '));
+    }
+    for (const args of [['version'], ['validate'], ['health']])
+      assert.equal((await project.envelope(args, { env: AGENT })).ok, true, args.join(' '));
+    assert.equal((await project.envelope(['runs'])).ok, true);
+    assert.equal((await cancel(run)).ok, true);
+  });
+
+  it('holds for a client of the MCP server by its name, and not for the user whom the client asks', async () => {
+    policy({ answer: ['user'] });
+    project.write('tools/asks_user/tool.yaml', 'name: asks_user\nversion: 1.0.0\nactions: [say_yes]\n');
+    project.write('tools/asks_user/cli.sh', ASKS_USER, 0o755);
+    const client = await connectTo(project, {
+      name: 'planner',
+      capabilities: { elicitation: { form: {} } },
+    });
+    client.setRequestHandler('elicitation/create', async () => ({
+      action: 'accept',
+      content: { answer: 'yes' },
+    }));
+    try {
+      const run = await asking();
+      const refused = await callOf(client, 'acor_answer', { run, choice: 'fast' });
+      assert.equal(refused.error.code, 'E_POLICY_DENIED');
+      await cancel(run);
+      const answered = await callOf(client, 'asks_user');
+      assert.equal(answered.state, 'completed', JSON.stringify(answered));
+      const { data } = await project.envelope(['decisions', answered.run_id]);
+      assert.equal(data.decisions[0].by, 'user');
+    } finally {
+      await client.close();
+    }
+  });
+
+  it('distinguishes the clients of the HTTP server by their tokens, and offers no step that it refuses', async () => {
+    policy({ answer: ['token:reviewer'], answer_own: [] });
+    project.write('reviewer-token', 'a-token-of-the-reviewer\n', 0o600);
+    const server = await TestServer.start(project, [
+      '--http-allow',
+      'writes',
+      '--client',
+      `reviewer=${project.path('reviewer-token')}`,
+    ]);
+    try {
+      const started = await server.call('run.start', { tool: 'asks', detach: true });
+      const run: string = started.json.data.run_id;
+      await until(() => project.record(run)?.state === 'waiting_ai');
+      const refused = await server.call('run.answer', { run, choice: 'fast' });
+      assert.deepEqual([refused.status, refused.json.error.code], [403, 'E_POLICY_DENIED']);
+      const next = async (headers = {}) =>
+        (await server.call('run.show', { run }, headers)).json.meta.next.filter((step: { path?: string }) =>
+          step.path?.endsWith('run.answer'),
+        ).length;
+      const reviewer = { Authorization: 'Bearer a-token-of-the-reviewer' };
+      assert.deepEqual([await next(), (await next(reviewer)) > 0], [0, true]);
+      const given = await server.call('run.answer', { run, choice: 'fast' }, reviewer);
+      assert.deepEqual([given.status, given.json.data.by], [200, 'reviewer']);
+      const wrong = await server.call('run.list', {}, { Authorization: 'Bearer another-token-of-none' });
+      assert.equal(wrong.status, 401);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('does not open the dialog at a terminal for an answer that would be refused', {
+    skip: noTerminal,
+  }, async () => {
+    policy({ answer_own: [] });
+    const terminal = new Terminal(project, ['run', 'asks']);
+    await terminal.shows('choose_speed');
+    terminal.type(KEYS.down + KEYS.enter);
+    const mine = project.runIds().at(-1)!;
+    await until(() => project.record(mine)?.state === 'waiting_ai');
+    assert.equal((await answer(mine, { AI_AGENT: 'reviewer' })).data.by, 'reviewer');
+    await terminal.ended;
+  });
+
+  it('holds for the library', async () => {
+    policy({ answer_own: [] });
+    const acor = new Acor({ cwd: project.root, env: project.environment(AGENT) });
+    await assert.rejects(async () => acor.run('asks', [], { onQuestion: () => 'fast' }), {
+      code: 'E_POLICY_DENIED',
+    });
+    const run = await asking(AGENT);
+    await assert.rejects(acor.answer(run, 'a-1', 'fast'), { code: 'E_POLICY_DENIED' });
+    const other = new Acor({ cwd: project.root, env: project.environment({ AI_AGENT: 'reviewer' }) });
+    await other.answer(run, 'a-1', 'fast');
+  });
+
+  it('reports a name that it does not know, and then nothing runs', async () => {
+    policy({ run: ['users'] });
+    const { error } = await project.envelope(['run', 'quick']);
+    assert.equal(error.code, 'E_CONFIG_INVALID');
+    assert.match(error.message, /user, agent or token/);
+  });
+});
