@@ -9,7 +9,6 @@ import { TRUST_FILE } from '../trust-file.ts';
 import { RunAuthority } from './authority.ts';
 import { EndedConnection } from './ended-connection.ts';
 import { secured } from './ended-host.ts';
-import { EndedHttp2, HTTP_2 } from './ended-http2.ts';
 import type { EndedHost } from './request.ts';
 import type { UsedRule } from './request-rules.ts';
 import type { TrustedRoots } from './roots.ts';
@@ -20,7 +19,7 @@ const NO_HTTP =
  * The first one that the program offers as well: HTTP/2 is for programs that speak nothing else, such as gRPC. Node does not serve HTTP/2 on a
  * TLS socket that another part of the program has made.
  */
-const PROTOCOLS = 'bun' in process.versions ? ['http/1.1', HTTP_2] : ['http/1.1'];
+const PROTOCOLS = 'bun' in process.versions ? ['http/1.1', 'h2'] : ['http/1.1'];
 
 /** Ends the TLS of the hosts whose requests ACOR reads, for one attempt of a run. */
 export class TlsEnding {
@@ -98,8 +97,9 @@ export class TlsEnding {
     // Reading all roots takes some milliseconds.
     this.#outward ??= createSecureContext({ ca: this.#roots });
     const means = { way, outward: this.#outward, injector: this.#injector };
-    const isHttp2 = tool.alpnProtocol === HTTP_2;
-    await new (isHttp2 ? EndedHttp2 : EndedConnection)(tool, to, means).serve();
+    if (tool.alpnProtocol !== 'h2') return new EndedConnection(tool, to, means).serve();
+    const { EndedHttp2 } = await import('./ended-http2.ts');
+    return new EndedHttp2(tool, to, means).serve();
   }
 }
 
