@@ -55,7 +55,7 @@ export function reportRefused(
   journal.denied({ host: nameOf(host), port, why, request: why, ...(allow && { allow }) });
 }
 
-/** What the tool is told. */
+/** What the answer to the tool says. */
 export function sayRefused({ why, allow }: RefusedRequest): string {
   return allow === undefined ? why : `${why}. ${remedySentence(allow)}`;
 }

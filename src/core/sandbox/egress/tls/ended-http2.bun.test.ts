@@ -172,7 +172,13 @@ describe('a program that speaks HTTP/2 alone', () => {
   it('gets answers to requests with the secret, which is overwritten in headers, bodies and trailers', async () => {
     const body = 'x'.repeat(300_000);
     const posted = call(
-      { ':method': 'POST', ':path': '/pkg.Service/Call', te: 'trailers', authorization: 'own', range: 'bytes=1-' },
+      {
+        ':method': 'POST',
+        ':path': '/pkg.Service/Call',
+        te: 'trailers',
+        authorization: 'own',
+        range: 'bytes=1-',
+      },
       body,
     );
     const [got, other] = await Promise.all([posted, call({ ':path': '/b' })]);
@@ -189,7 +195,10 @@ describe('a program that speaks HTTP/2 alone', () => {
   });
 
   it('is held to the rules of the host, request by request', async () => {
-    reopen([{ methods: ['GET'], paths: ['/a/**'] }, { methods: ['POST'], paths: ['/up'], maxUploadBytes: 1000 }]);
+    reopen([
+      { methods: ['GET'], paths: ['/a/**'] },
+      { methods: ['POST'], paths: ['/up'], maxUploadBytes: 1000 },
+    ]);
     assert.equal((await call({ ':path': '/a/x' })).status, 200);
     for (const headers of [
       { ':path': '/b' },
@@ -198,7 +207,11 @@ describe('a program that speaks HTTP/2 alone', () => {
       { ':path': '/a/x', 'x-http-method-override': 'DELETE' },
     ]) {
       const refused = await call(headers);
-      assert.deepEqual([refused.status, /not allowed/.test(refused.body)], [403, true], JSON.stringify(headers));
+      assert.deepEqual(
+        [refused.status, /not allowed/.test(refused.body)],
+        [403, true],
+        JSON.stringify(headers),
+      );
     }
     assert.equal((await call({ ':path': '/up', ':method': 'POST' }, 'x'.repeat(100))).status, 200);
     const large = await call({ ':path': '/up', ':method': 'POST' }, 'x'.repeat(50_000));
@@ -264,7 +277,7 @@ describe('a program that speaks HTTP/2 alone', () => {
     assert.equal((await call({})).status, 200);
   });
 
-  it('is told when the host speaks no HTTP/2', async () => {
+  it('gets status 502 when the host speaks no HTTP/2', async () => {
     const old = createTlsServer(authority.identityOf(HOST)).listen(0, '127.0.0.1');
     await new Promise((resolve) => old.once('listening', resolve));
     reached = old;
