@@ -146,7 +146,7 @@ describe('the library, as the shell', () => {
     await assert.rejects(async () => acor.run('./none.sh'), { code: 'E_TOOL_NOT_FOUND' });
   });
 
-  it('runs a program that is no tool, with what its arguments and options grant', async () => {
+  it('runs any program, with what its arguments and options grant', async () => {
     const { result } = await acor.exec('wc', ['-l', 'data.txt']);
     assert.match(JSON.stringify(result?.data), /1 .*data\.txt/);
     const copy = ['-c', `echo two >> ${project.path('data.txt')}`];
