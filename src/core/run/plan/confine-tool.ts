@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
@@ -11,6 +12,7 @@ import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../../s
 import { type GroupPlace, usefulGroups } from '../../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
 import { installCommand } from '../../sandbox/trusted-program.ts';
+import { isInside } from '../../../util/real-path.ts';
 import type { RunRequest } from '../run-request.ts';
 import { mayCallTools, type RunWorkspace } from '../workspace.ts';
 import type { PlanServices } from './check-tool.ts';
@@ -55,6 +57,8 @@ export async function confineTool(
     runtime: command.runtime,
     language: tool.language,
     toolDir: tool.dir,
+    // A project that holds the home also holds what its user installed there.
+    ...(!isInside(env['HOME'] || homedir(), config.root) && { project: config.root }),
     folders: foldersOf(workspaces.of(runId)),
     ...(cwd !== undefined && { cwd }),
     libraries: librariesOf(tool, config),
