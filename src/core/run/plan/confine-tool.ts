@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import { isInside } from '../../../util/real-path.ts';
 import type { RunGuard } from '../../guard/run-guard.ts';
 import { librariesOf } from '../../registry/command.ts';
 import type { MissingPermission } from '../../registry/missing-permission.ts';
@@ -12,7 +13,6 @@ import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../../s
 import { type GroupPlace, usefulGroups } from '../../sandbox/groups/group-places.ts';
 import type { Confinement, RunFolders, SandboxBackend, SandboxRequest } from '../../sandbox/sandbox.ts';
 import { installCommand } from '../../sandbox/trusted-program.ts';
-import { isInside } from '../../../util/real-path.ts';
 import type { RunRequest } from '../run-request.ts';
 import { mayCallTools, type RunWorkspace } from '../workspace.ts';
 import type { PlanServices } from './check-tool.ts';

@@ -141,7 +141,11 @@ describe('the programs that a tool may execute', () => {
     const script = folder.program('project/tools/t/cli', `#!${app}\n`);
     folder.link('project/tools/t/x', app);
     folder.link('project/node_modules/.bin/x', app);
-    for (const program of [script, folder.at('project/tools/t/x'), folder.at('project/node_modules/.bin/x')]) {
+    for (const program of [
+      script,
+      folder.at('project/tools/t/x'),
+      folder.at('project/node_modules/.bin/x'),
+    ]) {
       const path = `/usr/bin:${dirname(program)}`;
       assert.deepEqual(
         runtimePaths(request(program, { ...elsewhere, path })).filter((each) => each !== app),
