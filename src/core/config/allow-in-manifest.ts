@@ -8,7 +8,7 @@ const LEVEL = ['permissions', 'level'];
 
 /**
  * Adds texts to a list of the permissions of a manifest; comments and order stay. A level that is too low for them becomes `standard`. Throws
- * E_MANIFEST_INVALID when there is something else in the place of the list.
+ * E_MANIFEST_INVALID when there is something that is not a list.
  */
 export async function allowInManifest(
   file: string,

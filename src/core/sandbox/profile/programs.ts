@@ -78,7 +78,7 @@ function foldersOf(chain: readonly string[], request: RuntimeRequest): string[] 
 
 /**
  * Whether the user of this machine chose a program: it is on the PATH and not in the project. Any other program is named by a manifest or a
- * link of the project, which may be a stranger's and must not open the folder around it.
+ * link of the project, which may be untrusted and must not open the folder around it.
  */
 function isChosenByUser(program: string, { path, project, isChosen }: RuntimeRequest): boolean {
   if (isChosen === true) return true;
