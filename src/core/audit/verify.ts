@@ -250,18 +250,30 @@ function recordProblems(store: FileRunStore, record: RunRecord, log: CheckedLog)
   const end = log.ends.at(-1)?.event;
   if (end === undefined || !isSealed(log) || !isFinal(record.state)) return [];
   const { run_id, kind, tool, trace_id, attempt, state, code, rc, signal, duration_s } = record;
-  const { tool: startedTool, trace_id: startedTrace, args, cwd, tool_version, tool_digest } = log.start ?? {};
+  const {
+    tool: startedTool,
+    trace_id: startedTrace,
+    args,
+    cwd,
+    tool_version,
+    tool_digest,
+    isolation,
+  } = log.start ?? {};
   const sealed: Record<string, unknown> = {
     ...(startedTool !== undefined && { tool: startedTool }),
     ...(startedTrace !== undefined && { trace_id: startedTrace }),
     // A workflow that is resumed from another step has other arguments than at its start.
     ...(kind === 'tool' && cwd !== undefined && { args, cwd, tool_version, tool_digest }),
+    // A later attempt may have run in another sandbox.
+    ...(isolation !== undefined && log.ends.length === 1 && { isolation }),
+    cost: null,
     ...end,
   };
   const said = {
     ...{ tool, trace_id, state, code, rc, signal, duration_s, attempt },
     ...{ args: record.args, cwd: record.cwd },
     ...{ tool_version: record.tool_version, tool_digest: record.tool_digest },
+    ...{ message: record.message, cost: record.cost ?? null, isolation: record.isolation },
   };
   return Object.entries(said)
     .filter(([key, value]) => key in sealed && !isDeepStrictEqual(value, sealed[key]))

@@ -95,7 +95,7 @@ async function writeOutcome(
 
 async function writeEnd(
   { log, commandOf }: RunWriter,
-  { state, code, retryable }: Outcome,
+  { state, code, message, retryable }: Outcome,
   reported: Reported,
 ): Promise<void> {
   const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late, cost } = reported;
@@ -105,6 +105,7 @@ async function writeEnd(
     rc,
     signal,
     code,
+    message,
     ...(state === 'failed' && { retryable }),
     duration_s,
     usage,

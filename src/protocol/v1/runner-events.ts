@@ -74,6 +74,8 @@ const runnerEnd = message('runner_end', {
   rc: z.int().nullable(),
   signal: z.string().nullable(),
   code: z.string().nullable(),
+  /** What happened, as the record has it. Absent in logs of builds that did not write it. */
+  message: z.string().nullable().optional(),
   /** Of a failed run: whether a retry may help. Absent in logs of builds that did not write it. */
   retryable: z.boolean().optional(),
   duration_s: z.number(),
