@@ -25,11 +25,13 @@ type FormSchema = ElicitRequestFormParams['requestedSchema'];
  * A question as a form. Forms are flat, so an answer that is not an object of plain values becomes their only field.
  */
 export function formOf(question: OpenQuestion, problem?: string): ElicitRequestFormParams {
-  const { tool, action, msg, context } = question;
+  const { tool, action, action_id: id, msg, context } = question;
+  // The runner's own question: the runner replaces an id of a tool that begins so.
+  const asker = id.startsWith('acor-') ? 'ACOR' : tool;
   const about =
     Object.keys(context).length === 0 ? '' : ` (${JSON.stringify(context).slice(0, MAX_CONTEXT_CHARS)})`;
   const message = boundedText(
-    `${problem === undefined ? '' : `${problem} `}${tool} asks: ${msg ?? action}${about}`,
+    `${problem === undefined ? '' : `${problem} `}${asker} asks: ${msg ?? action}${about}`,
     MAX_MESSAGE_CHARS,
   );
   return { message, requestedSchema: boundedSchema(schemaOf(question)) as FormSchema };
