@@ -12,7 +12,7 @@ export type NextRequest =
 /** Where operations are called, each by its name. */
 export const OPERATIONS_PATH = '/api/v1/';
 
-/** The next steps as requests. A step that the server or the policy refuses to the client is a command for a shell. */
+/** The next steps as requests. A step that the server does not offer to the client is a command for a shell. */
 export async function nextRequests(
   host: ProjectHost,
   steps: readonly NextStep[],

@@ -49,9 +49,14 @@ export async function requirePerson(
   });
 }
 
+/** Whether a person answers the question, unless a policy leaves it to agents. */
+export function isForPerson(question: Question): boolean {
+  return isRunnersQuestion(question.askedBy?.actionId ?? question.actionId);
+}
+
 /** Whether a tool may reach a host is not for the agent that runs it. Other questions are for anybody. */
 export async function requirePersonFor(question: Question, run: string, decider: Decider): Promise<void> {
-  if (!isRunnersQuestion(question.askedBy?.actionId ?? question.actionId)) return;
+  if (!isForPerson(question)) return;
   const what = 'answer whether a tool may connect to a host that its manifest does not name';
   await requirePerson('allow_host', decider, { what, next: [listQuestions(run)] });
 }
