@@ -264,7 +264,7 @@ function grantedMs(asked: number | null | undefined): number {
   return Math.min(Math.max(asked ?? TTL_MS.most, TTL_MS.least), TTL_MS.most);
 }
 
-/** Asks the receiver whether it wants these messages, so that nobody can have another one's address flooded. */
+/** Asks the receiver whether it wants these messages, so that no client can have another one's address flooded. */
 async function verify(
   callbacks: NonNullable<EventCallbacks['callbacks']>,
   subscription: Subscription,
