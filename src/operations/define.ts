@@ -75,7 +75,7 @@ async function factsFor<F extends { next?: readonly NextStep[] }>(app: AcorApp, 
   return others.length === 0 || next === undefined ? facts : { ...facts, next };
 }
 
-/** The error with the steps that its caller may take. The hint has the others, which somebody else must take. */
+/** The error with the steps that its caller may take. The hint has the others, which another caller must take. */
 async function errorFor(app: AcorApp, error: AppError): Promise<AppError> {
   const info = app.errorInfo(error.code);
   const { next, others } = await stepsFor(app, error.next ?? info?.next);
