@@ -1,7 +1,7 @@
 import type { NextStep } from '../compose/next-step.ts';
 import type { AcorApp } from '../operations/acor-app.ts';
+import { calledWith } from '../operations/called-with.ts';
 import { commandOf, type OperationName, SERVERS } from '../operations/command-forms.ts';
-import { calledWith } from '../operations/define.ts';
 import type { ProjectHost } from '../operations/project-host.ts';
 
 /** A next step: a request to this server and the command that does the same, or a command alone. */

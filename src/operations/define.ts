@@ -1,16 +1,10 @@
 import type * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
 import type { NextStep } from '../compose/next-step.ts';
-import {
-  type Answer,
-  defineOperation,
-  type Operation,
-  type OperationDescription,
-  type OperationResult,
-} from '../compose/operation.ts';
-import type { CalledOperation } from '../core/ports/principal.ts';
+import { type Answer, defineOperation, type Operation, type OperationResult } from '../compose/operation.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { AcorApp } from './acor-app.ts';
+import { calledWith } from './called-with.ts';
 
 /**
  * Defines an operation of ACOR. It checks that the caller is authorized before it runs, converts each AcorError to the kit's AppError, reads
@@ -35,15 +29,6 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
       }
     },
   });
-}
-
-/** The operation as a policy sees it when it is called with this input. */
-export function calledWith(
-  { name, effect, readsWithout }: OperationDescription,
-  input: Readonly<Record<string, unknown>>,
-): CalledOperation {
-  const onlyReads = readsWithout !== undefined && !readsWithout.some((key) => input[key]);
-  return { name, effect: onlyReads ? 'reads' : effect };
 }
 
 async function resultFor<T>(app: AcorApp, result: OperationResult<T>): Promise<OperationResult<T>> {
@@ -75,7 +60,7 @@ async function factsFor<F extends { next?: readonly NextStep[] }>(app: AcorApp, 
   return others.length === 0 || next === undefined ? facts : { ...facts, next };
 }
 
-/** The error with the steps that its caller may take. The hint has the others, which somebody else must take. */
+/** The error with the steps that its caller may take. The hint has the others, which another caller must take. */
 async function errorFor(app: AcorApp, error: AppError): Promise<AppError> {
   const info = app.errorInfo(error.code);
   const { next, others } = await stepsFor(app, error.next ?? info?.next);

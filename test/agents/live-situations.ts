@@ -23,7 +23,7 @@ const SETTINGS: Readonly<
 };
 /** The limit of a call that `acor init` writes. */
 const WRITTEN_LIMIT = '570';
-const GIVES_UP = 'goes on with a run whose call it has given up';
+const GIVES_UP = 'continues with a run whose call it has given up';
 
 /** Every tool that the situations call: some agents show tools only to a model that has looked for them. */
 const CALLED = [
@@ -31,7 +31,7 @@ const CALLED = [
   ...['acor_runs', 'acor_explain'],
 ];
 
-/** What came of each situation that was tried, by agent and situation. */
+/** The outcome of each situation that was tried, by agent and situation. */
 const outcomes = new Map<string, 'yes' | '**no**'>();
 
 for (const agent of Object.keys(WAYS) as Agent[])

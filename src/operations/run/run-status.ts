@@ -1,4 +1,3 @@
-import { agentsMay } from '../../core/guard/agents-may.ts';
 import { questionsOf } from '../../core/run/answers/open-questions.ts';
 import { readQuestion } from '../../core/run/answers/question.ts';
 import { stderrTail } from '../../core/run/read-log.ts';
@@ -12,7 +11,7 @@ import {
 } from '../../core/supervision/run-status.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { isForPerson } from '../needs-person.ts';
+import { isForAgents } from '../needs-person.ts';
 import { lastRun } from './last-run.ts';
 
 export type { OpenQuestion, RunStatus };
@@ -52,13 +51,11 @@ export async function runQuestions(app: AcorApp, run: string): Promise<RunQuesti
   const questions = await openQuestionsOf(store, run);
   if (questions.length === 0) return { tool, questions, answerable: new Set(), answers: [] };
   const mayAnswer = await app.policyAllows({ name: 'run.answer', effect: 'writes' }, { run });
-  const mayAllowHosts = await agentsMay('allow_host', { root: config.root, env: app.env }).catch(() => false);
-  const open = (await questionsOf(store, run)).map(({ asked }) => readQuestion(asked));
-  const answerable = new Set(
-    open
-      .filter((question) => mayAnswer && (mayAllowHosts || !isForPerson(question)))
-      .map(({ actionId }) => actionId),
-  );
+  const answerable = new Set<string>();
+  for (const { asked } of mayAnswer ? await questionsOf(store, run) : []) {
+    const question = readQuestion(asked);
+    if (await isForAgents(question, { root: config.root, env: app.env })) answerable.add(question.actionId);
+  }
   const answers = (await stepsForOpenQuestions(store, run)).filter(
     (step) => 'input' in step && answerable.has(String(step.input['action_id'])),
   );
