@@ -1,6 +1,6 @@
 import type { NextStep } from '../compose/next-step.ts';
 import type { AcorApp } from '../operations/acor-app.ts';
-import { calledWith } from '../operations/called-with.ts';
+import { calledWith } from '../operations/acor-app.ts';
 import { commandOf, type OperationName, SERVERS } from '../operations/command-forms.ts';
 import type { ProjectHost } from '../operations/project-host.ts';
 

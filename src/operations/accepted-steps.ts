@@ -1,6 +1,6 @@
 import type { NextStep } from '../compose/next-step.ts';
 import type { AcorApp } from './acor-app.ts';
-import { calledWith } from './called-with.ts';
+import { calledWith } from './acor-app.ts';
 
 /** The steps that the policy lets the caller take, and those that it leaves to others. */
 export async function acceptedSteps(

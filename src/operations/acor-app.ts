@@ -1,5 +1,6 @@
 import { agentOf } from '../compose/audience.ts';
 import type { Route } from '../compose/cli-app.ts';
+import type { OperationDescription } from '../compose/operation.ts';
 import { policyPaths } from '../core/guard/policy-paths.ts';
 import type { Authorize, CalledOperation, Principal } from '../core/ports/principal.ts';
 import type { RunLauncher } from '../core/ports/run-launcher.ts';
@@ -264,6 +265,15 @@ function actionOf(
   if (effect === 'reads' || (name === 'tool.approve' && list === true))
     return READS_PROJECT.test(name) ? 'read' : undefined;
   return name in CALLER_ACTIONS ? (CALLER_ACTIONS[name] ?? undefined) : 'change';
+}
+
+/** The operation as a policy sees it when it is called with this input. */
+export function calledWith(
+  { name, effect, readsWithout }: OperationDescription,
+  input: Readonly<Record<string, unknown>>,
+): CalledOperation {
+  const onlyReads = readsWithout !== undefined && !readsWithout.some((key) => input[key]);
+  return { name, effect: onlyReads ? 'reads' : effect };
 }
 
 /** How to run the MCP server. */

@@ -4,7 +4,7 @@ import type { NextStep } from '../compose/next-step.ts';
 import { type Answer, defineOperation, type Operation, type OperationResult } from '../compose/operation.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { AcorApp } from './acor-app.ts';
-import { calledWith } from './called-with.ts';
+import { calledWith } from './acor-app.ts';
 
 /**
  * Defines an operation of ACOR. It checks that the caller is authorized before it runs, converts each AcorError to the kit's AppError, reads
