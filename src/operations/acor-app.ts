@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { agentOf } from '../compose/audience.ts';
 import type { Route } from '../compose/cli-app.ts';
 import type { OperationDescription } from '../compose/operation.ts';
@@ -11,7 +12,6 @@ import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
 import { userName } from '../util/user-name.ts';
-import { calledName } from './called-name.ts';
 import { commandOf } from './command-forms.ts';
 
 export type { Project } from '../core/project/open-project.ts';
@@ -265,6 +265,11 @@ function actionOf(
   if (effect === 'reads' || (name === 'tool.approve' && list === true))
     return READS_PROJECT.test(name) ? 'read' : undefined;
   return name in CALLER_ACTIONS ? (CALLER_ACTIONS[name] ?? undefined) : 'change';
+}
+
+/** The name of what a caller in `cwd` wants to run: that of a tool, or the path of a script. */
+export function calledName(given: string, cwd: string): string {
+  return given.includes('/') && !given.includes(':') ? resolve(cwd, given) : given;
 }
 
 /** The operation as a policy sees it when it is called with this input. */
