@@ -13,7 +13,6 @@ import { startRun } from './core/run/start-run.ts';
 import { eventsIn } from './core/store-files/follow.ts';
 import type { AcorApp } from './operations/acor-app.ts';
 import { callFromProgram } from './operations/call-from-program.ts';
-import { calledName } from './operations/called-name.ts';
 import { commandOf } from './operations/command-forms.ts';
 import {
   type AcorOptions,
@@ -95,6 +94,7 @@ export class Acor {
   run(tool: string, args: RunArguments = [], options: RunOptions = {}): RunningTool {
     const call = async ({ registry }: Project): Promise<Call> => {
       checkCall('run', { tool, args }, options);
+      const { calledName } = await import('./operations/acor-app.ts');
       const name = calledName(tool, this.#options.cwd);
       const words = wordsOf(args);
       if (!isWords(args) && words.length > 0) refuseInputsOf(await registry.find(name));

@@ -5,6 +5,7 @@ import { checkpoint } from './checkpoint.ts';
 import { discovery } from './discovery.ts';
 import { isolation } from './isolation.ts';
 import { limits } from './limits.ts';
+import { mcp } from './mcp.ts';
 import { memory } from './memory.ts';
 import { message } from './message.ts';
 import { redact } from './redact.ts';
@@ -25,6 +26,7 @@ export const BENCHES: readonly Bench[] = [
   startUp,
   sandbox,
   isolation,
+  mcp,
   memory,
   limits,
   stalls,

@@ -4,6 +4,7 @@ import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server'
 import type { McpRequest } from '../operations/acor-app.ts';
 import { listenOnLoopback } from '../operations/system/listen.ts';
 import { bearerToken, isOwnHost, isOwnOrigin, isSameSecret } from '../util/loopback.ts';
+import { Webhooks } from './events/webhooks.ts';
 import { LiveServers } from './live-servers.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';
 import { Sessions } from './sessions.ts';
@@ -16,9 +17,11 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
  * listen.
  */
 export async function serveByHttp(
-  shared: Shared,
+  given: Shared,
   { port, token, onListening }: NonNullable<McpRequest['http']>,
 ): Promise<void> {
+  const webhooks = new Webhooks(given.host, given.watch);
+  const shared = { ...given, webhooks };
   const onerror = ({ message }: Error) => process.stderr.write(`acor: ${message}\n`);
   // Since 2026-07-28 a client cancels a call by closing its response; before that, by a notification.
   const handler = createMcpHandler(
@@ -55,6 +58,7 @@ export async function serveByHttp(
   });
   const listening = await listenOnLoopback(server, port);
   live.watch(shared.host);
+  webhooks.start();
   await onListening(listening);
   await new Promise<never>(() => {});
 }

@@ -14,6 +14,7 @@ import { complete } from './completion.ts';
 import { EVENTS } from './events/event-types.ts';
 import type { RunWatch } from './events/run-watch.ts';
 import { serveEvents } from './events/serve-events.ts';
+import type { Webhooks } from './events/webhooks.ts';
 import type { Host, OpenHost } from './host.ts';
 import type { KeptTools } from './kept-tools.ts';
 import { liveRunTexts } from './live-runs.ts';
@@ -50,6 +51,8 @@ export interface Shared {
   declined: Declined;
   kept: KeptTools;
   watch: RunWatch;
+  /** Only over HTTP, where a client shows a token. */
+  webhooks?: Webhooks;
   /** The limit of a call, as `acor mcp --call-limit` declares it. */
   callLimitS?: number | undefined;
   /** With more tools than this, clients use acor_search: all schemas would fill a model's context. */
@@ -61,7 +64,7 @@ export interface Shared {
  * gets the resources that a client before 2026-07-28 subscribes to.
  */
 export async function mcpServer(
-  { host, states, declined, kept, watch, callLimitS, maxTools }: Shared,
+  { host, states, declined, kept, watch, webhooks, callLimitS, maxTools }: Shared,
   { cancelsByLeaving, subscribed }: { cancelsByLeaving: boolean; subscribed: Set<string> },
 ): Promise<Server> {
   const unnamed = host.open({ name: undefined, traceparent: undefined });
@@ -82,6 +85,8 @@ export async function mcpServer(
         completions: {},
         logging: {},
         extensions: { [TASKS]: {}, [EVENTS]: {}, [SKILLS]: {} },
+        // Where clients of the draft of the extension look for it.
+        ...({ events: {} } as object),
       },
       instructions: [
         ...INSTRUCTIONS,
@@ -139,7 +144,7 @@ export async function mcpServer(
   });
   server.setRequestHandler('completion/complete', ({ params }, ctx) => complete(open(ctx), params));
   serveTasks(server, host, declined);
-  serveEvents(server, host, watch);
+  serveEvents(server, host, { watch, webhooks });
   serveSkills(server, host);
   return server;
 }

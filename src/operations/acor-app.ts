@@ -1,5 +1,7 @@
+import { resolve } from 'node:path';
 import { agentOf } from '../compose/audience.ts';
 import type { Route } from '../compose/cli-app.ts';
+import type { OperationDescription } from '../compose/operation.ts';
 import { policyPaths } from '../core/guard/policy-paths.ts';
 import type { Authorize, CalledOperation, Principal } from '../core/ports/principal.ts';
 import type { RunLauncher } from '../core/ports/run-launcher.ts';
@@ -10,7 +12,6 @@ import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
 import { userName } from '../util/user-name.ts';
-import { calledName } from './called-name.ts';
 import { commandOf } from './command-forms.ts';
 
 export type { Project } from '../core/project/open-project.ts';
@@ -114,6 +115,24 @@ export class AcorApp {
     } catch {
       return false;
     }
+  }
+
+  /** Whether the policy lets the caller call the operation with this input. */
+  async policyAllows(operation: CalledOperation, input: Readonly<Record<string, unknown>>): Promise<boolean> {
+    const action = actionOf(operation, input);
+    if (action === undefined) return true;
+    try {
+      await this.#askPolicy(operation.name, [action], this.principal, input['run']);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether there is a policy at all. */
+  async hasPolicy(): Promise<boolean> {
+    const project = await this.project().catch(() => undefined);
+    return policyPaths(project?.config.root ?? this.cwd, this.env).length > 0;
   }
 
   /** Throws E_POLICY_DENIED where the policy does not let the caller answer questions of a run that the caller starts. */
@@ -246,6 +265,20 @@ function actionOf(
   if (effect === 'reads' || (name === 'tool.approve' && list === true))
     return READS_PROJECT.test(name) ? 'read' : undefined;
   return name in CALLER_ACTIONS ? (CALLER_ACTIONS[name] ?? undefined) : 'change';
+}
+
+/** The name of what a caller in `cwd` wants to run: that of a tool, or the path of a script. */
+export function calledName(given: string, cwd: string): string {
+  return given.includes('/') && !given.includes(':') ? resolve(cwd, given) : given;
+}
+
+/** The operation as a policy sees it when it is called with this input. */
+export function calledWith(
+  { name, effect, readsWithout }: OperationDescription,
+  input: Readonly<Record<string, unknown>>,
+): CalledOperation {
+  const onlyReads = readsWithout !== undefined && !readsWithout.some((key) => input[key]);
+  return { name, effect: onlyReads ? 'reads' : effect };
 }
 
 /** How to run the MCP server. */

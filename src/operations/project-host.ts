@@ -7,7 +7,7 @@ import { acorCli } from './acor-cli.ts';
 import type { OperationName } from './command-forms.ts';
 import { ProjectCache, SupervisorPool } from './project-cache.ts';
 
-/** A call after another one starts no program but its tool. */
+/** A call after another one starts no program of ACOR. */
 const MAX_FREE_SUPERVISORS = 2;
 
 type Env = Readonly<Record<string, string | undefined>>;

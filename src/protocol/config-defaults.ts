@@ -41,6 +41,7 @@ export const CONFIG_DEFAULTS = {
     allow_private_egress: [] as string[],
     egress_hosts: {} as Record<string, string>,
     egress_authorities: [] as string[],
+    webhook_hosts: [] as string[],
     require_plan: 'never' as const,
     direct_calls: 'allow' as const,
     writes: 'in_place' as const,

@@ -118,6 +118,19 @@ const security = z.strictObject({
     .describe(
       'Files with certificates (PEM) that hosts may be verified against besides those of the system, where ACOR puts secrets into requests.',
     ),
+  webhook_hosts: z
+    .array(
+      z
+        .string()
+        .regex(
+          /^(?:\*\.)?[^\s:/*]+:(?:\d+|\*)$|^\[[0-9a-f:.]+\]:\d+$/i,
+          'must be host:port or *.domain:port',
+        ),
+    )
+    .default([])
+    .describe(
+      'Hosts, as host:port, to which clients of `acor mcp --http` may have events sent. Without any, webhooks are not offered.',
+    ),
   require_plan: z
     .enum(['never', 'destroys', 'writes'])
     .default(DEFAULTS.security.require_plan)

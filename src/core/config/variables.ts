@@ -78,6 +78,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'security.container.command': 'list',
   'security.allow_private_egress': 'list',
   'security.egress_authorities': 'list',
+  'security.webhook_hosts': 'list',
   'security.require_plan': 'text',
   'security.direct_calls': 'text',
   'security.writes': 'text',

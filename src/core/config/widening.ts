@@ -61,6 +61,11 @@ const RULES: readonly Rule[] = [
     means: 'tools may reach services of this machine or of its private network',
   },
   {
+    key: /^security\.webhook_hosts$/,
+    widens: adds,
+    means: 'agents may have events of runs sent to these hosts',
+  },
+  {
     key: /^security\.egress_hosts\./,
     widens: differs,
     means: 'tools reach another address under this name',

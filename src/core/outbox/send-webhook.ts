@@ -7,13 +7,18 @@ const PREFIX = 'whsec_';
 /** Sends a message as a Standard Webhook. Throws when the receiver does not take it. */
 export async function sendWebhook(url: string, key: Buffer, message: Message): Promise<void> {
   const body = bodyOf(message);
+  await postJson(url, body, signedHeaders(message.id, body, [key]));
+}
+
+/** The headers of a Standard Webhook, signed with each key: a receiver takes any of them. */
+export function signedHeaders(id: string, body: string, keys: readonly Buffer[]): Record<string, string> {
   const seconds = Math.floor(Date.now() / 1000);
-  await postJson(url, body, {
+  return {
     'User-Agent': 'acor',
-    'webhook-id': message.id,
+    'webhook-id': id,
     'webhook-timestamp': String(seconds),
-    'webhook-signature': signatureOf(message.id, seconds, body, key),
-  });
+    'webhook-signature': keys.map((key) => signatureOf(id, seconds, body, key)).join(' '),
+  };
 }
 
 /** The header `webhook-signature`: version 1, HMAC-SHA256. */

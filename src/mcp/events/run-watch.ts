@@ -8,6 +8,8 @@ const SETTLE_MS = 200;
 export interface RunChangeSignal extends AsyncDisposable {
   /** Waits for the next change; false when `timeoutMs` has passed, or the reader has gone. */
   next(timeoutMs: number): Promise<boolean>;
+  /** Lets the reader look as if something had changed. */
+  wake(): void;
 }
 
 /** Wakes those that wait for changes of runs. It watches the runs only while there is a reader. */
@@ -29,6 +31,7 @@ export class RunWatch {
     this.#stop ??= watchProjectRuns(app, all, all);
     await this.#stop;
     return {
+      wake: onChange,
       async next(timeoutMs) {
         if (!isChanged) await pause(timeoutMs, signal, (resolve) => (wake = resolve));
         if (!isChanged) return false;

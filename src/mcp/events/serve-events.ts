@@ -12,9 +12,11 @@ import type { Host, OpenHost } from '../host.ts';
 import { type EventPage, eventPage, type Wanted } from './event-page.ts';
 import { type DeliveryMode, eventTypes } from './event-types.ts';
 import type { RunWatch } from './run-watch.ts';
+import type { Webhooks } from './webhooks.ts';
 
 const NOT_FOUND = -32_011;
 const FORBIDDEN = -32_012;
+const UNSUPPORTED = -32_014;
 const DEFAULT_EVENTS = 50;
 const MAX_EVENTS = 500;
 const POLL_MS = 5000;
@@ -31,13 +33,56 @@ const wanted = z.looseObject({
 });
 const polled = z.looseObject({ ...wanted.shape, maxEvents: z.int().min(1).max(MAX_EVENTS).optional() });
 
-/** Implements `events/list`, `events/poll` and `events/stream` of the events extension (SEP-3415). */
-export function serveEvents(server: Server, host: Host, watch: RunWatch): void {
+/** A key of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64. */
+const secret = z
+  .string()
+  .refine(
+    (text) => /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text) && isKey(Buffer.from(text.slice(6), 'base64')),
+    {
+      error: 'the secret must be whsec_ and 24 to 64 bytes in base64',
+    },
+  );
+const subscribed = z.looseObject({
+  ...wanted.shape,
+  delivery: z.looseObject({ mode: z.string().default('webhook'), url: z.string(), secret }),
+  ttlMs: z.int().min(1).nullable().optional(),
+});
+const unsubscribed = z.looseObject({ ...wanted.shape, delivery: z.looseObject({ url: z.string() }) });
+
+/** Implements the methods of the events extension (SEP-3415); `webhooks` only for clients that show a token. */
+export function serveEvents(
+  server: Server,
+  host: Host,
+  { watch, webhooks }: { watch: RunWatch; webhooks: Webhooks | undefined },
+): void {
   const opened = (ctx: ServerContext) => host.open(clientOf(server, ctx));
-  const modes: DeliveryMode[] = ['poll', 'push'];
-  server.setRequestHandler('events/list', { params: z.looseObject({}) }, async () => ({
-    events: eventTypes(modes),
-  }));
+  server.setRequestHandler('events/list', { params: z.looseObject({}) }, async (_, ctx) => {
+    const modes: DeliveryMode[] = ['poll', 'push'];
+    if (await webhooks?.areOffered(opened(ctx))) modes.push('webhook');
+    return { events: eventTypes(modes) };
+  });
+  server.setRequestHandler('events/subscribe', { params: subscribed }, async (given, ctx) => {
+    const { delivery, ttlMs } = given;
+    const open = opened(ctx);
+    const from = wantedOf(given);
+    const offered = await webhooksFor(webhooks, open, delivery.mode);
+    const problem = await offered.problemOf(open, delivery.url);
+    if (problem !== undefined)
+      throw new ProtocolError(
+        problem.kind === 'invalid' ? ProtocolErrorCode.InvalidParams : FORBIDDEN,
+        problem.message,
+      );
+    const page = await pageOf(open, { ...from, maxEvents: MAX_EVENTS });
+    const callback = { wanted: from, url: delivery.url, secret: delivery.secret, ttlMs };
+    return offered.subscribe(open, clientOf(server, ctx), callback, page);
+  });
+  server.setRequestHandler('events/unsubscribe', { params: unsubscribed }, async (given, ctx) => {
+    const open = opened(ctx);
+    const callback = { wanted: wantedOf(given), url: given.delivery.url };
+    const offered = await webhooksFor(webhooks, open, 'webhook');
+    if (await offered.unsubscribe(open, clientOf(server, ctx), callback)) return {};
+    throw new ProtocolError(NOT_FOUND, 'there is no such subscription', { kind: 'subscription' });
+  });
   server.setRequestHandler('events/poll', { params: polled }, async ({ maxEvents, ...given }, ctx) => {
     const page = await pageOf(opened(ctx), { ...wantedOf(given), maxEvents: maxEvents ?? DEFAULT_EVENTS });
     return { ...page, events: page.events.map(({ cursor: _, ...event }) => event), nextPollMs: POLL_MS };
@@ -80,6 +125,18 @@ async function stream(
   }
 }
 
+async function webhooksFor(webhooks: Webhooks | undefined, open: OpenHost, mode: string): Promise<Webhooks> {
+  if (mode === 'webhook' && webhooks !== undefined && (await webhooks.areOffered(open))) return webhooks;
+  throw new ProtocolError(UNSUPPORTED, `events are not delivered by ${mode} here`, {
+    feature: 'deliveryMode',
+    value: mode,
+  });
+}
+
+function isKey({ length }: Buffer): boolean {
+  return length >= 24 && length <= 64;
+}
+
 function wantedOf({
   name,
   arguments: given,
@@ -97,7 +154,10 @@ async function pageOf(open: OpenHost, from: Wanted): Promise<EventPage> {
     return await eventPage(open, from);
   } catch (error) {
     if (!(error instanceof AcorError)) throw error;
-    const code = error.code === 'E_PERMISSION' ? FORBIDDEN : ProtocolErrorCode.InvalidParams;
+    const code =
+      error.code === 'E_PERMISSION' || error.code === 'E_POLICY_DENIED'
+        ? FORBIDDEN
+        : ProtocolErrorCode.InvalidParams;
     throw new ProtocolError(code, `${error.code}: ${error.message}`);
   }
 }
