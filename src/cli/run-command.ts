@@ -7,8 +7,12 @@ import { acorCli } from '../operations/acor-cli.ts';
 const SURFACES: Surfaces = {
   mcp: async (request) => (await import('../mcp/serve-mcp.ts')).serveMcp(request),
   http: async (request) => (await import('../http/serve-http.ts')).serveHttp(request),
-  host: async (request) => (await import('../host/serve-host.ts')).serveHost(request),
+  host: async (request) => (await import('../host/serve-host.ts')).serveHost(request, loadTerminal),
 };
+
+async function loadTerminal() {
+  return (await import('./terminal.ts')).terminal();
+}
 
 /** Runs a command line in this process and returns its exit code. `wantsHost`: a host could have run it, if there were one. */
 export async function runCommand(argv: string[], { wantsHost }: { wantsHost: boolean }): Promise<number> {
@@ -26,7 +30,7 @@ export async function runCommand(argv: string[], { wantsHost }: { wantsHost: boo
   const [stdinIsTTY, stdoutIsTTY] = await Promise.all([isTerminal(0), isTerminal(1)]);
   const acor = {
     ...acorCli({ surfaces: SURFACES }),
-    terminal: async () => (await import('./terminal.ts')).terminal(),
+    terminal: loadTerminal,
   };
   const exit = await runCli(acor, argv, {
     stdoutFd: 1,

@@ -4,7 +4,7 @@ import { isTerminal } from '../compose/is-terminal.ts';
 import { hostFolder, hostsFolder, isPrivate, processesIn } from '../core/host/host-folder.ts';
 import { connectUnix, type UnixSocket, type UnixSocketHandlers } from '../util/unix-socket.ts';
 import { writeAsync } from '../util/write-async.ts';
-import { type Call, type FromCaller, type FromHost, Messages, tell } from './wire.ts';
+import { type Call, type FromCaller, type FromHost, Messages, say } from './wire.ts';
 
 /** Commands that need nothing of their own process. Others run by themselves: they serve, prompt, or change what a process keeps. */
 const SERVED = new Set(['run', 'exec', 'list', 'describe', 'runs', 'show', 'logs', 'wait', 'artifacts']);
@@ -103,7 +103,7 @@ class HostCall {
   /** Returns the exit code; `missed` when the process did not begin. */
   async run(call: Call): Promise<number | 'missed'> {
     const stopForwarding = this.#forwardSignals();
-    tell<FromCaller>(this.#control, { call, id: this.#id });
+    say<FromCaller>(this.#control, { call, id: this.#id });
     const end = await this.#ended.promise;
     const { stdout, stderr } = this.#streams;
     if (!this.#hasBegun) {
@@ -128,11 +128,11 @@ class HostCall {
   async #answer(want: 'stdin' | 'unread'): Promise<void> {
     if (want === 'stdin') {
       const { text } = await import('node:stream/consumers');
-      tell<FromCaller>(this.#control, { stdin: await text(process.stdin) });
+      say<FromCaller>(this.#control, { stdin: await text(process.stdin) });
       return;
     }
     const { hasUnreadStdin } = await import('../util/unread-stdin.ts');
-    tell<FromCaller>(this.#control, { unread: hasUnreadStdin() });
+    say<FromCaller>(this.#control, { unread: hasUnreadStdin() });
   }
 
   #forwardSignals(): () => void {
@@ -140,7 +140,7 @@ class HostCall {
       const forward = () => {
         // The command has not begun, or nothing would answer.
         if (!this.#hasBegun) process.exit(EXIT_BY_SIGNAL[signal]);
-        tell<FromCaller>(this.#control, { signal });
+        say<FromCaller>(this.#control, { signal });
       };
       process.on(signal, forward);
       return () => process.off(signal, forward);
@@ -177,7 +177,7 @@ class OutputStream {
       },
       closed: () => void this.#writing.then(() => this.#done.resolve()),
     });
-    tell<FromCaller>(socket, hello);
+    say<FromCaller>(socket, hello);
   }
 
   async #write(bytes: Uint8Array, from: UnixSocket): Promise<void> {

@@ -1,10 +1,11 @@
 import { closeSync } from 'node:fs';
 import { runCli } from '../compose/app.ts';
 import { EXIT_BY_SIGNAL, RaisedInterrupts } from '../compose/interrupts.ts';
+import type { Terminal } from '../compose/terminal.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 import type { ProjectCache } from '../operations/project-cache.ts';
 import { duplicateOf, type UnixSocket } from '../util/unix-socket.ts';
-import { type Call, type FromCaller, type FromHost, tell } from './wire.ts';
+import { type Call, type FromCaller, type FromHost, say } from './wire.ts';
 
 /** The connections of one caller, and its command line. */
 export interface Caller {
@@ -50,9 +51,12 @@ export class RunningCall {
   }
 
   /** Returns the exit code, when everything is written. */
-  async run(projects: ProjectCache): Promise<{ exit: number } & Aftermath> {
+  async run(
+    projects: ProjectCache,
+    terminal: () => Promise<Terminal>,
+  ): Promise<{ exit: number } & Aftermath> {
     const { call, stdout, stderr } = this.#caller;
-    const acor = acorCli({ projects });
+    const acor = { ...acorCli({ projects }), terminal };
     const done = runCli(acor, call.argv, {
       stdoutFd: this.#out.stdout,
       stderrFd: this.#out.stderr,
@@ -104,7 +108,7 @@ export class RunningCall {
   }
 
   #ask<T>(want: 'stdin' | 'unread', answer: Promise<T>): Promise<T> {
-    tell<FromHost>(this.#caller.control, { want });
+    say<FromHost>(this.#caller.control, { want });
     return answer;
   }
 }

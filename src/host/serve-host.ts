@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SIGNALS } from '../compose/interrupts.ts';
+import type { Terminal } from '../compose/terminal.ts';
 import { inheritedFrom } from '../core/host/caller.ts';
 import {
   hostFolder,
@@ -15,7 +16,7 @@ import type { HostRequest } from '../operations/acor-app.ts';
 import { ProjectCache } from '../operations/project-cache.ts';
 import { listenUnix, peerOf, type UnixSocket } from '../util/unix-socket.ts';
 import { type Caller, RunningCall } from './running-call.ts';
-import { type FromCaller, type FromHost, Messages, tell } from './wire.ts';
+import { type FromCaller, type FromHost, Messages, say } from './wire.ts';
 
 /** A process that is called less often than this costs more than it saves. */
 const IDLE_MS = 10 * 60_000;
@@ -23,18 +24,19 @@ const CHECK_MS = 5_000;
 /** More than a process has after thousands of ordinary calls; one call of a large answer can leave it. */
 const MAX_RSS_BYTES = 256 * 1024 * 1024;
 
-/** Runs command lines for callers, one at a time, until nobody needs this process any more. */
-export async function serveHost(request: HostRequest): Promise<void> {
+/** Runs command lines for callers, one at a time, until no caller needs this process any more. */
+export async function serveHost(request: HostRequest, terminal: () => Promise<Terminal>): Promise<void> {
   const folder = hostFolder(request.cwd, request.env);
   if (folder === undefined) return;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!isPrivate(folder)) return;
-  await new HostProcess(folder).ended;
+  await new HostProcess(folder, terminal).ended;
 }
 
 class HostProcess {
   readonly #folder: string;
   readonly #short: string;
+  readonly #terminal: () => Promise<Terminal>;
   readonly #inherited = inheritedFrom('self');
   readonly #program = programNow();
   readonly #projects = new ProjectCache();
@@ -48,8 +50,9 @@ class HostProcess {
   #running: RunningCall | undefined;
   #mayStay = true;
 
-  constructor(folder: string) {
+  constructor(folder: string, terminal: () => Promise<Terminal>) {
     this.#folder = folder;
+    this.#terminal = terminal;
     // The path of a socket has at most 107 bytes; through a descriptor of its folder it is short.
     this.#short = `/proc/self/fd/${openSync(folder, 'r')}`;
     for (const each of processesIn(folder))
@@ -139,7 +142,7 @@ class HostProcess {
     else {
       const why = this.#whyNot(socket);
       if (why !== undefined) {
-        tell<FromHost>(socket, { refused: why });
+        say<FromHost>(socket, { refused: why });
         socket.end();
         return;
       }
@@ -166,21 +169,21 @@ class HostProcess {
     const { control, call } = caller;
     const running = RunningCall.begin(caller);
     if (running === undefined) {
-      tell<FromHost>(control, { refused: 'there are no more descriptors' });
+      say<FromHost>(control, { refused: 'there are no more descriptors' });
       control.end();
       return;
     }
     this.#running = running;
-    tell<FromHost>(control, { begun: true });
+    say<FromHost>(control, { begun: true });
     setEnvironment(call.env);
-    const { exit, wasLeft, hasPlugins, isOff } = await running.run(this.#projects);
+    const { exit, wasLeft, hasPlugins, isOff } = await running.run(this.#projects, this.#terminal);
     setEnvironment(this.#ownEnv);
     this.#running = undefined;
     const mayStay = this.#mayStay && !wasLeft && !hasPlugins && !isOff;
     // The next call of the same caller finds this process.
     if (mayStay && process.memoryUsage.rss() <= MAX_RSS_BYTES) this.#wait();
     else this.#end();
-    tell<FromHost>(control, { exit });
+    say<FromHost>(control, { exit });
     control.end();
   }
 }

@@ -32,7 +32,7 @@ export interface Call {
   stdinIsTTY: boolean;
 }
 
-export function tell<T extends FromCaller | FromHost>(socket: UnixSocket, message: T): void {
+export function say<T extends FromCaller | FromHost>(socket: UnixSocket, message: T): void {
   socket.send(`${JSON.stringify(message)}\n`);
 }
 

@@ -14,7 +14,7 @@ const POLICY = 38;
 /**
  * What the tools of a process inherit from it besides environment, directory and streams: user, groups, capabilities, umask, limits, namespaces,
  * root, control groups, priority. Two processes with the same text may run each other's tools. Undefined for a process that no other one may
- * stand in for: one that has given up new privileges (a sandbox, whose Landlock rules nobody can read), or whose processor time is limited.
+ * stand in for: one that has given up new privileges (a sandbox, whose Landlock rules no other process can read), or whose processor time is limited.
  */
 export function inheritedFrom(pid: number | 'self'): string | undefined {
   try {

@@ -11,7 +11,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** Variables that a process reads once, at its start. */
 const READ_AT_START =
-  /^(?:HOME|PATH|TZ|TMPDIR|LANG|LANGUAGE|LC_\w+|LD_\w+|MALLOC_\w+|XDG_\w+_HOME|BUN_\w+|NODE_\w+|SSL_CERT_\w+|OPENSSL_\w+|\w+_proxy|\w+_PROXY)$/;
+  /^(?:HOME|PATH|TZ|TMPDIR|LANG|LANGUAGE|LC_\w+|LD_\w+|MALLOC_\w+|XDG_\w+|BUN_\w+|NODE_\w+|SSL_CERT_\w+|OPENSSL_\w+|\w+_proxy|\w+_PROXY)$/;
 const KEY_CHARS = 32;
 const NAME = /^(\d+)-(\d+)\.(idle|busy)$/;
 /** A process that starts has this long until another one may be started. */
