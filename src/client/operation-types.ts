@@ -1025,6 +1025,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
@@ -1254,6 +1260,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
@@ -1699,6 +1711,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
@@ -2233,6 +2251,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
