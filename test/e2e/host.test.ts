@@ -11,7 +11,7 @@ import { ACOR, parseLines, processesOf, until } from '../support/project.ts';
 
 const OFF = "version: 1\nenvironment: { cancel_grace_s: 0.3 }\nsecurity: { isolation: 'off' }\n";
 
-/** Everything that a process inherits, as far as it can tell. */
+/** Everything that a process inherits, as far as it can see. */
 const PROBE = `#!/bin/bash
 {
   env | sort
