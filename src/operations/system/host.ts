@@ -39,12 +39,14 @@ export const hostShow = acorOperation({
       data: {
         host: config.config.host,
         is_possible: folder !== undefined,
-        processes: liveProcesses(ctx.env).map(({ pid, state, of }) => ({
-          pid,
-          state,
-          project: projectOf(pid),
-          is_ours: of === folder,
-        })),
+        processes: allProcesses(ctx.env)
+          .filter(isLive)
+          .map(({ pid, state, of }) => ({
+            pid,
+            state,
+            project: projectOf(pid),
+            is_ours: of === folder,
+          })),
       },
     };
   },
@@ -66,13 +68,14 @@ export const hostStop = acorOperation({
   list: 'processes',
   example: 'acor host stop',
   async run({ dry_run }, ctx) {
-    const found = liveProcesses(ctx.env);
+    const all = allProcesses(ctx.env);
+    const found = all.filter(isLive);
     const processes = found.map(({ pid, state }) => ({ pid, state, project: projectOf(pid) }));
     if (!dry_run)
-      for (const { of, pid, name, state } of found) {
-        // Without its socket a process gets no call any more, and ends after the one that it has.
-        rmSync(join(of, name), { force: true });
-        if (state === 'idle') process.kill(pid, 'SIGTERM');
+      for (const each of all) {
+        // Without its socket a process gets no call any more, and ends after the one that it has. One that was killed has left it.
+        rmSync(join(each.of, each.name), { force: true });
+        if (each.state === 'idle' && isLive(each)) process.kill(each.pid, 'SIGTERM');
       }
     return { kind: 'data', data: { processes, dry_run } };
   },
@@ -94,12 +97,9 @@ export const hostServe = acorOperation({
   },
 });
 
-function liveProcesses(env: Readonly<Record<string, string | undefined>>) {
-  return foldersOfHosts(env).flatMap((of) =>
-    processesIn(of)
-      .filter(isLive)
-      .map((each) => ({ ...each, of })),
-  );
+/** Also those that were killed, by the sockets that they have left. */
+function allProcesses(env: Readonly<Record<string, string | undefined>>) {
+  return foldersOfHosts(env).flatMap((of) => processesIn(of).map((each) => ({ ...each, of })));
 }
 
 /** `startHost` gives it as the last word. */
