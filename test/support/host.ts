@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { inheritedFrom } from '../../src/core/host/caller.ts';
 import { identify, isRunning, type ProcessIdentity } from '../../src/util/process-table.ts';
-import { TestProject, until } from './project.ts';
+import { ACOR, TestProject, until } from './project.ts';
+
+/** Why this machine can have no host; false where it can. */
+export const NO_HOST: string | false =
+  process.platform !== 'linux' || !ACOR.endsWith('dist/acor') || inheritedFrom('self') === undefined
+    ? 'needs Linux, the compiled program, and a caller without no_new_privs and without a limit of processor time'
+    : false;
 
 export interface HostShown {
   pid: number;
