@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bench, BenchContext, Row } from '../support/bench.ts';
 import { interleavedMedians } from '../support/measure.ts';
@@ -6,6 +7,7 @@ import { Project } from '../support/project.ts';
 
 const ROUNDS = 40;
 const TARGET_MS = 30;
+const HOST_TARGET_MS = 12;
 
 /** The wall time of whole processes: `acor run` beside the bare tool, and commands that run nothing. */
 export const startUp: Bench = {
@@ -34,6 +36,7 @@ export const startUp: Bench = {
         minimal,
         context,
       )),
+      ...(await hostRows('a bash tool', 'hello_bash', ['/bin/bash', bash], project, context)),
       ...(await commandRows([program.acor, 'list'], 'acor list', project, context)),
       ...(await commandRows([program.acor, 'version'], 'acor version', project, context)),
     ];
@@ -71,6 +74,46 @@ async function runRows(
     target: { text: `at most +${TARGET_MS} ms`, met: acor - figures.bare <= TARGET_MS },
   });
   return [row('acor', figures.compiled), row('./acor', figures.launcher)];
+}
+
+/** The same run in a process of the host, beside one without and beside the bare tool. */
+async function hostRows(
+  what: string,
+  tool: string,
+  argv: string[],
+  project: Project,
+  { program, workplace }: BenchContext,
+): Promise<Row[]> {
+  const runtime = workplace.makeFolder('runtime');
+  const call = (words: string[], host: 'auto' | 'off') => {
+    const env = { ...workplace.env, XDG_RUNTIME_DIR: runtime, ACOR_HOST: host };
+    return async () => (await runProcess({ argv: words, cwd: project.dir, env }, outputOf(project))).wallMs;
+  };
+  const isWaiting = () => readFileSync(outputOf(project), 'utf8').includes('"state":"idle"');
+  do {
+    await call([program.acor, 'list'], 'auto')();
+    await call([program.acor, 'host'], 'auto')();
+  } while (!isWaiting());
+  const run = (host: 'auto' | 'off') => async () => {
+    const wallMs = await call([program.acor, 'run', tool], host)();
+    project.takeRun();
+    return wallMs;
+  };
+  const figures = await interleavedMedians(
+    { bare: call(argv, 'off'), hosted: run('auto'), alone: run('off') },
+    { rounds: ROUNDS, warmUps: 3 },
+  );
+  await call([program.acor, 'host', 'stop'], 'auto')();
+  const hosted = { what: `acor run through a host: ${what}`, unit: 'ms' as const, acor: figures.hosted };
+  const most = HOST_TARGET_MS;
+  return [
+    {
+      ...hosted,
+      baseline: { what: 'the bare tool', value: figures.bare },
+      target: { text: `at most +${most} ms`, met: figures.hosted - figures.bare <= most },
+    },
+    { ...hosted, baseline: { what: 'acor run without a host', value: figures.alone }, target: null },
+  ];
 }
 
 async function commandRows(

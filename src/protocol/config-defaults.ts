@@ -79,5 +79,6 @@ export const CONFIG_DEFAULTS = {
     authorization?: string | undefined;
     file?: string | undefined;
   },
+  host: 'off' as 'auto' | 'off',
   plugins: [] as string[],
 };
