@@ -81,7 +81,10 @@ describe('a schedule', () => {
   });
 
   it('passes arguments and flags as acor run does, and starts workflows', async () => {
-    project.write('workflows/flow.yaml', 'inputs: { day: { type: string } }\nsteps: [{ name: a, tool: quick }]\n');
+    project.write(
+      'workflows/flow.yaml',
+      'inputs: { day: { type: string } }\nsteps: [{ name: a, tool: quick }]\n',
+    );
     await add(['flow', '--workflow', '--cron', EVERY_SECOND, '--day', 'monday', '--timeout', '77']);
     await serve();
     await until(() => started('flow').length >= 1);
