@@ -143,7 +143,7 @@ class Site {
     const principal = gate.principalOf(req);
     const left = new AbortController();
     res.once('close', () => left.abort());
-    return { req, res, url, host, open: host.openFor(principal), signal: left.signal };
+    return { req, res, url, host, open: host.openFor(principal, traceOf(req)), signal: left.signal };
   }
 
   async #sendMetrics({ res, req, open, signal }: Exchange): Promise<void> {
@@ -170,6 +170,12 @@ class Site {
     const status = thrown instanceof HttpError ? thrown.status : undefined;
     sendEnvelope(res, failure(problem.error, { tool: 'acor', elapsed: 0 }), status);
   }
+}
+
+/** The trace of the request, which its runs join. */
+function traceOf({ headers: { traceparent, tracestate } }: IncomingMessage): Record<string, string> {
+  if (typeof traceparent !== 'string') return {};
+  return { TRACEPARENT: traceparent, TRACESTATE: typeof tracestate === 'string' ? tracestate : '' };
 }
 
 function onlyGet({ method }: IncomingMessage, res: ServerResponse): void {

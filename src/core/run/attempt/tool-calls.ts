@@ -24,6 +24,7 @@ import { removeTree } from '../../../util/walk-tree.ts';
 import { shimText } from '../../sandbox/call-shim.ts';
 import { endChildren } from '../end-children.ts';
 import { endedRecord } from '../follow-to-end.ts';
+import { traceVariables } from '../plan/from-request.ts';
 import { callFolders } from '../workspace.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { openWork } from './output-place.ts';
@@ -139,7 +140,7 @@ export class ToolCalls implements AsyncDisposable {
       args,
       // The files of the caller are not in the workspace.
       cwd: isInside(cwd ?? '', plan.workspace.work) ? plan.cwd : (cwd ?? plan.cwd),
-      env: { ...plan.callerEnv, TRACEPARENT: `00-${plan.traceId}-${plan.spanId}-01` },
+      env: { ...plan.callerEnv, ...traceVariables(plan) },
       parent: { run_id: plan.runId, task_id: `call-${id}` },
       ...(plan.caller !== null && { caller: plan.caller }),
     });

@@ -4,6 +4,7 @@ import { kindOfName } from '../../../protocol/run.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { followToEnd } from '../../run/follow-to-end.ts';
+import { traceVariables } from '../../run/plan/from-request.ts';
 import { isLive } from '../../run/read-run.ts';
 import { recoverRun } from '../../run/recover-lost-run.ts';
 import { wasStoppedMidway } from '../../run/retry.ts';
@@ -96,7 +97,7 @@ function requestOf(
   before: string | undefined,
   number: number,
 ): LaunchRequest {
-  const { stages, callerEnv, traceId, spanId, answers, caller, cwd } = plan;
+  const { stages, callerEnv, answers, caller, cwd } = plan;
   const { taskId, tool, args, mayCost } = stages[index]!;
   const { run_id } = writer.record;
   // The stages work at once, so that each gets its part from the start.
@@ -107,7 +108,7 @@ function requestOf(
     tool,
     args,
     cwd,
-    env: { ...callerEnv, TRACEPARENT: `00-${traceId}-${spanId}-01` },
+    env: { ...callerEnv, ...traceVariables(plan) },
     parent: { run_id, task_id: taskId },
     idempotencyKey: `${run_id}/${taskId}/${number}`,
     answers,
