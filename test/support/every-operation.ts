@@ -101,7 +101,7 @@ export function inputsOf(ids: Runs): Inputs {
     'schedule.add': () => ({ tool: 'quick', cron: '0 3 * * *' }),
     'schedule.list': () => ({}),
     'schedule.pause': () => ({ name: 'quick' }),
-    'schedule.remove': () => ({ name: 'quick' }),
+    'schedule.remove': () => ({ name: 'quick', dry_run: true }),
     'schedule.resume': () => ({ name: 'quick' }),
     'schedule.show': () => ({ name: 'quick' }),
     'schedule.watch': () => ({ tool: 'quick', on: ['src/**'], dry_run: true, name: 'watching' }),
