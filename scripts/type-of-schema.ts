@@ -63,7 +63,8 @@ function objectOf(schema: JsonSchema, indent: string, definitions: Record<string
   const deeper = `${indent}  `;
   const members = Object.entries(properties).map(([name, member]) => {
     const isOptional = !required.includes(name);
-    const about = member.description === undefined ? '' : `${deeper}/** ${member.description} */\n`;
+    const about =
+      member.description === undefined ? '' : `${deeper}/** ${inComment(member.description)} */\n`;
     return `${about}${deeper}${keyOf(name)}${isOptional ? '?' : ''}: ${typeOf(member, deeper, definitions)}${isOptional ? ' | undefined' : ''};\n`;
   });
   const isOpen = additionalProperties !== undefined && additionalProperties !== false;
@@ -80,4 +81,9 @@ function literal(value: unknown): string {
 
 function keyOf(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name);
+}
+
+/** A pattern of files may contain the characters that end a comment. */
+function inComment(text: string): string {
+  return text.replaceAll('*/', '*\\/');
 }

@@ -39,6 +39,7 @@ const CORE = [
   'core/task',
   'core/plugins',
   'core/outbox',
+  'core/schedule',
   'core/project',
   'core/published',
   'core/authoring/scaffold',
@@ -330,6 +331,13 @@ export const LAYERS: readonly Layer[] = [
     packages: [],
     node: true,
     note: 'delivers what runs have to say to receivers outside, in a process of its own',
+  },
+  {
+    folder: 'core/schedule',
+    folders: ['protocol', 'util', 'core/ports', 'core/config', 'core/registry', 'core/run'],
+    packages: ['croner'],
+    node: true,
+    note: 'starts runs at times and after changes of files, in a server',
   },
   {
     folder: 'core/project',

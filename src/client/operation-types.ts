@@ -1853,6 +1853,318 @@ export interface OperationTypes {
       }>;
     };
   };
+  /** Run a tool or a workflow at the times of a cron expression, while `acor serve` runs. */
+  'schedule.add': {
+    input: {
+      /** The tool to run; with --workflow, the workflow. */
+      tool: string;
+      /** Its arguments. They may include flags of ACOR that it does not declare itself; after -- every word is for the tool. */
+      args?: Array<string> | undefined;
+      /** The name; by default that of the tool or workflow. */
+      name?: string | undefined;
+      /** Run a workflow, not a tool. */
+      workflow?: boolean | undefined;
+      /** Check everything, and store nothing. */
+      dry_run?: boolean | undefined;
+      /** Minute, hour, day of the month, month, day of the week; a sixth field in front is seconds. */
+      cron?: string | undefined;
+      /** An IANA time zone; by default that of this machine. */
+      timezone?: string | undefined;
+      /** Delay each run by a random time up to this, in seconds, or 5m, 1h. */
+      jitter?: number | undefined;
+      /** What to do about times at which no server ran: run the latest, all of them, or none. */
+      missed?: 'once' | 'all' | 'skip' | undefined;
+    };
+    data: {
+      name: string;
+      /** The tool or the workflow that it runs. */
+      target: string;
+      workflow: boolean;
+      args: Array<string>;
+      cron: string | null;
+      timezone: string | null;
+      jitter_s: number | null;
+      missed: 'once' | 'all' | 'skip' | null;
+      /** What a watch watches. */
+      on: Array<string> | null;
+      state: 'active' | 'paused';
+      /** Why it is paused. */
+      why: string | null;
+      /** Null for a watch, and while it is paused. */
+      next_at: string | null;
+      last: {
+        /** The scheduled time; for a watch, when the change was seen. */
+        at: string;
+        outcome: 'started' | 'skipped' | 'failed';
+        run_id: string | null;
+        /** Why no run was started. */
+        why: string | null;
+      } | null;
+      /** Who added it. */
+      by: string;
+      created_at: string;
+      /** Whether a server runs the schedules now; without one, no run is started. */
+      served: boolean;
+      dry_run: boolean;
+    };
+  };
+  /** List the schedules and watches of this project, with what each did last. */
+  'schedule.list': {
+    input: Record<string, never>;
+    data: {
+      schedules: Array<{
+        name: string;
+        /** The tool or the workflow that it runs. */
+        target: string;
+        workflow: boolean;
+        args: Array<string>;
+        cron: string | null;
+        timezone: string | null;
+        jitter_s: number | null;
+        missed: 'once' | 'all' | 'skip' | null;
+        /** What a watch watches. */
+        on: Array<string> | null;
+        state: 'active' | 'paused';
+        /** Why it is paused. */
+        why: string | null;
+        /** Null for a watch, and while it is paused. */
+        next_at: string | null;
+        last: {
+          /** The scheduled time; for a watch, when the change was seen. */
+          at: string;
+          outcome: 'started' | 'skipped' | 'failed';
+          run_id: string | null;
+          /** Why no run was started. */
+          why: string | null;
+        } | null;
+        /** Who added it. */
+        by: string;
+        created_at: string;
+      }>;
+      /** Whether a server runs them now; without one, no run is started. */
+      served: boolean;
+    };
+  };
+  /** Let a schedule or watch start no more runs until it is resumed. */
+  'schedule.pause': {
+    input: {
+      /** The name of the schedule or watch. */
+      name: string;
+      /** Why, for those who see it paused. */
+      reason?: string | undefined;
+      /** Show what would change, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      name: string;
+      /** The tool or the workflow that it runs. */
+      target: string;
+      workflow: boolean;
+      args: Array<string>;
+      cron: string | null;
+      timezone: string | null;
+      jitter_s: number | null;
+      missed: 'once' | 'all' | 'skip' | null;
+      /** What a watch watches. */
+      on: Array<string> | null;
+      state: 'active' | 'paused';
+      /** Why it is paused. */
+      why: string | null;
+      /** Null for a watch, and while it is paused. */
+      next_at: string | null;
+      last: {
+        /** The scheduled time; for a watch, when the change was seen. */
+        at: string;
+        outcome: 'started' | 'skipped' | 'failed';
+        run_id: string | null;
+        /** Why no run was started. */
+        why: string | null;
+      } | null;
+      /** Who added it. */
+      by: string;
+      created_at: string;
+      dry_run: boolean;
+    };
+  };
+  /** Remove a schedule or watch; its runs stay. */
+  'schedule.remove': {
+    input: {
+      /** The name of the schedule or watch. */
+      name: string;
+      /** Show what would change, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      removed: {
+        name: string;
+        /** The tool or the workflow that it runs. */
+        target: string;
+        workflow: boolean;
+        args: Array<string>;
+        cron: string | null;
+        timezone: string | null;
+        jitter_s: number | null;
+        missed: 'once' | 'all' | 'skip' | null;
+        /** What a watch watches. */
+        on: Array<string> | null;
+        state: 'active' | 'paused';
+        /** Why it is paused. */
+        why: string | null;
+        /** Null for a watch, and while it is paused. */
+        next_at: string | null;
+        last: {
+          /** The scheduled time; for a watch, when the change was seen. */
+          at: string;
+          outcome: 'started' | 'skipped' | 'failed';
+          run_id: string | null;
+          /** Why no run was started. */
+          why: string | null;
+        } | null;
+        /** Who added it. */
+        by: string;
+        created_at: string;
+      };
+      dry_run: boolean;
+    };
+  };
+  /** Let a paused schedule or watch start runs again; what happened meanwhile is not made up for. */
+  'schedule.resume': {
+    input: {
+      /** The name of the schedule or watch. */
+      name: string;
+      /** Show what would change, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      name: string;
+      /** The tool or the workflow that it runs. */
+      target: string;
+      workflow: boolean;
+      args: Array<string>;
+      cron: string | null;
+      timezone: string | null;
+      jitter_s: number | null;
+      missed: 'once' | 'all' | 'skip' | null;
+      /** What a watch watches. */
+      on: Array<string> | null;
+      state: 'active' | 'paused';
+      /** Why it is paused. */
+      why: string | null;
+      /** Null for a watch, and while it is paused. */
+      next_at: string | null;
+      last: {
+        /** The scheduled time; for a watch, when the change was seen. */
+        at: string;
+        outcome: 'started' | 'skipped' | 'failed';
+        run_id: string | null;
+        /** Why no run was started. */
+        why: string | null;
+      } | null;
+      /** Who added it. */
+      by: string;
+      created_at: string;
+      dry_run: boolean;
+    };
+  };
+  /** Show a schedule or watch: its next times, and what it did at the last ones. */
+  'schedule.show': {
+    input: {
+      /** The name of the schedule or watch. */
+      name: string;
+    };
+    data: {
+      name: string;
+      /** The tool or the workflow that it runs. */
+      target: string;
+      workflow: boolean;
+      args: Array<string>;
+      cron: string | null;
+      timezone: string | null;
+      jitter_s: number | null;
+      missed: 'once' | 'all' | 'skip' | null;
+      /** What a watch watches. */
+      on: Array<string> | null;
+      state: 'active' | 'paused';
+      /** Why it is paused. */
+      why: string | null;
+      /** Null for a watch, and while it is paused. */
+      next_at: string | null;
+      last: {
+        /** The scheduled time; for a watch, when the change was seen. */
+        at: string;
+        outcome: 'started' | 'skipped' | 'failed';
+        run_id: string | null;
+        /** Why no run was started. */
+        why: string | null;
+      } | null;
+      /** Who added it. */
+      by: string;
+      created_at: string;
+      cwd: string;
+      /** The next times, with their jitter. */
+      upcoming: Array<string>;
+      /** The newest first. */
+      history: Array<{
+        /** The scheduled time; for a watch, when the change was seen. */
+        at: string;
+        outcome: 'started' | 'skipped' | 'failed';
+        run_id: string | null;
+        /** Why no run was started. */
+        why: string | null;
+      }>;
+      /** Whether a server runs the schedules now. */
+      served: boolean;
+    };
+  };
+  /** Run a tool or a workflow after each change of the files of a pattern, while `acor serve` runs. */
+  'schedule.watch': {
+    input: {
+      /** The tool to run; with --workflow, the workflow. */
+      tool: string;
+      /** Its arguments. They may include flags of ACOR that it does not declare itself; after -- every word is for the tool. */
+      args?: Array<string> | undefined;
+      /** The name; by default that of the tool or workflow. */
+      name?: string | undefined;
+      /** Run a workflow, not a tool. */
+      workflow?: boolean | undefined;
+      /** Check everything, and store nothing. */
+      dry_run?: boolean | undefined;
+      /** A pattern of files, relative to the project's folder: 'src/**\/*.ts'. May be given several times. */
+      on?: Array<string> | undefined;
+    };
+    data: {
+      name: string;
+      /** The tool or the workflow that it runs. */
+      target: string;
+      workflow: boolean;
+      args: Array<string>;
+      cron: string | null;
+      timezone: string | null;
+      jitter_s: number | null;
+      missed: 'once' | 'all' | 'skip' | null;
+      /** What a watch watches. */
+      on: Array<string> | null;
+      state: 'active' | 'paused';
+      /** Why it is paused. */
+      why: string | null;
+      /** Null for a watch, and while it is paused. */
+      next_at: string | null;
+      last: {
+        /** The scheduled time; for a watch, when the change was seen. */
+        at: string;
+        outcome: 'started' | 'skipped' | 'failed';
+        run_id: string | null;
+        /** Why no run was started. */
+        why: string | null;
+      } | null;
+      /** Who added it. */
+      by: string;
+      created_at: string;
+      /** Whether a server runs the schedules now; without one, no run is started. */
+      served: boolean;
+      dry_run: boolean;
+    };
+  };
   /** Remove a stored secret of this project. */
   'secret.delete': {
     input: {

@@ -53,9 +53,14 @@ export async function serveHttp(request: HttpRequest): Promise<never> {
   // The server looks at the runs for the user who started it.
   const owner: Principal = { kind: 'local-user', name: userName() };
   await changes.watch(owner);
-  const { deliverForever } = await import('../operations/run/deliver-forever.ts');
-  // It catches what a receiver or the store does; only the end of this process ends it.
-  void deliverForever(() => host.openFor(owner).app, env, new AbortController().signal);
+  const [{ deliverForever }, { runSchedules }] = await Promise.all([
+    import('../operations/run/deliver-forever.ts'),
+    import('../operations/schedule/run-schedules.ts'),
+  ]);
+  // They catch what a receiver, a tool or the store does; only the end of this process ends them.
+  const { signal } = new AbortController();
+  void deliverForever(() => host.openFor(owner).app, env, signal);
+  void runSchedules(host, { owner, env, signal });
   request.onListening({ port, code: gate.sessions.newCode() });
   return new Promise<never>(() => {});
 }
@@ -138,7 +143,7 @@ class Site {
     const principal = gate.principalOf(req);
     const left = new AbortController();
     res.once('close', () => left.abort());
-    return { req, res, url, host, open: host.openFor(principal), signal: left.signal };
+    return { req, res, url, host, open: host.openFor(principal, traceOf(req)), signal: left.signal };
   }
 
   async #sendMetrics({ res, req, open, signal }: Exchange): Promise<void> {
@@ -165,6 +170,12 @@ class Site {
     const status = thrown instanceof HttpError ? thrown.status : undefined;
     sendEnvelope(res, failure(problem.error, { tool: 'acor', elapsed: 0 }), status);
   }
+}
+
+/** The trace of the request, which its runs join. */
+function traceOf({ headers: { traceparent, tracestate } }: IncomingMessage): Record<string, string> {
+  if (typeof traceparent !== 'string') return {};
+  return { TRACEPARENT: traceparent, TRACESTATE: typeof tracestate === 'string' ? tracestate : '' };
 }
 
 function onlyGet({ method }: IncomingMessage, res: ServerResponse): void {

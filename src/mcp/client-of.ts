@@ -37,10 +37,11 @@ export function clientOf(server: Server, { mcpReq }: ServerContext): Client {
   const info = envelope?.[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
   const elicitation = capabilities?.elicitation;
-  const traceparent = _meta?.['traceparent'];
+  const metaText = (key: string) => (typeof _meta?.[key] === 'string' ? _meta[key] : undefined);
   return {
     name: info?.name,
-    traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+    traceparent: metaText('traceparent'),
+    tracestate: metaText('tracestate'),
     // The default mode is forms.
     elicits: elicitation !== undefined && ('form' in elicitation || !('url' in elicitation)),
     samples: capabilities?.sampling !== undefined,

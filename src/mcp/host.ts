@@ -9,6 +9,7 @@ export type { OpenHost } from '../operations/project-host.ts';
 export interface Caller {
   name: string | undefined;
   traceparent: string | undefined;
+  tracestate: string | undefined;
 }
 
 const MAX_NAME_CHARS = 100;
@@ -24,10 +25,10 @@ export class Host extends ProjectHost {
   }
 
   /** The project for one request of a caller. */
-  open({ name, traceparent }: Caller): OpenHost {
+  open({ name, traceparent, tracestate = '' }: Caller): OpenHost {
     const env = {
       ...(name !== undefined && { AI_AGENT: safeLine(name).slice(0, MAX_NAME_CHARS) }),
-      ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
+      ...(traceparent !== undefined && { TRACEPARENT: traceparent, TRACESTATE: tracestate }),
     };
     const agent = agentOf({ ...this.env, ...env }) ?? 'mcp client';
     return this.openFor({ kind: 'agent', name: agent }, env);

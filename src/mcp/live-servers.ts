@@ -17,7 +17,7 @@ const SHARE = 0.2;
 const POLL_MS = 5000;
 /** A client gets the changes of one run at this interval. */
 const RUN_INTERVAL_MS = 500;
-const NO_CALLER = { name: undefined, traceparent: undefined };
+const NO_CALLER = { name: undefined, traceparent: undefined, tracestate: undefined };
 
 /** Notifies one client, or all that listen in another way. */
 export interface Notifier {

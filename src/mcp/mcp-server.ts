@@ -67,7 +67,7 @@ export async function mcpServer(
   { host, states, declined, kept, watch, webhooks, callLimitS, maxTools }: Shared,
   { cancelsByLeaving, subscribed }: { cancelsByLeaving: boolean; subscribed: Set<string> },
 ): Promise<Server> {
-  const unnamed = host.open({ name: undefined, traceparent: undefined });
+  const unnamed = host.open({ name: undefined, traceparent: undefined, tracestate: undefined });
   const tools = await offeredTools(unnamed.app).catch(none);
   const unapproved = tools
     .filter(({ needsApproval }) => needsApproval)

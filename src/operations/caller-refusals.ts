@@ -4,6 +4,7 @@ import type { Principal } from '../core/ports/principal.ts';
 import type { RunStore } from '../core/ports/run-store.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
+import { scheduleOfCaller } from '../protocol/run.ts';
 
 interface Place {
   root: string;
@@ -25,7 +26,7 @@ export async function callerRefusals(
     actions.includes('answer') &&
     typeof run === 'string' &&
     store !== undefined &&
-    (await isOwnRun(caller, run, store));
+    (await isOwnRun(caller, run, { root, env, store }));
   return violationsOfCaller(isOwn ? [...actions, 'answer_own'] : actions, caller, { root, env });
 }
 
@@ -37,13 +38,26 @@ export function refusedCaller(operation: string, violations: readonly Violation[
   });
 }
 
-/** Whether the caller has started the run, or the run that it is a part of. The local user is not recorded by name. */
-async function isOwnRun(caller: Principal, runId: string, store: RunStore): Promise<boolean> {
+/**
+ * Whether the caller has started the run, or the run that it is a part of, or has added the schedule that did. The local user is not recorded
+ * by name.
+ */
+async function isOwnRun(
+  caller: Principal,
+  runId: string,
+  { root, env, store }: Place & { store: RunStore },
+): Promise<boolean> {
   const startedBy = caller.kind === 'local-user' ? null : caller.name;
   try {
     let record = await store.read(runId);
     while (record.parent !== null) record = await store.read(record.parent.run_id);
-    return record.caller === startedBy;
+    if (record.caller === startedBy) return true;
+    const schedule = scheduleOfCaller(record.caller);
+    if (schedule === undefined) return false;
+    const { ScheduleFiles } = await import('../core/schedule/schedule-files.ts');
+    const by = new ScheduleFiles(root, env).find(schedule)?.by;
+    // Of a schedule that was removed nothing says who added it.
+    return by === undefined || (by.kind === 'local-user' ? null : by.name) === startedBy;
   } catch (error) {
     // The operation reports a run that does not exist.
     if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return false;

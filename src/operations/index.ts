@@ -66,6 +66,18 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { ...formOf('run.start'), load: async () => (await import('./run/run-start.ts')).runStart },
   { ...formOf('run.exec'), load: async () => (await import('./run/run-exec.ts')).runExec },
   { ...formOf('run.list'), load: async () => (await import('./run/run-list.ts')).runList },
+  { ...formOf('schedule.add'), load: async () => (await import('./schedule/schedule-add.ts')).scheduleAdd },
+  { ...formOf('schedule.list'), load: async () => (await import('./schedule/schedules.ts')).scheduleList },
+  { ...formOf('schedule.pause'), load: async () => (await import('./schedule/schedules.ts')).schedulePause },
+  {
+    ...formOf('schedule.remove'),
+    load: async () => (await import('./schedule/schedules.ts')).scheduleRemove,
+  },
+  {
+    ...formOf('schedule.resume'),
+    load: async () => (await import('./schedule/schedules.ts')).scheduleResume,
+  },
+  { ...formOf('schedule.show'), load: async () => (await import('./schedule/schedules.ts')).scheduleShow },
   { ...formOf('secret.delete'), load: async () => (await import('./system/secrets.ts')).secretDelete },
   { ...formOf('secret.list'), load: async () => (await import('./system/secrets.ts')).secretList },
   { ...formOf('secret.set'), load: async () => (await import('./system/secrets.ts')).secretSet },
@@ -103,6 +115,10 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { ...formOf('run.verify'), load: async () => (await import('./run/run-verify.ts')).runVerify },
   { ...formOf('system.version'), load: async () => (await import('./system/version.ts')).version },
   { ...formOf('run.wait'), load: async () => (await import('./run/run-wait.ts')).runWait },
+  {
+    ...formOf('schedule.watch'),
+    load: async () => (await import('./schedule/schedule-add.ts')).scheduleWatch,
+  },
   {
     ...formOf('workflow.graph'),
     load: async () => (await import('./workflow/workflow-graph.ts')).workflowGraph,

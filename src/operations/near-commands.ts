@@ -12,7 +12,7 @@ const LANGUAGES: readonly string[] = ['python', 'bash', 'node', 'typescript', 'g
 /** What people of other programs type, one or two words, and what they mean. Words that are commands of ACOR are not in it. */
 const NEAR: Readonly<Record<string, Meant>> = {
   ...named(['last', 'result', 'output', 'open', 'why', 'debug'], ofRun('run.show')),
-  ...named(['tail', 'follow', 'watch'], ofRun('run.logs', { follow: true })),
+  ...named(['tail', 'follow'], ofRun('run.logs', { follow: true })),
   ...named(['events', 'trace'], ofRun('run.logs')),
   ...named(['abort', 'terminate', 'end', 'stop run'], ofRun('run.cancel')),
   ...named(['continue', 'restart'], ofRun('run.resume')),
@@ -50,6 +50,7 @@ const NEAR: Readonly<Record<string, Meant>> = {
   ...named(['set', 'set config'], ([key, value]) =>
     key === undefined || value === undefined ? undefined : step('config.set', { key, value }),
   ),
+  ...named(['schedules', 'cron', 'timers', 'schedule ls', 'watches'], always('schedule.list')),
   ...named(['graph', 'draw'], ([workflow]) => workflow && step('workflow.graph', { workflow })),
   ...named(['flows', 'flow list', 'workflows', 'workflow ls', 'list workflows'], always('workflow.list')),
   ...named(

@@ -38,19 +38,29 @@ export class ProjectHost {
 
   /** The project for one request of a principal; `env` is added to the server's own environment. */
   openFor(principal: Principal, env: Env = {}): OpenHost {
-    const { cwd, surface, authorize } = this.#options;
-    const own = { ...this.env, ...env };
+    const { cwd, authorize } = this.#options;
+    return this.#open({ cwd, env: { ...this.env, ...env }, principal, authorize });
+  }
+
+  /** The project for a run that a schedule starts. What the server offers to its clients does not restrict it; the policy does. */
+  openForSchedule({ name, cwd, by }: { name: string; cwd: string; by: Principal }): OpenHost {
+    return this.#open({ cwd, env: this.env, principal: by, schedule: name });
+  }
+
+  #open(
+    place: Pick<AcorApp, 'cwd' | 'env' | 'principal'> & {
+      authorize?: Authorize | undefined;
+      schedule?: string;
+    },
+  ): OpenHost {
     const app = new AcorApp({
+      ...place,
       routes: this.cli.routes,
-      cwd,
-      env: own,
-      principal,
-      surface,
-      authorize,
+      surface: this.#options.surface,
       projects: this.#projects,
       launcher: this.#launcher,
     });
-    return new OpenHost(this, app, own);
+    return new OpenHost(this, app, place.env);
   }
 
   /** Runs that were started continue. */
@@ -68,9 +78,9 @@ export class ProjectHost {
 export class OpenHost {
   readonly app: AcorApp;
   readonly #host: ProjectHost;
-  readonly #env: Record<string, string | undefined>;
+  readonly #env: Env;
 
-  constructor(host: ProjectHost, app: AcorApp, env: Record<string, string | undefined>) {
+  constructor(host: ProjectHost, app: AcorApp, env: Env) {
     this.#host = host;
     this.app = app;
     this.#env = env;

@@ -45,6 +45,8 @@ export const FIX_SAFELY = step('project.validate', { fix: true }, 'Fix what is s
 export const LIST_SECRETS = step('secret.list', {}, 'List the secrets of the project by name.');
 export const LIST_ERROR_CODES = step('system.errors', {}, 'List the error codes and their classes.');
 export const LIST_WORKFLOWS = step('workflow.list', {}, 'List the workflows of the project.');
+export const LIST_SCHEDULES = step('schedule.list', {}, 'List the schedules of the project.');
+export const SERVE = step('http.serve', {}, 'Serve the dashboard, and run the schedules.');
 export const CHECK_WORKFLOWS = step('workflow.validate', {}, 'List the problems of the workflows.');
 export const PREVIEW_CLEAN = step(
   'run.clean',

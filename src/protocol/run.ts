@@ -58,3 +58,13 @@ export function mayFollow(from: RunState, to: RunState): boolean {
 export function isFinal(state: RunState): state is FinalState {
   return state === 'completed' || state === 'failed' || state === 'cancelled';
 }
+
+/** The caller of the runs of a schedule, in their records. */
+export function callerOfSchedule(name: string): string {
+  return `schedule:${name}`;
+}
+
+/** The name of the schedule that started a run, by the caller in its record. */
+export function scheduleOfCaller(caller: string | null): string | undefined {
+  return caller?.startsWith('schedule:') ? caller.slice('schedule:'.length) : undefined;
+}

@@ -65,6 +65,11 @@ export function tryFileLock(path: string): (() => void) | undefined {
   };
 }
 
+/** Whether a process that lives holds the lock. */
+export function isLocked(path: string): boolean {
+  return existsSync(path) && !isHeldByDead(path);
+}
+
 function tryLock(path: string): boolean {
   const own = `${path}.${process.pid}-${counter++}`;
   try {

@@ -54,6 +54,10 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   retry: ({ retryable }) => [retryable],
   run: () => ['quick'],
   'runs rm': ({ ended }) => [ended],
+  'schedule add': () => ['quick', '--cron', '0 3 * * *'],
+  'schedule pause': () => ['nightly'],
+  'schedule resume': () => ['paused'],
+  'schedule rm': () => ['nightly'],
   'secret delete': () => ['API_TOKEN'],
   'secret set': () => ['API_TOKEN', '--file', 'token'],
   task: () => ['t-1', 'do it'],
@@ -62,6 +66,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   undo: ({ written }) => [written],
   upgrade: () => [],
   validate: () => ['--fix'],
+  watch: () => ['quick', '--on', 'site/**'],
   'workflow resume': ({ flow }) => [flow, '--from', 'a'],
   'workflow run': () => ['flow'],
   'workflow template': () => ['--name', 'fresh'],
@@ -125,6 +130,9 @@ describe('every command that changes something', () => {
       live: await detached('heeds_cancel', 'running'),
       asks: await detached('asks', 'waiting_ai'),
     };
+    for (const name of ['nightly', 'paused'])
+      await project.acor(['schedule', 'add', 'quick', '--cron', '0 3 * * *', '--name', name]);
+    await project.acor(['schedule', 'pause', 'paused']);
     await project.acor(['runs']);
   });
   after(async () => {

@@ -68,8 +68,14 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   exec: () => ['--no-stream', 'true'],
   run: ({ tool }) => ['--no-stream', tool],
   'runs rm': ({ run }) => [run, '--dry-run'],
+  'schedule add': () => ['quick', '--cron', '0 3 * * *'],
+  'schedule pause': () => ['nightly'],
+  'schedule resume': () => ['nightly'],
+  'schedule rm': () => ['nightly', '--dry-run'],
+  'schedule show': () => ['nightly'],
   'secret delete': () => ['API_TOKEN'],
   'secret set': ({ secretFile }) => ['API_TOKEN', '--file', secretFile],
+  watch: () => ['quick', '--on', 'src/**', '--name', 'watching'],
   'workflow graph': () => ['flow'],
   'workflow resume': ({ flow }) => [flow, '--from', 'a', '--no-stream'],
   'workflow run': () => ['flow', '--no-stream'],
@@ -133,6 +139,7 @@ describe('every command', () => {
       secretFile: project.write('token.txt', 'correct horse battery\n'),
     };
     await project.acor(['secret', 'set', 'API_TOKEN', '--file', given.secretFile]);
+    await project.acor(['schedule', 'add', 'quick', '--cron', '0 3 * * *', '--name', 'nightly']);
   });
   after(() => {
     project[Symbol.dispose]();

@@ -42,6 +42,7 @@ const TYPED: Readonly<Record<string, string>> = {
   fix: 'validate --fix --dry-run',
   'workflow template nightly': 'workflow template --name nightly',
   'workflow ls': 'workflow list',
+  schedules: 'schedule list',
   'graph two': 'workflow graph two',
   // Settings and reading.
   'config get environment.timeout_s': 'config show environment.timeout_s',

@@ -25,7 +25,7 @@ async function delivered(): Promise<void> {
 function projectWith(telemetry: object): void {
   const config = { version: 1, environment: { cancel_grace_s: 0.3 }, telemetry };
   project = new TestProject({
-    tools: ['asks', 'quick', 'needs_three_tries'],
+    tools: ['asks', 'quick', 'needs_three_tries', 'shows_environment'],
     config: JSON.stringify(config),
   });
 }
@@ -64,6 +64,34 @@ describe('telemetry', () => {
     assert.deepEqual(collector.problems, []);
     assert.ok(collector.authorizations.every((each) => each === 'Bearer of-tests'));
     assert.equal(new Set(collector.spans.map(({ spanId }) => spanId)).size, collector.spans.length);
+  });
+
+  it('passes the state and the flag of the trace on, and sends no spans of a trace that the caller does not record', async () => {
+    collector = await OtlpCollector.start();
+    projectWith({ endpoint: collector.endpoint });
+    project.write('.acor/workflows/one.yaml', 'steps: [{ name: only, tool: shows_environment }]\n');
+    for (const flags of ['00', '01']) {
+      const env = { TRACEPARENT: `00-${TRACE}-${PARENT}-${flags}`, TRACESTATE: 'congo=t61,rojo=1' };
+      const { data } = await project.envelope(['workflow', 'run', 'one', '--no-stream'], { env });
+      const [step] = project.runIds().filter((run) => run > data.run_id);
+      const shown = project.events(step!).map(({ msg }) => String(msg));
+      assert.ok(shown.includes('TRACESTATE=congo=t61,rojo=1'));
+      assert.ok(
+        shown.some((line) => new RegExp(`^TRACEPARENT=00-${TRACE}-[0-9a-f]{16}-${flags}$`).test(line)),
+      );
+    }
+    await delivered();
+    // A workflow, its step and the attempts of both, of the second one only.
+    assert.deepEqual(collector.spans.map(({ name }) => name).sort(), [
+      'attempt',
+      'attempt',
+      'execute_tool shows_environment',
+      'invoke_workflow workflow:one',
+    ]);
+    assert.ok(collector.spans.every(({ traceState }) => traceState === 'congo=t61,rojo=1'));
+    // Without a trace of the caller there is no state.
+    const { events } = await project.run(['shows_environment'], { env: { TRACESTATE: 'congo=t61' } });
+    assert.ok(!events.some(({ msg }) => String(msg).startsWith('TRACESTATE')));
   });
 
   it('makes a span of each attempt, with the error of those that failed', async () => {

@@ -5,6 +5,7 @@ export interface ReceivedSpan {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
+  traceState?: string;
   name: string;
   startTimeUnixNano: string;
   endTimeUnixNano: string;

@@ -185,6 +185,8 @@ export class Run {
       trace_id: this.#plan.traceId,
       span_id: this.#plan.spanId,
       ...(this.#plan.parentSpanId !== null && { parent_span_id: this.#plan.parentSpanId }),
+      ...(!this.#plan.isSampled && { sampled: false }),
+      ...(this.#plan.traceState !== null && { trace_state: this.#plan.traceState }),
       isolation,
       ...(approval !== null && { approval }),
     });

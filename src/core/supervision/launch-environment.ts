@@ -7,7 +7,7 @@ import type { ToolEntry } from '../registry/tool-entry.ts';
 import { OWN_VARIABLES } from './start-supervisor.ts';
 
 /** Variables that the supervisor reads from a request: its own, where the user's folders are, and the trace of the run. */
-const READ_FROM_REQUEST = [...OWN_VARIABLES, 'PATHEXT', 'XDG_STATE_HOME', 'TRACEPARENT'];
+const READ_FROM_REQUEST = [...OWN_VARIABLES, 'PATHEXT', 'XDG_STATE_HOME', 'TRACEPARENT', 'TRACESTATE'];
 
 /**
  * The part of a caller's environment that a launch request holds: what these tools may get, and what the supervisor itself reads. The

@@ -28,11 +28,22 @@ export function otlpRequest(project: string, spans: readonly Span[]): object {
   };
 }
 
-function otlpSpan({ traceId, spanId, parentSpanId, name, start, end, attributes, error }: Span): object {
+function otlpSpan({
+  traceId,
+  traceState,
+  spanId,
+  parentSpanId,
+  name,
+  start,
+  end,
+  attributes,
+  error,
+}: Span): object {
   return {
     traceId,
     spanId,
     ...(parentSpanId !== null && { parentSpanId }),
+    ...(traceState !== null && { traceState }),
     flags: SAMPLED,
     name,
     kind: KIND_INTERNAL,

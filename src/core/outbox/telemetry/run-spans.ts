@@ -11,6 +11,8 @@ export interface Span {
   traceId: string;
   spanId: string;
   parentSpanId: string | null;
+  /** What other systems keep with the trace. */
+  traceState: string | null;
   name: string;
   start: string;
   end: string;
@@ -24,15 +26,15 @@ const TYPES = ['runner_start', 'runner_state', 'runner_warning', 'action_answere
 const SIGNS = TYPES.map((type) => `"${type}"`);
 
 /**
- * The spans of an ended run, of what its last supervisor did (after the event `since`): the run, its attempts, and its waiting for answers. The
- * runs of workflow steps are children by their own parent span. The same log makes the same ids, so that a collector that gets them twice has
- * them once.
+ * The spans of an ended run, of what its last supervisor did (after the event `since`): the run, its attempts, and its waiting for answers; none
+ * where the caller does not record its trace. The runs of workflow steps are children by their own parent span. The same log makes the same ids, so
+ * that a collector that gets them twice has them once.
  */
 export async function spansOf(store: RunStore, record: RunRecord, since: number): Promise<Span[]> {
   const events = await eventsAfter(store, record.run_id, since);
   const start = events.find(({ type }) => type === 'runner_start');
   const end = events.findLast(({ type }) => type === 'runner_end');
-  if (start === undefined || end === undefined) return [];
+  if (start === undefined || end === undefined || start.sampled === false) return [];
   const run = runSpan(record, start, end);
   return [run, ...attemptSpans(run, events, start, end), ...waitingSpans(run, events)];
 }
@@ -55,6 +57,7 @@ function runSpan(record: RunRecord, start: ReadEvent, end: ReadEvent): Span {
     traceId: String(start.trace_id ?? record.trace_id),
     spanId: String(start.span_id ?? record.span_id),
     parentSpanId: typeof start.parent_span_id === 'string' ? start.parent_span_id : null,
+    traceState: typeof start.trace_state === 'string' ? start.trace_state : null,
     name: `${operation} ${tool}`,
     start: String(start.ts),
     end: String(end.ts),
@@ -136,9 +139,9 @@ function waitingSpans(run: Span, events: readonly ReadEvent[]): Span[] {
 }
 
 function child(
-  { traceId, spanId: parentSpanId }: Span,
-  { key, ...span }: Omit<Span, 'traceId' | 'spanId' | 'parentSpanId'> & { key: string },
+  { traceId, traceState, spanId: parentSpanId }: Span,
+  { key, ...span }: Omit<Span, 'traceId' | 'traceState' | 'spanId' | 'parentSpanId'> & { key: string },
 ): Span {
   const spanId = createHash('sha256').update(`${parentSpanId} ${key}`).digest('hex').slice(0, 16);
-  return { traceId, spanId, parentSpanId, ...span };
+  return { traceId, traceState, spanId, parentSpanId, ...span };
 }

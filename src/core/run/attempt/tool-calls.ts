@@ -18,6 +18,7 @@ import { errorInfo } from '../../../protocol/error-codes.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import { writeAtomic, writeFully } from '../../../util/atomic-write.ts';
 import { errorMessage } from '../../../util/error-code.ts';
+import { traceVariables } from '../../../util/ids.ts';
 import type { OpenFolder } from '../../../util/open-folder.ts';
 import { isInside } from '../../../util/real-path.ts';
 import { removeTree } from '../../../util/walk-tree.ts';
@@ -139,7 +140,7 @@ export class ToolCalls implements AsyncDisposable {
       args,
       // The files of the caller are not in the workspace.
       cwd: isInside(cwd ?? '', plan.workspace.work) ? plan.cwd : (cwd ?? plan.cwd),
-      env: { ...plan.callerEnv, TRACEPARENT: `00-${plan.traceId}-${plan.spanId}-01` },
+      env: { ...plan.callerEnv, ...traceVariables(plan) },
       parent: { run_id: plan.runId, task_id: `call-${id}` },
       ...(plan.caller !== null && { caller: plan.caller }),
     });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { whyDenied } from '../../../protocol/names.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
+import { traceVariables } from '../../../util/ids.ts';
 import { callFolders, mayCallTools, type RunWorkspace } from '../workspace.ts';
 import type { ToolPlan } from './tool-plan.ts';
 
@@ -20,7 +21,7 @@ export function environmentOf(
     RUN_ID: plan.runId,
     TRACE_ID: plan.traceId,
     SPAN_ID: plan.spanId,
-    TRACEPARENT: `00-${plan.traceId}-${plan.spanId}-01`,
+    ...trace(plan),
     WORKSPACE: layout.work,
     DEADLINE_TS: attempt.deadline.toISOString(),
     CANCEL_FILE: layout.cancelFile,
@@ -40,6 +41,12 @@ export function environmentOf(
     ...plan.sandboxed.env,
     ...(plan.limits.waitingStopsDeadline && { ACOR_WAITING_STOPS_DEADLINE: '1' }),
   };
+}
+
+/** Without an empty variable, which a tool could take for a value. */
+function trace(plan: ToolPlan): Record<string, string> {
+  const { TRACEPARENT, TRACESTATE } = traceVariables(plan);
+  return TRACESTATE === '' ? { TRACEPARENT } : { TRACEPARENT, TRACESTATE };
 }
 
 /** The PATH of a tool that may start others. */

@@ -76,6 +76,10 @@ export interface RunPlan {
   again: RerunMode | null;
   traceId: string;
   spanId: string;
+  /** Whether the caller records its trace. */
+  isSampled: boolean;
+  /** What other systems keep with the trace (`tracestate`). */
+  traceState: string | null;
   kind: RunKind;
   /** The displayed name: `line_count`, `workflow:nightly`. */
   name: string;

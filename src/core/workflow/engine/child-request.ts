@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { runName } from '../../../protocol/run.ts';
+import { traceVariables } from '../../../util/ids.ts';
 import { unreachable } from '../../../util/unreachable.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { asText, evaluate, type Scope } from '../expression/expression.ts';
@@ -20,11 +21,11 @@ export function childRequest(
   const { work, timeoutS } = task;
   const { run_id } = writer.record;
   const maxCostUsd = costs.partOf(task.id);
-  const { callerEnv, traceId, spanId, group, answers, caller, cwd } = plan;
+  const { callerEnv, group, answers, caller, cwd } = plan;
   return {
     ...callOf(work, scope),
     cwd,
-    env: { ...callerEnv, TRACEPARENT: `00-${traceId}-${spanId}-01` },
+    env: { ...callerEnv, ...traceVariables(plan) },
     parent: { run_id, task_id: task.id },
     idempotencyKey: `${run_id}/${shortened(task.id)}/${number}`,
     answers,

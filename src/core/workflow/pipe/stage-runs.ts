@@ -2,6 +2,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { readLogs, resumeRun } from '../../../protocol/next-steps.ts';
 import { kindOfName } from '../../../protocol/run.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
+import { traceVariables } from '../../../util/ids.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { followToEnd } from '../../run/follow-to-end.ts';
 import { isLive } from '../../run/read-run.ts';
@@ -96,7 +97,7 @@ function requestOf(
   before: string | undefined,
   number: number,
 ): LaunchRequest {
-  const { stages, callerEnv, traceId, spanId, answers, caller, cwd } = plan;
+  const { stages, callerEnv, answers, caller, cwd } = plan;
   const { taskId, tool, args, mayCost } = stages[index]!;
   const { run_id } = writer.record;
   // The stages work at once, so that each gets its part from the start.
@@ -107,7 +108,7 @@ function requestOf(
     tool,
     args,
     cwd,
-    env: { ...callerEnv, TRACEPARENT: `00-${traceId}-${spanId}-01` },
+    env: { ...callerEnv, ...traceVariables(plan) },
     parent: { run_id, task_id: taskId },
     idempotencyKey: `${run_id}/${taskId}/${number}`,
     answers,
