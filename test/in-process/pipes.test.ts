@@ -315,6 +315,35 @@ describe('a pipe', () => {
       assert.deepEqual([forced.summary.state, flows.launched.length], ['completed', 2]);
     });
 
+    it('does not repeat such a stage when its supervisor has logged the end, and not written the record yet', async () => {
+      const { store } = flows.services;
+      const pipe = await begun();
+      const parent = { run_id: pipe.record.run_id, task_id: '2.once' };
+      const writer = await begun({ kind: 'tool', tool: 'once', parent });
+      const two = writer.record.run_id;
+      const gate = Promise.withResolvers<void>();
+      const update = writer.update.bind(writer);
+      writer.update = async (...change) => {
+        await gate.promise;
+        return update(...change);
+      };
+      const ended = endRun(writer, stopped('E_RUNNER_LOST', 'gone'));
+      // A process that waits for the record looks again and again. The pipe looks a few times before it waits.
+      const { inspect } = store.leases;
+      let looks = 0;
+      store.leases.inspect = async (id) => {
+        if (id === two && ++looks === 30) gate.resolve();
+        return inspect.call(store.leases, id);
+      };
+      const runId = await lose(pipe, { '1.counts': undefined, '2.once': two });
+      const refused = await resumed(runId, ['counts 3', 'once']);
+      store.leases.inspect = inspect;
+      gate.resolve();
+      await ended;
+      await writer.close();
+      assert.deepEqual([refused.summary.code, flows.launched], ['E_OUTCOME_UNKNOWN', []]);
+    });
+
     it('starts again where the run of a stage was removed', async () => {
       const pipe = await begun();
       const runId = await lose(pipe, { '1.counts': newRun().run_id });
