@@ -193,15 +193,18 @@ describe('acorSandbox', () => {
     const sandbox = acorSandbox({ root: project.path('work') });
     symlinkSync('../victim', project.path('work/link'));
     // renameat2 with RENAME_EXCHANGE: the folder and the link change places again and again, and the name is never free.
-    const exchange = 'chdir shift; while (1) { syscall(316, -100, "sub", -100, "link", 2) }';
+    // Perl takes no constants as arguments of a system call.
+    const exchange =
+      'chdir shift; my ($one, $other) = ("sub", "link"); $| = 1; print "."; while (1) { syscall(316, -100, $one, -100, $other, 2) == 0 or die $! }';
     const swaps = spawn('perl', ['-e', exchange, project.path('work')]);
-    await once(swaps, 'spawn');
+    const closed = once(swaps, 'close');
+    await once(swaps.stdout, 'data');
     for (let round = 0; round < 500; round++)
       await Promise.resolve(sandbox.writeTextFile({ path: `sub/${round}/a.txt`, content: 'x' })).catch(
         () => {},
       );
-    swaps.kill('SIGKILL');
-    await once(swaps, 'close');
+    assert.deepEqual([swaps.exitCode, swaps.kill('SIGKILL')], [null, true]);
+    await closed;
     assert.deepEqual(readdirSync(project.path('victim')), []);
   });
 
