@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import type { RunWriter } from '../../src/core/ports/run-store.ts';
 import { readEvents } from '../../src/core/run/read-log.ts';
@@ -19,8 +18,6 @@ describe('the end of a run', () => {
     services = await servicesInMemory(project);
   });
   after(() => project[Symbol.dispose]());
-
-  const controlOf = (writer: RunWriter) => services.workspaces.of(writer.record.run_id).control;
 
   async function endOf(tool: string, fault: Fault) {
     const { create } = services.store;
@@ -60,27 +57,6 @@ describe('the end of a run', () => {
     assert.equal(types.at(-1), 'runner_end');
     assert.equal(types.filter((type) => type === 'runner_end').length, 1);
     assert.equal(record.events, types.length);
-  });
-
-  it('leaves the folders alone once the record has it: another process may start the next attempt in them', async () => {
-    const control: boolean[] = [];
-    const { state } = await endOf('quick', (writer) => {
-      const { update } = writer;
-      writer.update = async (change, options) => {
-        const isEnd = change.state === 'completed';
-        if (isEnd) control.push(existsSync(controlOf(writer)));
-        await update.call(writer, change, options);
-        // What the next attempt makes there.
-        if (isEnd) mkdirSync(controlOf(writer), { recursive: true });
-        control.push(existsSync(controlOf(writer)));
-      };
-      const { close } = writer;
-      writer.close = async () => {
-        control.push(existsSync(controlOf(writer)));
-        await close.call(writer);
-      };
-    });
-    assert.deepEqual([state, control], ['completed', [true, false, true, true]]);
   });
 
   it('is written when the record cannot be changed between two attempts', async () => {

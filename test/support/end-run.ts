@@ -4,7 +4,7 @@ import { UNKNOWN_USAGE, writeEnding } from '../../src/core/run/write-ending.ts';
 
 /** Ends a run after a second, with nothing besides its outcome. */
 export function endRun(writer: RunWriter, outcome: Outcome): Promise<number> {
-  const reported = {
+  return writeEnding(writer, outcome, {
     rc: null,
     signal: null,
     duration_s: 1,
@@ -14,6 +14,5 @@ export function endRun(writer: RunWriter, outcome: Outcome): Promise<number> {
     survivors: [],
     next: [],
     cost: null,
-  };
-  return writeEnding(writer, outcome, reported, { tidy: () => {} });
+  });
 }

@@ -89,23 +89,22 @@ async function recover(host: RunHost, runId: string): Promise<void> {
   };
   const writer = await store.takeOver(runId, mayTake, { recovers: true });
   try {
-    const tidy = () => tidyWorkspace(host.workspaces.of(runId));
     const end = await endInLog(store, runId);
-    if (end === undefined) await endAsLost(host, writer, tidy);
+    if (end === undefined) await endAsLost(host, writer);
     else {
       const { state, code } = end;
       // The supervisor may have died before it had fsynced its last event.
       await writer.log.sync();
       if (!(await writer.isInLedger())) await writer.enterInLedger({ state, code });
-      tidy();
       await writer.update({ ...changeFrom(end), events: writer.log.events }, { durable: true });
     }
+    tidyWorkspace(host.workspaces.of(runId));
   } finally {
     await writer.close();
   }
 }
 
-async function endAsLost(host: RunHost, writer: RunWriter, tidy: () => void): Promise<void> {
+async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
   const { store } = host;
   const { record } = writer;
   const workspace = host.workspaces.of(record.run_id);
@@ -141,7 +140,7 @@ async function endAsLost(host: RunHost, writer: RunWriter, tidy: () => void): Pr
     attempt: record.attempt,
     late: true,
   } as const;
-  await writeEnding(writer, outcome, reported, { tidy, from });
+  await writeEnding(writer, outcome, reported, from);
 }
 
 /** A record that ACOR has not written must not prevent the end of the run. */

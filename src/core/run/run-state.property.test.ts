@@ -208,7 +208,7 @@ class RandomRun {
       state === 'failed'
         ? stopped('E_DEADLINE', 'too late')
         : { state, code: null, message: null, hint: null, retryable: false, byRunner: false };
-    await writeEnding(this.#writer, outcome, FACTS, { tidy: () => {} });
+    await writeEnding(this.#writer, outcome, FACTS);
     this.#writer.close();
   }
 

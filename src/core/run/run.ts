@@ -131,14 +131,18 @@ export class Run {
       // The end is the last event: from here on no answer is taken.
       this.#control.close();
       await this.#questions.close();
-      const reported = { ...summary, usage: exit?.usage ?? UNKNOWN_USAGE, cost: await this.#cost() };
-      summary.events = await writeEnding(this.#writer, outcome, reported, { tidy: () => this.#tidy() });
+      summary.events = await writeEnding(this.#writer, outcome, {
+        ...summary,
+        usage: exit?.usage ?? UNKNOWN_USAGE,
+        cost: await this.#cost(),
+      });
       completed = outcome.state === 'completed';
       await this.#watch?.afterEnd();
       return summary;
     } finally {
       this.#isOver = true;
       this.#control.close();
+      await this.#tidy();
       await this.#writer.close();
       await this.#slot.end({ completed });
     }
@@ -146,7 +150,7 @@ export class Run {
 
   /**
    * Removes files that an ended run does not need. Failures are ignored: the run has ended. A supervisor that was replaced removes
-   * nothing: the requests and the streams belong to the supervisor that replaced it.
+   * nothing: the requests and the streams belong to the next attempt.
    */
   async #tidy(): Promise<void> {
     const newest = await this.#store.leases.newest(this.runId).catch(() => undefined);

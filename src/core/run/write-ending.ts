@@ -22,15 +22,14 @@ type Reported = Pick<RunnerEnd, 'rc' | 'signal' | 'duration_s' | 'usage' | 'atte
 
 /**
  * Writes the end of a run to the log, which is fsynced, then to the ledger, then to the record, so that recovery can continue after a
- * crash in between. On a full disk it uses the space that was reserved at the start. `tidy` removes what an ended run does not need, and
- * comes before the record: once that is final, the folders belong to the next attempt. Recovery passes the last state in the log as
+ * crash in between. On a full disk it uses the space that was reserved at the start. Recovery passes the last state in the log as
  * `from`; when that is the outcome's state, only `runner_end` is missing. Returns the number of events.
  */
 export async function writeEnding(
   writer: RunWriter,
   outcome: Outcome,
   reported: Reported,
-  { tidy, from }: { tidy: () => void | Promise<void>; from?: RunState },
+  from?: RunState,
 ): Promise<number> {
   const { state, code, message } = outcome;
   const { rc, signal, duration_s, usage, attempt, cost } = reported;
@@ -39,7 +38,6 @@ export async function writeEnding(
   // Not retried: after a failed fsync the next one succeeds although the kernel has dropped the data.
   await writer.log.sync();
   await withReserveRetry(writer, () => writer.enterInLedger({ state, code }));
-  await tidy();
   const events = writer.log.events;
   const ended: Partial<RunRecord> = {
     state,
