@@ -9,6 +9,7 @@ import { AcorError } from '../../src/protocol/acor-error.ts';
 import { newRun } from '../contracts/new-run.ts';
 import { endRun } from '../support/end-run.ts';
 import { FlowsInMemory } from '../support/flows-in-memory.ts';
+import { reachedInTime } from '../support/in-time.ts';
 import { until } from '../support/project.ts';
 
 const PLAIN = 'version: 1.0.0\nadapter: plain\n';
@@ -197,8 +198,12 @@ describe('a pipe', () => {
   });
 
   it('ends at its deadline with all its stages', async () => {
-    const { summary, task } = await run(['counts 1', 'holds'], { timeoutS: 1 });
-    assert.deepEqual([summary.code, summary.message], ['E_DEADLINE', 'the pipe timed out after 1 s']);
+    const { task } = await reachedInTime(async (limitS) => {
+      const ended = await run(['counts 1', 'holds'], { timeoutS: limitS });
+      const { code, message } = ended.summary;
+      assert.deepEqual([code, message], ['E_DEADLINE', `the pipe timed out after ${limitS} s`]);
+      return ended.of('task_started').length === 2 ? ended : undefined;
+    });
     assert.deepEqual(
       [task('task_done', '2.holds').status, task('task_done', '2.holds').msg],
       ['cancelled', 'deadline'],
