@@ -60,7 +60,7 @@ describe('a question of a workflow', () => {
     );
     await project.noted('begin went left');
     const flow = project.flowId();
-    project.kill(flow);
+    await project.killSupervisor(flow);
     await running.finished;
     project.write('go', '');
     const resumed = await project.envelope(['resume', flow, '--no-stream']);
