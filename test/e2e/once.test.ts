@@ -88,7 +88,7 @@ describe('a run with an idempotency key', () => {
     assert.deepEqual([detached.data.run_id, detached.data.state], [runId, 'completed']);
   });
 
-  it('is told as ended by the end in its log, although its supervisor has not written the record yet', async () => {
+  it('is shown as ended by the end in its log, although its supervisor has not written the record yet', async () => {
     const { project } = tracing();
     using _ = project;
     const { end } = await project.run(['--idempotency-key', 'k', ...APPEND]);
