@@ -77,12 +77,15 @@ class Processes {
   }
 }
 
+const OWN_TERMINAL = terminalOf(process.pid);
+
 /** The paused processes, and the timers that continue them. */
 const paused = new Map<number, NodeJS.Timeout>();
 
 function pause(pid: number, ms: number): void {
-  // A process that a test has stopped stays so.
-  if (paused.has(pid) || !/[RSD]/.test(readProcess(pid)?.state ?? '')) return;
+  // A process that a test has stopped stays so. In a terminal of a test, a stop is the user's Ctrl-Z, and its shell stops with it.
+  if (paused.has(pid) || !/[RSD]/.test(readProcess(pid)?.state ?? '') || terminalOf(pid) !== OWN_TERMINAL)
+    return;
   try {
     process.kill(pid, 'SIGSTOP');
   } catch {
@@ -92,6 +95,16 @@ function pause(pid: number, ms: number): void {
     pid,
     setTimeout(() => goOn(pid), ms),
   );
+}
+
+/** The number of a process's controlling terminal; '0' without one. */
+function terminalOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[4];
+  } catch {
+    return undefined;
+  }
 }
 
 function goOn(pid: number): void {
