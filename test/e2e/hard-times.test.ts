@@ -22,7 +22,11 @@ const needsMounts = canMount ? {} : { skip: 'needs unshare and a kernel that let
 describe('acor run under adverse conditions', () => {
   let project: TestProject;
   before(() => {
-    project = new TestProject({ tools: ['waits', 'heeds_cancel', 'quick', 'many_events', 'ignores_term'] });
+    project = new TestProject({
+      tools: ['waits', 'heeds_cancel', 'quick', 'many_events', 'ignores_term'],
+      // A tool that heeds the cancel file has a minute for it, however busy the machine is.
+      config: 'version: 1\nenvironment: { cancel_grace_s: 60 }\n',
+    });
   });
   after(() => project[Symbol.dispose]());
 
@@ -109,9 +113,12 @@ describe('acor run under adverse conditions', () => {
     it('leaves no part of a watchdog that hangs', async () => {
       const running = project.start(['run', 'waits']);
       const { run_id } = await running.event('heartbeat');
-      const [watchdog] = watchdogsOf(String(run_id));
+      let watchdog: number | undefined;
       const timer = () => childrenOf(watchdog!).flatMap((pid) => [pid, ...childrenOf(pid)]);
-      await until(() => timer().length === 2);
+      await until(() => {
+        [watchdog] = watchdogsOf(String(run_id));
+        return watchdog !== undefined && timer().length === 2;
+      });
       const parts = [watchdog!, ...timer()].map(identify);
       process.kill(watchdog!, 'SIGSTOP');
       running.child.kill('SIGKILL');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { reachedInTime } from '../support/in-time.ts';
 import { type Event, processesOf, until } from '../support/project.ts';
 import { endsOf, WorkflowProject } from '../support/workflow-project.ts';
 
@@ -46,7 +47,7 @@ describe('a workflow that is killed', () => {
     await project.noted('begin two');
     const flow = project.flowId();
     const two = await project.child('two');
-    project.kill(flow);
+    await project.killSupervisor(flow);
     // The child is not affected.
     project.write('go', '');
     await project.noted('two');
@@ -70,7 +71,7 @@ describe('a workflow that is killed', () => {
     project.startFlow(threeSteps(project));
     await project.noted('begin two');
     const flow = project.flowId();
-    project.kill(flow);
+    await project.killSupervisor(flow);
     await project.acor(['health', '--fix']);
     const resumed = project.start(['workflow', 'resume', flow]);
     await until(() => project.record(flow)!.state === 'running');
@@ -83,7 +84,7 @@ describe('a workflow that is killed', () => {
   it('finds the run of a step again whose start it never recorded', async () => {
     using project = await stoppedBeforeItRecordsTheStart();
     const flow = project.flowId();
-    project.kill(flow);
+    await project.killSupervisor(flow);
     assert.equal((await project.envelope(['resume', flow, '--no-stream'])).code, 0);
     assert.deepEqual(project.notes(), ['begin one', 'one', 'begin two', 'two', 'begin three', 'three']);
     assert.equal(project.runIds().length, 4);
@@ -95,7 +96,7 @@ describe('a workflow that is killed', () => {
     await project.noted('begin two');
     const flow = project.flowId();
     const two = await project.child('two');
-    project.kill(flow);
+    await project.killSupervisor(flow);
     await until(() => processesOf(two).length > 0);
     const { code } = await project.envelope(['cancel', flow]);
     assert.equal(code, 0);
@@ -108,7 +109,7 @@ describe('a workflow that is killed', () => {
       threeSteps(project, { retry: { max: 1, on: ['E_RUNNER_LOST'], backoff_s: 0 } }),
     );
     await project.noted('begin two');
-    project.kill(await project.child('two'));
+    await project.killSupervisor(await project.child('two'));
     await until(() => project.notes().filter((line) => line === 'begin two').length === 2);
     project.write('go', '');
     assert.equal((await running.finished).code, 0);
@@ -126,7 +127,7 @@ describe('a workflow that is killed', () => {
     );
     await project.noted('begin two');
     const flow = project.flowId();
-    project.kill(await project.child('two'));
+    await project.killSupervisor(await project.child('two'));
     assert.equal((await running.finished).code, 1);
     project.write('go', '');
     const again = await project.envelope(['resume', flow, '--no-stream']);
@@ -143,7 +144,7 @@ describe('a workflow that is killed', () => {
     await project.noted('begin two');
     const flow = project.flowId();
     const two = await project.child('two');
-    project.kill(two);
+    await project.killSupervisor(two);
     assert.equal((await running.finished).code, 1);
     project.write('go', '');
     assert.equal((await project.envelope(['resume', two, '--no-stream'])).code, 0);
@@ -162,7 +163,7 @@ describe('a workflow that is killed', () => {
       ],
     });
     await project.noted('begin two');
-    project.kill(await project.child('sub'));
+    await project.killSupervisor(await project.child('sub'));
     project.write('go', '');
     assert.equal((await running.finished).code, 0);
     assert.deepEqual(project.done(), ['after', 'one', 'three', 'two']);
@@ -195,11 +196,15 @@ describe('a workflow', () => {
   });
 
   it('ends its children at its own deadline', async () => {
-    using project = new WorkflowProject();
-    const { end } = await project.flow({ timeout_s: 1.5, ...threeSteps(project) });
-    assert.deepEqual([end.state, end.code], ['failed', 'E_DEADLINE']);
-    const two = await project.child('two');
-    assert.deepEqual([project.record(two)!.state, processesOf(two)], ['cancelled', []]);
+    const [state, left] = await reachedInTime(async (limitS) => {
+      using project = new WorkflowProject();
+      const { end } = await project.flow({ timeout_s: limitS, ...threeSteps(project) });
+      assert.deepEqual([end.state, end.code], ['failed', 'E_DEADLINE']);
+      if (!project.notes().includes('begin two')) return undefined;
+      const two = await project.child('two');
+      return [project.record(two)!.state, processesOf(two)] as const;
+    });
+    assert.deepEqual([state, left], ['cancelled', []]);
   });
 
   it('runs a step and all that depend on it again, and nothing else', async () => {

@@ -60,7 +60,7 @@ describe('a question of a workflow', () => {
     );
     await project.noted('begin went left');
     const flow = project.flowId();
-    project.kill(flow);
+    await project.killSupervisor(flow);
     await running.finished;
     project.write('go', '');
     const resumed = await project.envelope(['resume', flow, '--no-stream']);
@@ -110,6 +110,20 @@ describe('a question of a child', () => {
       assert.equal((await project.envelope(['decisions'])).data.decisions.length, 1);
     });
   }
+
+  it('is not shown as open once the child has its answer, although the workflow has not taken notice of it', async () => {
+    using project = new WorkflowProject(['asks']);
+    await project.startFlow({ steps: [{ name: 'ask', tool: 'asks' }] }).finished;
+    const flow = project.flowId();
+    const { pid } = project.record(flow)!;
+    process.kill(pid, 'SIGSTOP');
+    await project.envelope(['answer', flow, '--choice', 'fast']);
+    assert.deepEqual((await project.envelope(['show', flow])).data.questions, []);
+    const { data } = await project.envelope(['wait', flow, '--timeout', '0.2']);
+    assert.deepEqual([data.waited, data.state], ['timeout', 'waiting_ai']);
+    process.kill(pid, 'SIGCONT');
+    assert.equal((await project.envelope(['wait', flow])).data.state, 'completed');
+  });
 
   it('is answered in advance by answers of the workflow', async () => {
     using project = new WorkflowProject(['asks']);

@@ -64,11 +64,6 @@ export class WorkflowProject extends TestProject {
     }
   }
 
-  /** Kills the process that supervises a run, once there is one. */
-  kill(runId: string): void {
-    process.kill(this.record(runId)!.pid, 'SIGKILL');
-  }
-
   async noted(line: string): Promise<void> {
     await until(() => this.notes().includes(line));
   }
