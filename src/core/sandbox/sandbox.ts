@@ -32,6 +32,10 @@ export interface SandboxRequest {
   runtime: string;
   language: string;
   toolDir: string;
+  /** The folder of the project, whose programs and links no user of this machine has chosen. */
+  project?: string;
+  /** A person chose the runtime in the configuration, so that its installation is readable although it is not on the PATH. */
+  isChosen?: boolean;
   folders: RunFolders;
   /** Where the tool starts, when that is not its workspace. */
   cwd?: string;
@@ -43,6 +47,8 @@ export interface SandboxRequest {
   hidden: readonly string[];
   /** Further executable programs by name; null when the manifest names none. */
   commands: readonly string[] | null;
+  /** Programs beyond the manifest, for which a person is asked before the tool starts. */
+  asked?: readonly string[];
   /** The tool is observed: it may start any program, and a file gets its system calls. No tool sees the file. */
   traceTo?: string;
   /** The PATH for finding programs. */
