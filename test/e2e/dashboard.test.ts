@@ -183,7 +183,7 @@ describe('the dashboard', { skip: NO_BROWSER }, () => {
     const flow = (await project.envelope(['workflow', 'run', 'flow', '--no-stream'])).data.run_id;
     await page.goto(`${server.url}#/runs/${flow}`);
     await rows
-      .filter({ hasText: /^quick completed/ })
+      .filter({ hasText: /^quick\s*completed/ })
       .nth(1)
       .waitFor();
     assert.equal(await rows.filter({ hasText: 'quick' }).getByRole('link').count(), 2);
