@@ -43,3 +43,15 @@ function randomHex(bytes: number): string {
 export function randomBytes(count: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(count));
 }
+
+/** What a program that a run starts learns about the trace (W3C Trace Context): the tool, or the supervisor of a child run. */
+export function traceVariables(of: {
+  traceId: string;
+  spanId: string;
+  isSampled: boolean;
+  traceState: string | null;
+}): Record<'TRACEPARENT' | 'TRACESTATE', string> {
+  const flags = of.isSampled ? '01' : '00';
+  // The variable of the caller must not remain beside another TRACEPARENT.
+  return { TRACEPARENT: `00-${of.traceId}-${of.spanId}-${flags}`, TRACESTATE: of.traceState ?? '' };
+}

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { whyDenied } from '../../../protocol/names.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
+import { traceVariables } from '../../../util/ids.ts';
 import { callFolders, mayCallTools, type RunWorkspace } from '../workspace.ts';
-import { traceVariables } from './from-request.ts';
 import type { ToolPlan } from './tool-plan.ts';
 
 /** Below the 128 KiB of Linux for one variable. */

@@ -71,20 +71,6 @@ export function traceContextOf({
   return { traceId, parentSpanId: parentSpanId!, isSampled, traceState: validTraceState(tracestate) };
 }
 
-/** What a program that a run starts learns about its trace: the tool, or the supervisor of a child run. */
-export function traceVariables({
-  traceId,
-  spanId,
-  isSampled,
-  traceState,
-}: Pick<RunPlan, 'traceId' | 'spanId' | 'isSampled' | 'traceState'>): Record<
-  'TRACEPARENT' | 'TRACESTATE',
-  string
-> {
-  // The variable of the caller must not remain beside another TRACEPARENT.
-  return { TRACEPARENT: `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`, TRACESTATE: traceState ?? '' };
-}
-
 /** As it came, but for members that are too much for the limits; null when it is empty or invalid. */
 function validTraceState(text: string): string | null {
   const members = text

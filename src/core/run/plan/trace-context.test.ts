@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { traceContextOf, traceVariables } from './from-request.ts';
+import { traceVariables } from '../../../util/ids.ts';
+import { traceContextOf } from './from-request.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';

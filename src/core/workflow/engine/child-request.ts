@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { runName } from '../../../protocol/run.ts';
+import { traceVariables } from '../../../util/ids.ts';
 import { unreachable } from '../../../util/unreachable.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
-import { traceVariables } from '../../run/plan/from-request.ts';
 import { asText, evaluate, type Scope } from '../expression/expression.ts';
 import type { StepArguments } from '../model.ts';
 import { pipeCall } from '../pipe/pipe-call.ts';
