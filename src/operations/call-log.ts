@@ -1,4 +1,5 @@
-import { AppError } from '../compose/app-error.ts';
+import type { Envelope } from '../compose/envelope.ts';
+import type { NextStep } from '../compose/next-step.ts';
 import { callerName } from '../core/policy/caller-rules.ts';
 import type { CalledOperation } from '../core/ports/principal.ts';
 import { RUN_ID_PATTERN } from '../protocol/run.ts';
@@ -9,29 +10,26 @@ import type { AcorApp } from './acor-app.ts';
 const OWN_PROBLEMS = ['infra_error', 'unknown'];
 
 /**
- * Logs a call when it is answered: who, what, how long, and the code of an error. Of the input only the id of a run, because arguments and
- * messages may hold secrets.
+ * Logs a call of a server and its outcome: who, what, how long, and the code of an error. Of the input only the id of a run, because arguments
+ * and messages may hold secrets.
  */
-export function callLog(
+export function logCall(
   spec: string,
   { name, effect }: CalledOperation,
   input: Readonly<Record<string, unknown>>,
-  app: Pick<AcorApp, 'principal' | 'surface' | 'errorInfo'>,
-): (error: unknown) => void {
+  { principal, surface }: Pick<AcorApp, 'principal' | 'surface'>,
+  envelope: Envelope<NextStep>,
+): void {
   const log = openLog(spec);
-  const begun = performance.now();
   const run = String(input['run'] ?? '');
   const fields = {
     operation: name,
-    surface: app.surface,
-    caller: callerName(app.principal),
+    surface,
+    caller: callerName(principal),
     run_id: RUN_ID_PATTERN.test(run) ? run : undefined,
+    ms: Math.round(envelope.meta.elapsed),
   };
-  return (error) => {
-    const ms = Math.round(performance.now() - begun);
-    if (error === undefined) return log(effect === 'reads' ? 'debug' : 'info', 'call', { ...fields, ms });
-    const code = error instanceof AppError ? error.code : 'E_UNKNOWN';
-    const isOwn = OWN_PROBLEMS.includes(app.errorInfo(code)?.class ?? 'unknown');
-    log(isOwn ? 'error' : 'warn', 'call failed', { ...fields, ms, code });
-  };
+  if (envelope.ok) return log(effect === 'reads' ? 'debug' : 'info', 'call', fields);
+  const { code, class: kind } = envelope.error;
+  log(OWN_PROBLEMS.includes(kind) ? 'error' : 'warn', 'call failed', { ...fields, code });
 }

@@ -1,11 +1,6 @@
 import type * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
-import {
-  defineOperation,
-  type Operation,
-  type OperationContext,
-  type OperationDescription,
-} from '../compose/operation.ts';
+import { defineOperation, type Operation, type OperationDescription } from '../compose/operation.ts';
 import type { CalledOperation } from '../core/ports/principal.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { AcorApp } from './acor-app.ts';
@@ -20,34 +15,18 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
   return defineOperation({
     ...operation,
     async run(input, ctx) {
-      const done = await logOfCall(operation, input, ctx);
       try {
         const meant = input['run'] === 'last' ? { ...input, run: await newestRun(ctx.app) } : input;
         await ctx.app.authorize(calledWith(operation, meant), meant);
         const result = await operation.run(meant, ctx);
         if (result.kind === 'failure') await ctx.app.readErrorCodes();
-        done?.(result.kind === 'failure' ? result.error : undefined);
         return result;
       } catch (error) {
         await ctx.app.readErrorCodes();
-        const shown = error instanceof AcorError ? asAppError(error) : error;
-        done?.(shown);
-        throw shown;
+        throw error instanceof AcorError ? asAppError(error) : error;
       }
     },
   });
-}
-
-/** Writes the call into ACOR's own log when it is answered; undefined when there is no log, and then nothing is loaded for it. */
-async function logOfCall(
-  operation: OperationDescription,
-  input: Readonly<Record<string, unknown>>,
-  { app, env }: OperationContext<AcorApp>,
-): Promise<((error: unknown) => void) | undefined> {
-  const spec = env['ACOR_LOG'];
-  if (!spec) return undefined;
-  const { callLog } = await import('./call-log.ts');
-  return callLog(spec, calledWith(operation, input), input, app);
 }
 
 /** The operation as a policy sees it when it is called with this input. */
