@@ -1,10 +1,12 @@
 import { html, render } from 'htm/preact';
 import { isConnected } from './connection.ts';
 import { keepInbox, openQuestions } from './inbox.ts';
+import { CostsPage } from './pages/costs.ts';
 import { HealthPage } from './pages/health.ts';
 import { InboxPage } from './pages/inbox.ts';
 import { RunPage } from './pages/run.ts';
 import { RunsPage } from './pages/runs.ts';
+import { SchedulesPage } from './pages/schedules.ts';
 import { ToolPage, ToolsPage } from './pages/tools.ts';
 import { WorkflowPage, WorkflowsPage } from './pages/workflows.ts';
 import { type Route, route } from './route.ts';
@@ -14,6 +16,8 @@ const PAGES = [
   { name: 'runs', title: 'Runs' },
   { name: 'tools', title: 'Tools' },
   { name: 'workflows', title: 'Workflows' },
+  { name: 'schedules', title: 'Schedules' },
+  { name: 'costs', title: 'Costs' },
   { name: 'health', title: 'Health' },
 ] as const;
 
@@ -50,6 +54,10 @@ function Page({ route: { page, id, query } }: { route: Route }) {
       return id === undefined
         ? html`<${WorkflowsPage} />`
         : html`<${WorkflowPage} key=${id} workflow=${id} run=${query.get('run') ?? undefined} />`;
+    case 'schedules':
+      return html`<${SchedulesPage} />`;
+    case 'costs':
+      return html`<${CostsPage} query=${query} />`;
     case 'health':
       return html`<${HealthPage} />`;
     default:

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AcorApp, Principal } from '../operations/acor-app.ts';
 import { watchProjectRuns } from '../operations/project/project-stamp.ts';
 import { type RunChanges, runChanges } from '../operations/run/run-changes.ts';
@@ -6,6 +7,10 @@ import { type RunChanges, runChanges } from '../operations/run/run-changes.ts';
 /** Changes that follow each other in less time are sent together. */
 const INTERVAL_MS = 200;
 const KEEP_ALIVE_MS = 15_000;
+/** Sending takes at most one part in so many of the time, so that a thousand readers leave the server free for requests. */
+const SHARE_OF_TIME = 5;
+/** After so many readers other requests get their turn. */
+const READERS_A_TURN = 50;
 
 interface Reader {
   res: ServerResponse;
@@ -24,6 +29,7 @@ export class ChangeStream {
   #timer: NodeJS.Timeout | undefined;
   #isLooking = false;
   #isStale = false;
+  #lookTookMs = 0;
 
   constructor(appFor: (principal: Principal) => AcorApp) {
     this.#appFor = appFor;
@@ -55,7 +61,10 @@ export class ChangeStream {
   #wake(): void {
     this.#isStale = true;
     if (this.#isLooking || this.#timer !== undefined || this.#readers.size === 0) return;
-    this.#timer = setTimeout(() => void this.#look(), INTERVAL_MS);
+    this.#timer = setTimeout(
+      () => void this.#look(),
+      Math.max(INTERVAL_MS, this.#lookTookMs * (SHARE_OF_TIME - 1)),
+    );
   }
 
   /** Readers of one principal with the same cursor share a look. */
@@ -63,6 +72,7 @@ export class ChangeStream {
     this.#timer = undefined;
     this.#isLooking = true;
     this.#isStale = false;
+    const begun = performance.now();
     const ready = [...this.#readers].filter(({ res }) => !res.writableNeedDrain);
     const sameLook = ({ principal: { kind, name }, cursor }: Reader) => `${kind} ${name} ${cursor}`;
     for (const readers of Map.groupBy(ready, sameLook).values()) {
@@ -70,12 +80,15 @@ export class ChangeStream {
       // A project that is invalid for a moment is looked at again after its next change.
       const changes = await runChanges(this.#appFor(principal), cursor).catch(() => undefined);
       if (changes === undefined || isEmpty(changes)) continue;
-      const message = messageOf(changes);
-      for (const reader of readers) {
+      // The same bytes for all: a text would be encoded for each.
+      const message = Buffer.from(messageOf(changes));
+      for (const [at, reader] of readers.entries()) {
+        if (at % READERS_A_TURN === READERS_A_TURN - 1) await nextTurn();
         reader.cursor = changes.cursor;
         reader.res.write(message);
       }
     }
+    this.#lookTookMs = performance.now() - begun;
     this.#isLooking = false;
     if (this.#isStale) this.#wake();
   }

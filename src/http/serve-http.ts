@@ -7,6 +7,7 @@ import { asAppError } from '../operations/define.ts';
 import { ProjectHost } from '../operations/project-host.ts';
 import { listenOnLoopback } from '../operations/system/listen.ts';
 import { AcorError } from '../protocol/acor-error.ts';
+import type { Log } from '../util/log.ts';
 import { RateLimit } from '../util/rate-limit.ts';
 import { userName } from '../util/user-name.ts';
 import { sendArtifact } from './artifact-route.ts';
@@ -61,6 +62,12 @@ export async function serveHttp(request: HttpRequest): Promise<never> {
   const { signal } = new AbortController();
   void deliverForever(() => host.openFor(owner).app, env, signal);
   void runSchedules(host, { owner, env, signal });
+  if (env['ACOR_LOG']) {
+    const { openLog } = await import('../util/log.ts');
+    const log = openLog(env['ACOR_LOG']);
+    log('info', 'listening', { port });
+    server.on('request', (req, res) => logRequest(log, req, res));
+  }
   request.onListening({ port, code: gate.sessions.newCode() });
   return new Promise<never>(() => {});
 }
@@ -170,6 +177,17 @@ class Site {
     const status = thrown instanceof HttpError ? thrown.status : undefined;
     sendEnvelope(res, failure(problem.error, { tool: 'acor', elapsed: 0 }), status);
   }
+}
+
+/** Without the query, which may hold the code of a link, and without the body. */
+function logRequest(log: Log, { method, url = '' }: IncomingMessage, res: ServerResponse): void {
+  const begun = performance.now();
+  const path = url.split('?', 1)[0];
+  res.on('close', () => {
+    const status = res.statusCode;
+    const level = status >= 500 ? 'error' : status >= 400 ? 'warn' : 'debug';
+    log(level, 'request', { method, path, status, ms: Math.round(performance.now() - begun) });
+  });
 }
 
 /** The trace of the request, which its runs join. */

@@ -94,6 +94,12 @@ export class OpenHost {
   ): Promise<Envelope<NextStep>> {
     const op = await this.#host.load(operation);
     const call = { context: this.app, cwd: this.app.cwd, env: this.#env, ...options };
-    return callOperation(this.#host.cli, op, input, call);
+    const envelope = await callOperation(this.#host.cli, op, input, call);
+    const { ACOR_LOG: log } = this.#env;
+    if (log) {
+      const { logCall } = await import('./call-log.ts');
+      logCall(log, op, input, this.app, envelope);
+    }
+    return envelope;
   }
 }

@@ -14,10 +14,15 @@ const LOADED: Readonly<Record<string, string>> = {
     runs: 'table, [role=log]',
     tools: 'main li, form',
     workflows: 'main li',
+    schedules: 'article, .command',
+    costs: 'main p',
     health: '.checks',
   },
 };
-const ALLOW = ['answer', 'run', 'cancel'].flatMap((word) => ['--http-allow', word]);
+const ALLOW = ['answer', 'run', 'cancel', 'schedule pause', 'schedule resume'].flatMap((word) => [
+  '--http-allow',
+  word,
+]);
 
 describe('the dashboard', { skip: NO_BROWSER }, () => {
   let project: TestProject;
@@ -57,6 +62,12 @@ describe('the dashboard', { skip: NO_BROWSER }, () => {
         .join('')}read -r answer\nexit 3\n`,
       0o755,
     );
+    project.write(
+      'tools/spends/cli.sh',
+      `#!/bin/bash\necho '{"v":1,"type":"result","status":"ok","metrics":{"cost_usd":0.25,"input_tokens":1000,"output_tokens":10}}'\n`,
+      0o755,
+    );
+    await project.acor(['schedule', 'add', 'quick', '--cron', '0 3 1 1 *', '--name', 'yearly']);
     [server, browser] = await Promise.all([TestServer.start(project, ALLOW), TestBrowser.start()]);
     user = await browser.signIn(server.link);
   });
@@ -144,6 +155,40 @@ describe('the dashboard', { skip: NO_BROWSER }, () => {
     assert.equal(await download.failure(), null);
   });
 
+  it('shows the schedules, pauses one, and shows what the runs of a day have cost', async () => {
+    const { page } = user;
+    await page.goto(`${server.url}#/schedules`);
+    await page.getByRole('heading', { name: 'yearly active' }).waitFor();
+    await page.getByRole('button', { name: 'Pause', exact: true }).press('Enter');
+    await page.getByRole('heading', { name: 'yearly paused' }).waitFor();
+    const { data } = await project.envelope(['schedule', 'show', 'yearly']);
+    assert.equal(data.state, 'paused');
+    await page.getByRole('button', { name: 'Resume', exact: true }).press('Enter');
+    await page.getByRole('heading', { name: 'yearly active' }).waitFor();
+    await project.run(['spends']);
+    await page.goto(`${server.url}#/costs?by=tool`);
+    await page.getByRole('row', { name: /^spends \$0\.25 1010 / }).waitFor();
+    assert.equal(await page.locator('tbody .bar').count(), 2);
+  });
+
+  it('shows the states of a run, its attempts and its steps on one scale', async () => {
+    const { page } = user;
+    const run = await askingRun();
+    await page.goto(`${server.url}#/runs/${run}`);
+    const rows = page.getByRole('region', { name: 'Timeline' }).getByRole('row');
+    await rows.filter({ hasText: /asks .*waiting/ }).waitFor();
+    await project.envelope(['answer', run, '--choice', 'fast']);
+    await project.envelope(['wait', run]);
+    await rows.filter({ hasText: 'attempt 1' }).nth(1).waitFor();
+    const flow = (await project.envelope(['workflow', 'run', 'flow', '--no-stream'])).data.run_id;
+    await page.goto(`${server.url}#/runs/${flow}`);
+    await rows
+      .filter({ hasText: /^quick\s*completed/ })
+      .nth(1)
+      .waitFor();
+    assert.equal(await rows.filter({ hasText: 'quick' }).getByRole('link').count(), 2);
+  });
+
   it('shows a long log by windows: its end, single steps, a search, and a link to a line', async () => {
     const { page } = user;
     const run = String(
@@ -210,6 +255,8 @@ describe('the dashboard', { skip: NO_BROWSER }, () => {
         'tools/asks',
         'workflows',
         'workflows/flow',
+        'schedules',
+        'costs',
         'health',
       ]) {
         await page.goto(`${server.url}#/${path}`);
@@ -218,7 +265,7 @@ describe('the dashboard', { skip: NO_BROWSER }, () => {
         assert.deepEqual(await violationsOf(page), [], path);
       }
       await page.setViewportSize({ width: 360, height: 740 });
-      for (const path of ['inbox', 'runs', `runs/${run}`, 'workflows/flow']) {
+      for (const path of ['inbox', 'runs', `runs/${run}`, 'workflows/flow', 'schedules', 'costs']) {
         await page.goto(`${server.url}#/${path}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
         const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');

@@ -14,6 +14,7 @@ export async function connectTo(
     capabilities?: ClientOptions['capabilities'];
     flags?: readonly string[];
     name?: string;
+    env?: Record<string, string>;
   } = {},
 ): Promise<Client> {
   const { era = 'legacy', capabilities = {}, flags = [], name = 'tester' } = options;
@@ -22,6 +23,7 @@ export async function connectTo(
     PATH: process.env['PATH'] ?? '',
     HOME: project.root,
     XDG_DATA_HOME: join(project.root, 'data'),
+    ...options.env,
   };
   await client.connect(
     new StdioClientTransport({

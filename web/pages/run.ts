@@ -10,6 +10,7 @@ import { QuestionForm } from '../parts/question-form.ts';
 import { State } from '../parts/state.ts';
 import { Steps } from '../parts/steps.ts';
 import { durationText, Time } from '../parts/time.ts';
+import { Timeline } from '../parts/timeline.ts';
 import { hrefOf } from '../route.ts';
 import { RunTable } from './runs.ts';
 
@@ -99,13 +100,15 @@ function Facts({ run }: { run: Run }) {
     </dl>`;
 }
 
-function Children({ run: { run_id, kind, tool, parent } }: { run: Run }) {
+function Children({ run }: { run: Run }) {
+  const { run_id, kind, tool, parent } = run;
   const isParent = kind === 'workflow' || kind === 'pipe';
   const answer = useAnswer('run.list', { parent: run_id }, { limit: 100 });
   const children = answer?.ok ? answer.data.runs : [];
   return html`
     ${parent !== null && html`<p>Part of <a href=${hrefOf('runs', parent.run_id)}>${parent.run_id}</a>.</p>`}
     ${kind === 'workflow' && html`<p><a href=${hrefOf('workflows', tool.replace(/^workflow:/, ''), { run: run_id })}>Its graph</a></p>`}
+    <${Timeline} run=${run} children=${children} />
     ${(isParent || children.length > 0) && html`<h2>Steps</h2><${RunTable} runs=${children} />`}`;
 }
 

@@ -29,7 +29,7 @@ export interface ScheduledProject {
   workspaces: { root: string };
 }
 
-interface Options {
+export interface SchedulerOptions {
   /** Opens the project as it is now. */
   open: () => Promise<ScheduledProject>;
   /** Starts the run of a schedule, or finds the run that has the key. Returns its id, or throws why there is none. */
@@ -55,7 +55,7 @@ interface Wanted {
  * the key finds.
  */
 export class Scheduler {
-  readonly #options: Options;
+  readonly #options: SchedulerOptions;
   /** Set by a change of the schedules, of the runs or of watched files. */
   #wake: () => void = () => {};
   #hasChanged = false;
@@ -74,7 +74,7 @@ export class Scheduler {
   /** The state in which each watch found its files changed: it waits until it is the same at the next look. */
   readonly #lastDigests = new Map<string, string>();
 
-  constructor(options: Options) {
+  constructor(options: SchedulerOptions) {
     this.#options = options;
   }
 

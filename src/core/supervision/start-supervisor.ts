@@ -34,6 +34,7 @@ export const OWN_VARIABLES = [
   'XDG_CACHE_HOME',
   'XDG_DATA_HOME',
   'XDG_CONFIG_HOME',
+  'ACOR_LOG',
 ];
 
 /**

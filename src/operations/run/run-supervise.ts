@@ -89,7 +89,11 @@ async function superviseOne(
     const stopListening = interrupts.listen((signal, count) =>
       run.cancel(`interrupted by ${signal}`, { force: count > 1 }),
     );
-    await run.ended;
+    const log =
+      process.env['ACOR_LOG'] && (await import('../../util/log.ts')).openLog(process.env['ACOR_LOG']);
+    if (log) log('info', 'run supervised', { run_id: run.runId, tool: request.tool });
+    const { state, code } = await run.ended;
+    if (log) log('info', 'run ended', { run_id: run.runId, state, code });
     stopListening();
   }
   reply({ free: true });

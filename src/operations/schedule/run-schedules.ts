@@ -1,4 +1,5 @@
-import { Scheduler } from '../../core/schedule/scheduler.ts';
+import { Scheduler, type SchedulerOptions } from '../../core/schedule/scheduler.ts';
+import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp, Principal } from '../acor-app.ts';
 import type { ProjectHost } from '../project-host.ts';
 
@@ -18,8 +19,28 @@ export function runSchedules(
       if (answer.ok) return String((answer.data as { run_id: unknown }).run_id);
       throw new Error(`${answer.error.code}: ${answer.error.message}`);
     },
+    ...logging(env['ACOR_LOG']),
     env,
     signal,
   });
   return scheduler.forever();
+}
+
+/** What goes into ACOR's own log. */
+function logging(spec: string | undefined): Pick<SchedulerOptions, 'onFiring' | 'onProblem'> {
+  if (!spec) return {};
+  const log = import('../../util/log.ts').then(({ openLog }) => openLog(spec));
+  return {
+    onFiring: ({ name }, { outcome, run_id, at }) =>
+      void log.then((write) =>
+        write(outcome === 'started' ? 'info' : 'warn', 'schedule fired', {
+          schedule: name,
+          outcome,
+          run_id,
+          at,
+        }),
+      ),
+    onProblem: (error) =>
+      void log.then((write) => write('error', 'schedules not looked at', { error: errorMessage(error) })),
+  };
 }

@@ -2,9 +2,11 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import { LineQueue } from '../../compose/line-queue.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { LOG_LEVELS } from '../../util/log.ts';
 import type { HttpClient } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { allowedBy } from './http-allow.ts';
+import { withLogLevel } from './log-level.ts';
 import { serverToken } from './server-token.ts';
 
 const DEFAULT_PORT = 7331;
@@ -35,12 +37,18 @@ export const httpServe = acorOperation({
       .describe(
         'What clients may do besides reading: a command (answer, cancel, run), or all that writes or destroys; may be given several times.',
       ),
+    log_level: z
+      .enum(LOG_LEVELS)
+      .optional()
+      .describe(
+        "Write ACOR's own log from this level on to standard error, as JSON lines. Alternative: ACOR_LOG, which may name a file.",
+      ),
   }),
   output: z.object({}),
   example: 'acor serve',
   moreExamples: ['acor serve --http-allow answer --http-allow cancel --token-file ~/.config/acor/http-token'],
   streams: 'One line with the url, the link that signs a browser in once, and the token if ACOR created it.',
-  async run({ port, token_file, client, http_allow }, ctx) {
+  async run({ port, token_file, client, http_allow, log_level }, ctx) {
     const { surfaces } = ctx.app;
     if (surfaces === undefined) {
       throw new AcorError('E_USAGE', 'a server cannot start another server', {
@@ -51,7 +59,8 @@ export const httpServe = acorOperation({
     const mayCall = allowedBy(http_allow);
     // Report an invalid project now, before a client waits for the server.
     await ctx.app.project();
-    const { ACOR_HTTP_TOKEN: given, ...env } = ctx.env;
+    const { ACOR_HTTP_TOKEN: given, ...others } = ctx.env;
+    const env = withLogLevel(others, log_level);
     const file = token_file === undefined ? undefined : resolve(ctx.cwd, token_file);
     const { token, isNew } = serverToken({ given, variable: 'ACOR_HTTP_TOKEN', file });
     const named = client.map((each) => namedClient(each, ctx.cwd));

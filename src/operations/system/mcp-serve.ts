@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import { LineQueue } from '../../compose/line-queue.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { LOG_LEVELS } from '../../util/log.ts';
 import { acorOperation } from '../define.ts';
+import { withLogLevel } from './log-level.ts';
 import { serverToken } from './server-token.ts';
 
 const DEFAULT_PORT = 7332;
@@ -45,13 +47,19 @@ export const mcpServe = acorOperation({
       .describe(
         'List up to this many tools of the project with their inputs; with more, clients search them with acor_search.',
       ),
+    log_level: z
+      .enum(LOG_LEVELS)
+      .optional()
+      .describe(
+        "Write ACOR's own log from this level on to standard error, as JSON lines. Alternative: ACOR_LOG, which may name a file.",
+      ),
   }),
   output: z.object({}),
   example: 'acor mcp',
   moreExamples: ['acor mcp --http --port 7332 --token-file ~/.config/acor/mcp-token'],
   streams:
     'JSON-RPC messages, one a line; with --http one line with the url, and with the token if ACOR created it.',
-  async run({ http, port, token_file, call_limit: callLimitS, max_tools: maxTools }, ctx) {
+  async run({ http, port, token_file, call_limit: callLimitS, max_tools: maxTools, log_level }, ctx) {
     const { surfaces } = ctx.app;
     if (surfaces === undefined) {
       const step = { operation: 'mcp.serve', input: {}, why: 'Serve the tools to agents.' };
@@ -62,7 +70,8 @@ export const mcpServe = acorOperation({
     }
     // Report an invalid project now, before a client waits for the server.
     await ctx.app.project();
-    const { ACOR_MCP_TOKEN: given, ...env } = ctx.env;
+    const { ACOR_MCP_TOKEN: given, ...others } = ctx.env;
+    const env = withLogLevel(others, log_level);
     const about = { cwd: ctx.cwd, env, signal: ctx.signal, callLimitS, maxTools };
     if (!http) {
       if (ctx.person !== null)
