@@ -9,7 +9,7 @@ export function reportUncaught(): void {
   process.on('uncaughtExceptionMonitor', (error) => {
     if (process.listenerCount('uncaughtException') === 0) end(error);
   });
-  // Bun tells the monitor nothing of a promise.
+  // Bun does not report a promise to the monitor.
   if (process.versions['bun'] === undefined) return;
   const onRejection = (error: unknown): void => {
     if (process.listenerCount('unhandledRejection') > 1) return;
