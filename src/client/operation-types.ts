@@ -985,6 +985,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
@@ -1214,6 +1220,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
@@ -1659,6 +1671,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
@@ -2193,6 +2211,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
