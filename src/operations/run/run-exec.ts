@@ -6,9 +6,6 @@ import { output, runFlags, startTool } from './run-start.ts';
 
 const list = z.array(z.string()).default([]);
 
-const NO_STDIN =
-  'the program does not get your standard input, which holds data: write them to a file, and name it as an argument';
-
 export const runExec = acorOperation({
   name: 'run.exec',
   summary: 'Run any program or script with the sandbox, limits and record of a tool.',
@@ -46,7 +43,6 @@ export const runExec = acorOperation({
     );
     const words = [...grants, '--', ...args];
     const { registry } = await ctx.app.project();
-    if (await ctx.hasUnreadStdin?.()) ctx.app.warn(NO_STDIN);
     const found = await registry.find(name, { args: words, cwd: ctx.cwd, env: ctx.env });
     return startTool({ ...flags, tool: name, args: words }, found, ctx);
   },
