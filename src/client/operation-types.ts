@@ -617,7 +617,7 @@ export interface OperationTypes {
       content: string;
     };
   };
-  /** List the artifacts of a run: path, size, hash, media type. */
+  /** List the artifacts of a run and of its steps: path, size, hash, media type. */
   'run.artifacts': {
     input: {
       /** The id of the run, or last for the newest one. */
@@ -633,6 +633,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
     };
   };
@@ -675,6 +677,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -690,6 +694,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -945,6 +951,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -960,6 +968,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1280,6 +1290,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1295,6 +1307,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1372,6 +1386,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1387,6 +1403,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1517,6 +1535,8 @@ export interface OperationTypes {
       } | null;
       /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1532,9 +1552,13 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }>;
       result: Record<string, unknown> | null;
       error: Record<string, unknown> | null;
+      /** How to fix a failed run. */
+      hint: string | null;
       /** The last lines of stderr of a failed run. */
       stderr?: Array<string> | undefined;
       artifacts: Array<{
@@ -1619,6 +1643,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1634,6 +1660,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1767,6 +1795,8 @@ export interface OperationTypes {
       waited: 'ended' | 'question' | 'timeout';
       /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1782,6 +1812,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }>;
       result: Record<string, unknown> | null;
       artifacts: Array<{
@@ -2153,6 +2185,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2168,6 +2202,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2483,6 +2519,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2498,6 +2536,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2568,6 +2608,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2583,6 +2625,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2662,6 +2706,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2677,6 +2723,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;

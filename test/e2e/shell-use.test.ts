@@ -248,7 +248,7 @@ describe('a question', () => {
     assert.equal((await project.acor(['cancel', offered.error.details.run_id])).code, 0);
   });
 
-  it('of a run that a tool has started is told to the readers of that tool', async () => {
+  it('of a run that a tool has started is reported to the readers of that tool', async () => {
     project.write(
       'tools/starts/tool.yaml',
       YAML('starts', 'adapter: plain\nentry: cli.sh\npermissions: { commands: [acor] }\n'),
@@ -260,10 +260,10 @@ describe('a question', () => {
     );
     const running = project.start(['run', 'starts']);
     const { run_id } = await running.event('runner_start');
-    const told = () =>
+    const reported = () =>
       project.events(String(run_id)).find(({ msg }) => /waits for an answer$/.test(String(msg)));
-    await until(() => told() !== undefined);
-    const child = String(told()!.child_run_id);
+    await until(() => reported() !== undefined);
+    const child = String(reported()!.child_run_id);
     const { data, meta } = await project.envelope(['show', String(run_id)]);
     assert.deepEqual(
       data.questions.map(({ run_id, action }: { run_id: string; action: string }) => [run_id, action]),

@@ -47,7 +47,7 @@ export async function runHere(
   };
 }
 
-/** Passes the events on; notes on stderr what becomes of the run when the reader of stdout is gone. */
+/** Passes the events on; notes on stderr whether the run continues when the reader of stdout is gone. */
 async function* untilLeft(
   run: Run,
   isCancelled: () => boolean,
