@@ -995,6 +995,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
@@ -1224,6 +1230,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
@@ -1687,6 +1699,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
@@ -2229,6 +2247,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
