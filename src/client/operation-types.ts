@@ -2316,6 +2316,8 @@ export interface OperationTypes {
           value: true | 'project';
           why: string;
         }>;
+        /** Which files it finds when it runs. */
+        files: string;
         /** The content of the manifest, with --dry-run. */
         manifest?: string | undefined;
       }>;
