@@ -657,7 +657,7 @@ export interface OperationTypes {
       content: string;
     };
   };
-  /** List the artifacts of a run: path, size, hash, media type. */
+  /** List the artifacts of a run and of its steps: path, size, hash, media type. */
   'run.artifacts': {
     input: {
       /** The id of the run, or last for the newest one. */
@@ -673,6 +673,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
     };
   };
@@ -715,6 +717,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -730,6 +734,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -985,6 +991,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1000,6 +1008,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1332,6 +1342,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1347,6 +1359,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1424,6 +1438,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1439,6 +1455,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1569,6 +1587,8 @@ export interface OperationTypes {
       } | null;
       /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1584,9 +1604,13 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }>;
       result: Record<string, unknown> | null;
       error: Record<string, unknown> | null;
+      /** How to fix a failed run. */
+      hint: string | null;
       /** The last lines of stderr of a failed run. */
       stderr?: Array<string> | undefined;
       artifacts: Array<{
@@ -1671,6 +1695,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1686,6 +1712,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1825,6 +1853,8 @@ export interface OperationTypes {
       waited: 'ended' | 'question' | 'timeout';
       /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1840,6 +1870,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }>;
       result: Record<string, unknown> | null;
       artifacts: Array<{
@@ -2523,6 +2555,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2538,6 +2572,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2632,6 +2668,8 @@ export interface OperationTypes {
           value: true | 'project';
           why: string;
         }>;
+        /** Which files it finds when it runs. */
+        files: string;
         /** The content of the manifest, with --dry-run. */
         manifest?: string | undefined;
       }>;
@@ -2859,6 +2897,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2874,6 +2914,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2944,6 +2986,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2959,6 +3003,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -3038,6 +3084,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -3053,6 +3101,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
