@@ -92,7 +92,9 @@ export function* outputMistakes({
       fix: 'Add adapter: plain, or remove output.',
     };
   }
-  const { success, data } = outputSettings.safeParse(typeof output === 'string' ? { format: output } : output);
+  const { success, data } = outputSettings.safeParse(
+    typeof output === 'string' ? { format: output } : output,
+  );
   if (success) yield* settingMistakes(data);
   if (errors !== undefined && !isText && adapter !== 'text-map') {
     yield {

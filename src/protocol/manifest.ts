@@ -57,7 +57,9 @@ export const manifestFile = z
       .array(errorRule)
       .min(1)
       .optional()
-      .describe('Failures of a program by exit code and by lines on stderr: the first rule that matches applies.'),
+      .describe(
+        'Failures of a program by exit code and by lines on stderr: the first rule that matches applies.',
+      ),
     map: z
       .array(mapRule)
       .min(1)

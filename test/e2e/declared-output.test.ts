@@ -10,7 +10,11 @@ describe('a plain tool with a declared output', () => {
       project.write(`tools/${name}/tool.yaml`, `version: 1.0.0\nadapter: plain\n${manifest}`);
       project.write(`tools/${name}/cli.sh`, `#!/bin/bash\n${script}\n`, 0o755);
     };
-    tool('sizes', 'output: { format: csv, types: { size: int } }\n', String.raw`printf 'name,size\n"a, b",12\nc,-\n'`);
+    tool(
+      'sizes',
+      'output: { format: csv, types: { size: int } }\n',
+      String.raw`printf 'name,size\n"a, b",12\nc,-\n'`,
+    );
     tool('wrong', 'output: pairs\n', "printf 'a: 1\\nHello\\n'");
     tool(
       'fails',
@@ -51,7 +55,15 @@ inputs: [{ name: rc, positional: true }, { name: line, positional: true }]
 
   it('has the error code of the rule that its exit code and its stderr match', async () => {
     const of = async (rc: number, line: string) => {
-      const { code, error, data } = await project.envelope(['run', 'fails', String(rc), line, '--no-stream', '--retries', '0']);
+      const { code, error, data } = await project.envelope([
+        'run',
+        'fails',
+        String(rc),
+        line,
+        '--no-stream',
+        '--retries',
+        '0',
+      ]);
       return { code, error, data };
     };
     const blocked = await of(9, 'fatal: no repo here');
@@ -60,7 +72,10 @@ inputs: [{ name: rc, positional: true }, { name: line, positional: true }]
       [2, 'E_ENV_MISSING', 'fatal: no repo here', 'Go to a repository.'],
     );
     assert.equal((await of(9, 'fatal: other')).error!.code, 'E_TOOL_FAILED');
-    assert.deepEqual([(await of(8, 'x')).error!.code, (await of(7, 'db is locked')).error!.code], ['E_RATE_LIMIT', 'E_BUSY']);
-    assert.deepEqual((await of(1, "nothing")).data.result.data, []);
+    assert.deepEqual(
+      [(await of(8, 'x')).error!.code, (await of(7, 'db is locked')).error!.code],
+      ['E_RATE_LIMIT', 'E_BUSY'],
+    );
+    assert.deepEqual((await of(1, 'nothing')).data.result.data, []);
   });
 });

@@ -43,7 +43,10 @@ describe('an output with a declared form', () => {
     ]);
     assert.deepEqual(dataOf({ format: 'csv', columns: ['key'], header: true }, 'id\n1\n'), [{ key: '1' }]);
     assert.match(problemOf('csv', 'id\n"1\n2'), /^line 2: a quote is not closed/);
-    assert.match(problemOf({ format: 'csv', skip: 1 }, 'Report\nid\n1,2\n'), /^line 3: 2 values for 1 columns/);
+    assert.match(
+      problemOf({ format: 'csv', skip: 1 }, 'Report\nid\n1,2\n'),
+      /^line 3: 2 values for 1 columns/,
+    );
   });
 
   it('is a line of named columns, the last of which takes the rest', () => {
@@ -98,7 +101,10 @@ c0ffeec0ffee                db one
         { size: null, load: null, up: null },
         { size: null, load: null, up: false },
       ],
-      warnings: ["'size' is not of type int, and is null: '-'", "'load' is not of type number, and is null: 'x'"],
+      warnings: [
+        "'size' is not of type int, and is null: '-'",
+        "'load' is not of type number, and is null: 'x'",
+      ],
     });
   });
 

@@ -179,7 +179,8 @@ function mergedSpans(
     const before = merged.at(-1);
     const isNear = before !== undefined && span[0] - before[1] === 1;
     const isWordOfName = isNear && rows.every((row) => row[at] === '');
-    if (before !== undefined && (header[at] === '' || isWordOfName)) merged[merged.length - 1] = [before[0], span[1]];
+    if (before !== undefined && (header[at] === '' || isWordOfName))
+      merged[merged.length - 1] = [before[0], span[1]];
     else merged.push(span);
   }
   return merged;
@@ -198,7 +199,9 @@ function pairsOf({ separator = ':' }: OutputSettings, lines: readonly NumberedLi
     const at = text.indexOf(separator);
     const isFurther = /^\s/.test(text) && last !== undefined;
     if (!isFurther && at <= 0)
-      throw new WrongForm(`line ${number}: no '${separator}' between a name and a value: ${text.slice(0, 80)}`);
+      throw new WrongForm(
+        `line ${number}: no '${separator}' between a name and a value: ${text.slice(0, 80)}`,
+      );
     const name: string = isFurther ? last! : text.slice(0, at).trim();
     const value = isFurther ? text.trim() : text.slice(at + separator.length).trim();
     const earlier = pairs.get(name);
@@ -240,7 +243,7 @@ class TypedValues {
     for (const [name, type] of this.#types) {
       const text = row[name];
       if (typeof text !== 'string') continue;
-      const value = valueOf(type, text.trim());
+      const value = typedValue(type, text.trim());
       if (value === null && text.trim() !== '') this.#report(name, type, text);
       row[name] = value;
     }
@@ -254,7 +257,7 @@ class TypedValues {
   }
 }
 
-function valueOf(type: ValueType, text: string): unknown {
+function typedValue(type: ValueType, text: string): unknown {
   if (type === 'bool') {
     if (TRUE.includes(text.toLowerCase())) return true;
     return FALSE.includes(text.toLowerCase()) ? false : null;

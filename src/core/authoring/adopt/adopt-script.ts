@@ -74,7 +74,8 @@ function keysOf(
   };
 }
 
-function described({ inputs, leftOut }: DraftInputs): DraftInputs {
+/** The inputs, each with a description. */
+export function described({ inputs, leftOut }: DraftInputs): DraftInputs {
   return { inputs: inputs.map(withDescription), leftOut };
 }
 

@@ -144,6 +144,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'duplicate-name': error('tool', 'No two tools have the same name.'),
   'dangling-link': error('tool', 'The target of a symlink exists.'),
   'link-outside': error('tool', 'The target of a symlink is in the tools folder.'),
+  'recorded-run': error(
+    'tool',
+    'A recorded output (`tests/*.json`) gives the data or the code that it gave.',
+  ),
   selftest: error('tool', 'The self-test of the tool ends well (--selftest).'),
   'built-in-code': error('error codes', 'A built-in code keeps its class.'),
   'not-in-a-project': error(
