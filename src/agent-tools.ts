@@ -2,6 +2,7 @@ import type { ToolEntry } from './core/registry/tool-entry.ts';
 import { inputSchemaOf, type ObjectSchema, wordsFor } from './core/registry/tool-schema.ts';
 import { answerSteps, type Question } from './core/run/answers/question.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
+import { checkCall, type ExecuteOptions } from './operations/library-options.ts';
 import { inInputs } from './operations/tool/input-words.ts';
 import { AcorError } from './protocol/acor-error.ts';
 
@@ -18,10 +19,7 @@ export interface FunctionTool {
    * Executes a call as an ordinary run. It always resolves to a result for the model: whatever prevents the start of
    * the run (invalid arguments, a policy, a missing runtime) becomes its `error`. `signal` cancels the run.
    */
-  execute(
-    args: Readonly<Record<string, unknown>>,
-    options?: { signal?: AbortSignal },
-  ): Promise<FunctionResult>;
+  execute(args: Readonly<Record<string, unknown>>, options?: ExecuteOptions): Promise<FunctionResult>;
 }
 
 /** The result of a call. In the state `waiting_ai` the run waits for an answer, and `acor_answer` continues it; in the state `running`, `acor_wait` waits for it. */
@@ -69,8 +67,10 @@ export function functionToolsOf(door: FunctionToolDoor): FunctionTool[] {
       name: tool.name,
       description: (tool.manifest.description ?? `Runs ${tool.name}.`).slice(0, MAX_DESCRIPTION_CHARS),
       parameters: inputSchemaOf(tool.manifest),
-      execute: (args, { signal } = {}) =>
+      execute: (args, options = {}) =>
         resultOf(async () => {
+          checkCall('execute', { args }, options);
+          const { signal } = options;
           const call = new Call();
           const onQuestion = (question: Question) => call.ask(question);
           const words = wordsFor(tool.manifest, args);

@@ -12,17 +12,18 @@ export type { EntryFile, ToolCommand } from './core/registry/languages/language.
 export type { Question, QuestionOption } from './core/run/answers/question.ts';
 export type { RunSummary } from './core/run/run-summary.ts';
 export type { MeasuredArtifact } from './core/store-files/artifacts.ts';
-export {
-  Acor,
-  type AcorOptions,
-  type AnswerOptions,
-  type CallOptions,
-  type OperationAnswer,
-  type RunArguments,
-  type RunningTool,
-  type RunOptions,
-  type TaskOptions,
-} from './library.ts';
+export { Acor, type OperationAnswer, type RunningTool } from './library.ts';
+export type {
+  AcorOptions,
+  AnswerOptions,
+  CallOptions,
+  ExecOptions,
+  ExecuteOptions,
+  FunctionToolsOptions,
+  RunArguments,
+  RunOptions,
+  TaskOptions,
+} from './operations/library-options.ts';
 export { AcorError } from './protocol/acor-error.ts';
 export type { RunEvent } from './protocol/index.ts';
 export type { Manifest } from './protocol/manifest.ts';

@@ -4,7 +4,8 @@ import type { OperationTypes } from './client/operation-types.ts';
 import type { PreparedAnswer } from './core/ports/run-launcher.ts';
 import { type Project, ProjectCache } from './core/project/open-project.ts';
 import { runnerServices } from './core/project/runner-services.ts';
-import { jsonAnswer, type Question } from './core/run/answers/question.ts';
+import type { ToolEntry } from './core/registry/tool-entry.ts';
+import { jsonAnswer } from './core/run/answers/question.ts';
 import { findOpenQuestion, submitAnswer } from './core/run/answers/submit-answer.ts';
 import type { RunRequest } from './core/run/run-request.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
@@ -12,68 +13,26 @@ import { startRun } from './core/run/start-run.ts';
 import { eventsIn } from './core/store-files/follow.ts';
 import type { AcorApp } from './operations/acor-app.ts';
 import { callFromProgram } from './operations/call-from-program.ts';
+import { calledName } from './operations/called-name.ts';
 import { commandOf } from './operations/command-forms.ts';
+import {
+  type AcorOptions,
+  type AnswerOptions,
+  type CallOptions,
+  checkCall,
+  type ExecOptions,
+  type FunctionToolsOptions,
+  type RunArguments,
+  type RunOptions,
+  type TaskOptions,
+} from './operations/library-options.ts';
 import { requirePersonFor } from './operations/needs-person.ts';
+import { lastRun } from './operations/run/last-run.ts';
 import { AcorError } from './protocol/acor-error.ts';
 import type { RunEvent } from './protocol/index.ts';
 import type { NextStep } from './protocol/next-steps.ts';
 import { runName } from './protocol/run.ts';
 import { userName } from './util/user-name.ts';
-
-export interface AcorOptions {
-  /** Where to search for the project. Relative path arguments start here. */
-  cwd?: string;
-  /** The environment whose listed variables the tools get. */
-  env?: Readonly<Record<string, string | undefined>>;
-  /** Configuration by dotted key, such as `{ 'environment.timeout_s': 60 }`; it wins over every file. */
-  config?: Readonly<Record<string, unknown>>;
-}
-
-export interface RunOptions {
-  /** Called with every event, in order. */
-  onEvent?: (event: RunEvent) => void;
-  /** Cancels the run in steps: cancel file, SIGTERM, SIGKILL. */
-  signal?: AbortSignal;
-  timeoutS?: number;
-  retries?: number;
-  /** Answers to questions that the tool may ask: by the question's action, or by its action id. */
-  answers?: Readonly<Record<string, unknown>>;
-  /**
-   * Called when the tool asks a question that `answers` does not contain. The answer is what it returns or resolves to;
-   * `undefined` leaves the question to others (`acor.answer`, the command line), and finally to its default or its
-   * timeout. An invalid answer or a thrown error becomes a `runner_warning`, and the question stays open. Only the call
-   * that starts the run is asked, not one that finds the run by its `idempotencyKey`.
-   */
-  onQuestion?: (question: Question) => unknown;
-  /** Idempotency key: repeating the call with the same key returns the existing run. */
-  idempotencyKey?: string;
-}
-
-export interface TaskOptions extends RunOptions {
-  /** A file with the plan. */
-  plan?: string;
-  /** The executor, instead of the configured one. */
-  executor?: string;
-}
-
-export interface AnswerOptions {
-  /** The reason, which is recorded with the answer. */
-  reason?: string;
-  /** Who answers; defaults to the user of this process. */
-  by?: string;
-}
-
-export interface CallOptions {
-  /** Ends the wait for the answer. What the operation has started continues, as a run does without its reader. */
-  signal?: AbortSignal;
-  /** Called with each event of an operation that has events, such as `run.attach`. */
-  onEvent?: (event: RunEvent) => void;
-  /** Only these fields of the data, or of the elements of its list: `['run_id', 'state']`. */
-  fields?: readonly string[];
-  /** At most so many elements of the list, from `offset`. */
-  limit?: number;
-  offset?: number;
-}
 
 /** The answer of an operation. */
 export interface OperationAnswer<Data> {
@@ -94,9 +53,6 @@ type CallArguments<Input> =
     ? [input?: Input, options?: CallOptions]
     : [input: Input, options?: CallOptions];
 
-/** The words of a command line, or the declared inputs by their names. */
-export type RunArguments = readonly string[] | Readonly<Record<string, unknown>>;
-
 /** What to run. */
 type Call = Pick<RunRequest, 'kind' | 'tool' | 'args'>;
 
@@ -107,6 +63,7 @@ export class Acor {
   readonly #warned = new Set<string>();
 
   constructor(options: AcorOptions = {}) {
+    checkCall('new Acor', {}, options);
     this.#options = {
       ...options,
       cwd: resolve(options.cwd ?? process.cwd()),
@@ -119,10 +76,11 @@ export class Acor {
    * `acor.call('run.list', { state: 'failed' })`. Throws an AcorError with the code, the hint and the next steps of the failure.
    * `run`, `workflow`, `pipe` and `task` start runs in this process instead: their events and questions come to the caller.
    */
-  call<Name extends keyof OperationTypes>(
+  async call<Name extends keyof OperationTypes>(
     operation: Name,
-    ...[input, options]: CallArguments<OperationTypes[Name]['input']>
+    ...[input, options = {}]: CallArguments<OperationTypes[Name]['input']>
   ): Promise<OperationAnswer<OperationTypes[Name]['data']>> {
+    checkCall('call', { operation, input }, options);
     const { cwd, env, config } = this.#options;
     const place = { cwd, env, config, projects: this.#projects, note: (line: string) => this.#warn(line) };
     return callFromProgram(place, operation, { ...input }, options) as Promise<
@@ -131,22 +89,39 @@ export class Acor {
   }
 
   /**
-   * Runs a tool. Await the result for its outcome, iterate over it for its events, or both. Throws an AcorError when
+   * Runs a tool, or a script by its path: `./report.sh`. Await the result for its outcome, iterate over it for its events, or both. Throws an AcorError when
    * the run does not start. Every outcome of a started run, including a failure, is a value.
    */
   run(tool: string, args: RunArguments = [], options: RunOptions = {}): RunningTool {
-    const call: Call = { kind: 'tool', tool, args: wordsOf(args) };
-    const started = this.#start(async () => call, options);
+    const call = async ({ registry }: Project): Promise<Call> => {
+      checkCall('run', { tool, args }, options);
+      const name = calledName(tool, this.#options.cwd);
+      const words = wordsOf(args);
+      if (!isWords(args) && words.length > 0) refuseInputsOf(await registry.find(name));
+      return { kind: 'tool', tool: name, args: words };
+    };
+    const started = this.#start(call, options);
     return new RunningTool(Array.isArray(args) ? started : started.catch(throwInInputs), options);
+  }
+
+  /** Runs any program with the sandbox, limits and record of a tool. It may do what the arguments and the options grant. */
+  exec(program: string, args: readonly string[] = [], options: ExecOptions = {}): RunningTool {
+    const call = async (): Promise<Call> => {
+      checkCall('exec', { program, args }, options);
+      const { execCall } = await import('./operations/run/exec-call.ts');
+      const { read = [], write = [], net = [], cmd = [] } = options;
+      return { kind: 'tool', ...execCall(program, args, { read, write, net, cmd }, this.#options.cwd) };
+    };
+    return new RunningTool(this.#start(call, options), options);
   }
 
   /** Runs a workflow of the project, by its name or the path of its file. */
   workflow(workflow: string, args: RunArguments = [], options: RunOptions = {}): RunningTool {
-    const call: Call = { kind: 'workflow', tool: runName('workflow', workflow), args: wordsOf(args) };
-    return new RunningTool(
-      this.#start(async () => call, options),
-      options,
-    );
+    const call = (): Call => {
+      checkCall('workflow', { workflow, args }, options);
+      return { kind: 'workflow', tool: runName('workflow', workflow), args: wordsOf(args) };
+    };
+    return new RunningTool(this.#start(call, options), options);
   }
 
   /**
@@ -155,6 +130,7 @@ export class Acor {
    */
   pipe(stages: readonly string[], options: RunOptions = {}): RunningTool {
     const call = async () => {
+      checkCall('pipe', { stages }, options);
       const { callsOf, pipeCall } = await import('./core/workflow/pipe/pipe-call.ts');
       return pipeCall(callsOf(stages));
     };
@@ -163,8 +139,9 @@ export class Acor {
 
   /** Runs a task with an agent; the same id continues the conversation. */
   task(taskId: string, description: string, options: TaskOptions = {}): RunningTool {
-    const { plan, executor } = options;
     const call = async ({ config, store, workspaces }: Project) => {
+      checkCall('task', { taskId, description }, options);
+      const { plan, executor } = options;
       const [{ taskCall }, { readTask, refuseWhileLive }] = await Promise.all([
         import('./core/task/task-call.ts'),
         import('./core/task/task-record.ts'),
@@ -177,13 +154,15 @@ export class Acor {
   }
 
   /**
-   * Answers a question of a run, whichever process supervises it; `question` is its action id, or its action. Resolves
+   * Answers a question of a run, by its id or `last`, whichever process supervises it; `question` is its action id, or its action. Resolves
    * after the answer is recorded. Rejects with E_RUN_NOT_FOUND, and with E_BAD_ANSWER when the answer is invalid (the
    * question stays open), when there is no such open question, or when another answer was faster.
    */
-  async answer(runId: string, question: string, value: unknown, options: AnswerOptions = {}): Promise<void> {
+  async answer(run: string, question: string, value: unknown, options: AnswerOptions = {}): Promise<void> {
+    checkCall('answer', { run, question }, options);
     const { store, config } = await this.#open();
     const { by = userName(), reason } = options;
+    const runId = run === 'last' ? await lastRun(store) : run;
     await (await this.#app()).authorize({ name: 'run.answer', effect: 'writes' }, { run: runId });
     const open = await findOpenQuestion(store, runId, question);
     await requirePersonFor(open, runId, { person: null, root: config.root, env: this.#options.env });
@@ -195,7 +174,9 @@ export class Acor {
    * runs the tool. If one of them may ask a question, the list contains `acor_answer`, through which the model answers. With `limitS`, a call
    * whose run takes longer resolves with the state `running`, and the list contains `acor_wait`.
    */
-  async functionTools({ limitS }: { limitS?: number | undefined } = {}): Promise<FunctionTool[]> {
+  async functionTools(options: FunctionToolsOptions = {}): Promise<FunctionTool[]> {
+    checkCall('functionTools', {}, options);
+    const { limitS } = options;
     const [{ functionToolsOf }, { lacksApproval }] = await Promise.all([
       import('./agent-tools.ts'),
       import('./operations/tool/offered-tools.ts'),
@@ -213,16 +194,17 @@ export class Acor {
     });
   }
 
-  async #start(callOf: (project: Project) => Promise<Call>, options: RunOptions): Promise<StartedRun> {
+  async #start(callOf: (project: Project) => Call | Promise<Call>, options: RunOptions): Promise<StartedRun> {
     const { cwd, env } = this.#options;
     const project = await this.#open();
+    const call = await callOf(project);
     const app = await this.#app();
     await app.authorize({ name: 'run.start', effect: 'writes' }, {});
     if (options.answers !== undefined || options.onQuestion !== undefined) await app.authorizeOwnAnswers();
     const { caller } = app;
     const services = await runnerServices(project, { env, adoptOrphans: false });
     const run = await startRun(services, {
-      ...(await callOf(project)),
+      ...call,
       cwd,
       env,
       ...(options.timeoutS !== undefined && { timeoutS: options.timeoutS }),
@@ -268,7 +250,16 @@ export class Acor {
 
 /** The command line takes the inputs as an object, too. */
 function wordsOf(args: RunArguments): string[] {
-  return isWords(args) ? [...args] : ['--input-json', JSON.stringify(args)];
+  if (isWords(args)) return [...args];
+  return Object.keys(args).length === 0 ? [] : ['--input-json', JSON.stringify(args)];
+}
+
+/** A tool without declared inputs would take the words of the object for its own. */
+function refuseInputsOf({ name, manifest }: ToolEntry): void {
+  if (manifest.inputs !== undefined || manifest.input_schema !== undefined) return;
+  throw new AcorError('E_USAGE', `'${name}' declares no inputs, so it takes words and no object`, {
+    hint: `Pass its arguments as a list, such as ['--log', 'access.log'], or declare inputs in its manifest.`,
+  });
 }
 
 function isWords(args: RunArguments): args is readonly string[] {
@@ -302,9 +293,10 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
   readonly #started: Promise<StartedRun>;
   readonly #ended: Promise<RunSummary>;
 
-  constructor(started: Promise<StartedRun>, { onEvent }: Pick<RunOptions, 'onEvent'>) {
+  constructor(started: Promise<StartedRun>, options: Pick<RunOptions, 'onEvent'> | null) {
     this.#started = started;
-    const listening = onEvent === undefined ? undefined : this.#emit(onEvent);
+    // A start with options that are no object rejects.
+    const listening = options?.onEvent === undefined ? undefined : this.#emit(options.onEvent);
     // An exception of a listener rejects the promise of the run.
     listening?.catch(() => {});
     this.#ended = started.then(async (run) => {

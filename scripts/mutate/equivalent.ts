@@ -20,6 +20,12 @@ export const EQUIVALENT: readonly Equivalent[] = [
     why: 'a stream that is not named is a pipe by default',
   },
   {
+    file: 'src/core/guard/tool-digest.ts',
+    before: 'const CHUNK_BYTES = 1 << 20;',
+    after: 'const CHUNK_BYTES = 2 << 20;',
+    why: 'only how many bytes one read takes differs',
+  },
+  {
     file: 'src/core/process/output-pump.ts',
     before: 'const pauseMs = this.#emptyPolls > EMPTY_POLLS_BEFORE_WATCH ? IDLE_POLL_MS : POLL_MS;',
     after: 'const pauseMs = !(this.#emptyPolls > EMPTY_POLLS_BEFORE_WATCH) ? IDLE_POLL_MS : POLL_MS;',

@@ -5,40 +5,31 @@ import type {
   Experimental_SandboxSession as SandboxSession,
 } from 'ai';
 import { Acor, type RunningTool } from '../library.ts';
+import { type AcorSandboxOptions, checkCall } from '../operations/library-options.ts';
 import type { RunEvent } from '../protocol/index.ts';
 import { SandboxFiles } from './sandbox-files.ts';
 
-/** What commands of the sandbox may do, beyond reading and writing its folder. */
-export interface AcorSandboxOptions {
-  /** The folder in which the model works. It must be in a place that ACOR may grant. */
-  root: string;
-  /** Hosts that commands may access, as host:port. */
-  net?: readonly string[];
-  /** Programs that commands may start, beyond those of the system. */
-  cmd?: readonly string[];
-  /** The deadline of a command, in seconds. */
-  timeoutS?: number;
-}
+export type { AcorSandboxOptions };
 
 /**
  * A sandbox for the Vercel AI SDK (`experimental_sandbox`): each command is a run of ACOR, with its sandbox, limits and record. Commands read and
  * write `root`, and start in it. `env` of a command is refused, because a run records its arguments: use secrets of the project.
  * Standard input is not supported.
  */
-export function acorSandbox({ root, net = [], cmd = [], timeoutS }: AcorSandboxOptions): SandboxSession {
+export function acorSandbox(options: AcorSandboxOptions): SandboxSession {
+  checkCall('acorSandbox', {}, options);
+  const { root, net = [], cmd = [], timeoutS } = options;
   const acor = new Acor({ cwd: root });
   const files = new SandboxFiles(root);
   const start = (options: CommandOptions, onEvent?: (event: RunEvent) => void) => {
     const { command, workingDirectory = '.', env = {}, abortSignal: signal } = options;
     if (Object.keys(env).length > 0)
       throw new Error('acor: env would be part of the record; store a secret of the project');
-    const grants = [
-      ...['--write', '.'],
-      ...net.flatMap((host) => ['--net', host]),
-      ...cmd.flatMap((program) => ['--cmd', program]),
-    ];
     const words = ['-c', 'cd -- "$1" && exec bash -c "$2"', 'bash', workingDirectory, command];
-    return acor.run('exec:bash', [...grants, '--', ...words], {
+    return acor.exec('bash', words, {
+      write: ['.'],
+      net,
+      cmd,
       ...(timeoutS !== undefined && { timeoutS }),
       ...(signal && { signal }),
       ...(onEvent && { onEvent }),

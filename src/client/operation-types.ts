@@ -1144,6 +1144,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
@@ -1373,6 +1379,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
@@ -1818,6 +1830,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{
@@ -2352,6 +2370,12 @@ export interface OperationTypes {
       limits: Record<string, unknown>;
       retry: Record<string, unknown>;
       isolation: Record<string, unknown>;
+      /** What the run would ask a person for before the tool starts (`security.on_denied: ask`). */
+      asks: Array<{
+        action: 'allow_path' | 'allow_command';
+        name: string;
+        access?: 'read' | 'write' | undefined;
+      }>;
       /** The names of the stored secrets that the tool would get. */
       secrets: Array<string>;
       lowered: Array<{

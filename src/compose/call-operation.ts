@@ -1,13 +1,13 @@
 import { usageError } from './app-error.ts';
+import { checkFields } from './check-fields.ts';
 import type { CliApp } from './cli-app.ts';
-import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
+import { PLAIN_WORDS } from './describe-issue.ts';
 import { type Envelope, type EnvelopeMeta, failure, success } from './envelope.ts';
 import { toFailure, withData } from './failure.ts';
 import { asksForPart, NO_GLOBAL_FLAGS } from './globals.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
 import type { NextStep } from './next-step.ts';
 import type { Answer, Operation, OperationResult } from './operation.ts';
-import { parametersOf } from './parameters.ts';
 import { checkSelection, type Selection, select } from './select.ts';
 
 /** The options of a call that does not come from a command line. */
@@ -100,19 +100,7 @@ async function checked<C>(
   op: Operation<C>,
   given: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, unknown>> {
-  const parameters = parametersOf(op);
-  const unknown = Object.keys(given).filter((key) => !parameters.some((each) => each.key === key));
-  const result = await op.input.safeParseAsync(given, PLAIN_WORDS);
-  const problems = [
-    ...unknown.map((key) => ({
-      parameter: key,
-      message: `there is no parameter ${JSON.stringify(key)}`,
-      fix: `Parameters: ${parameters.map((each) => each.key).join(', ')}.`,
-    })),
-    ...(result.error?.issues ?? []).map((issue) =>
-      describeIssue(issue, parameters, given, (parameter) => parameter?.key ?? 'the input'),
-    ),
-  ];
-  if (problems.length > 0 || !result.success) throw usageError(problems);
-  return result.data;
+  const { problems, value } = checkFields(op, given, await op.input.safeParseAsync(given, PLAIN_WORDS));
+  if (problems.length > 0) throw usageError(problems);
+  return value;
 }

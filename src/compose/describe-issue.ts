@@ -130,6 +130,8 @@ function memberOf(value: unknown, key: PropertyKey): unknown {
 const SHOWN_CHARS = 60;
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  if (typeof value === 'function') return 'a function';
+  // JSON has no NaN and no Infinity.
+  const text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
   return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
 }

@@ -28,13 +28,16 @@ export interface Parameter {
   env: string | undefined;
 }
 
-const derived = new WeakMap<OperationDescription, readonly Parameter[]>();
+/** What has parameters: an operation, or the options of a function of a library. */
+export type Parametrized = Pick<OperationDescription, 'input' | 'positionals' | 'passthrough'>;
+
+const derived = new WeakMap<Parametrized, readonly Parameter[]>();
 
 /**
  * The parameters of an operation: positionals first, in their order, then as declared. Cached per operation: a command
  * that passes arguments through needs them twice, and a server needs them for each call.
  */
-export function parametersOf(op: OperationDescription): readonly Parameter[] {
+export function parametersOf(op: Parametrized): readonly Parameter[] {
   let parameters = derived.get(op);
   if (parameters === undefined) {
     parameters = deriveParameters(op);
@@ -43,7 +46,7 @@ export function parametersOf(op: OperationDescription): readonly Parameter[] {
   return parameters;
 }
 
-function deriveParameters(op: OperationDescription): Parameter[] {
+function deriveParameters(op: Parametrized): Parameter[] {
   const positionals = [...(op.positionals ?? []), ...(op.passthrough === undefined ? [] : [op.passthrough])];
   const all = Object.entries(op.input.shape).map(([key, field]) =>
     parameter(key, field, positionals.includes(key)),

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { agentOf } from '../compose/audience.ts';
 import type { Route } from '../compose/cli-app.ts';
 import { policyPaths } from '../core/guard/policy-paths.ts';
@@ -11,6 +10,7 @@ import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
 import { userName } from '../util/user-name.ts';
+import { calledName } from './called-name.ts';
 import { commandOf } from './command-forms.ts';
 
 export type { Project } from '../core/project/open-project.ts';
@@ -155,7 +155,7 @@ export class AcorApp {
 
   /** The tool of the project that this request is about, looked up once. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
   tool(given: string): Promise<ToolEntry> {
-    const name = given.includes('/') && !given.includes(':') ? resolve(this.cwd, given) : given;
+    const name = calledName(given, this.cwd);
     let tool = this.#tools.get(name);
     if (tool === undefined) {
       tool = this.project().then(({ registry }) => registry.find(name));

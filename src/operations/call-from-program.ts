@@ -2,6 +2,7 @@ import type { Call } from '../compose/call-operation.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { RunEvent } from '../protocol/index.ts';
 import type { AcorApp } from './acor-app.ts';
+import type { CallOptions } from './library-options.ts';
 import type { ProjectCache } from './project-cache.ts';
 
 /** Where a program calls from. */
@@ -13,22 +14,12 @@ interface Caller {
   note: (line: string) => void;
 }
 
-interface ProgramCall {
-  signal?: AbortSignal;
-  onEvent?: (event: RunEvent) => void;
-  fields?: readonly string[];
-  limit?: number;
-  offset?: number;
-  /** Cuts the list to about as many tokens of a language model. */
-  maxTokens?: number;
-}
-
 /** Calls an operation for a program that uses the library. Its failure is thrown as an AcorError. */
 export async function callFromProgram(
   caller: Caller,
   operation: string,
   input: Readonly<Record<string, unknown>>,
-  { signal = new AbortController().signal, onEvent, fields, limit, offset, maxTokens }: ProgramCall = {},
+  { signal = new AbortController().signal, onEvent, fields, limit, offset, maxTokens }: CallOptions = {},
 ): Promise<{ data: unknown; meta: object }> {
   const [{ callOperation }, { acorCli }, { AcorApp }, { eventsIn }] = await Promise.all([
     import('../compose/call-operation.ts'),

@@ -21,6 +21,13 @@ const DECISIONS: Partial<Readonly<Record<OperationName, AgentDecision>>> = {
   'run.undo': 'undo',
 };
 
+/** What the runner asks for. */
+const PERMISSIONS = {
+  allow_host: 'connect to a host that its manifest does not name',
+  allow_path: 'use a path outside of the folders that ACOR grants',
+  allow_command: 'start a program that its permissions do not name',
+} as const satisfies Partial<Record<AgentDecision, string>>;
+
 /** The operations among `names` that the policy leaves to a person. An invalid policy leaves all of them. */
 export async function leftToPersons(
   app: AcorApp,
@@ -49,9 +56,12 @@ export async function requirePerson(
   });
 }
 
-/** Whether a tool may reach a host is not for the agent that runs it. Other questions are for anybody. */
+/** What a tool may do beyond its manifest is not for the agent that runs it. Other questions are for anybody. */
 export async function requirePersonFor(question: Question, run: string, decider: Decider): Promise<void> {
   if (!isRunnersQuestion(question.askedBy?.actionId ?? question.actionId)) return;
-  const what = 'answer whether a tool may connect to a host that its manifest does not name';
-  await requirePerson('allow_host', decider, { what, next: [listQuestions(run)] });
+  // A question of the runner that is not here is the strictest.
+  const decision =
+    question.action in PERMISSIONS ? (question.action as keyof typeof PERMISSIONS) : 'allow_host';
+  const what = `answer whether a tool may ${PERMISSIONS[decision]}`;
+  await requirePerson(decision, decider, { what, next: [listQuestions(run)] });
 }

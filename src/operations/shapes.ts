@@ -20,6 +20,9 @@ export function timeoutOf(what: string) {
     .describe(`Seconds, or 5m, 1h, until the deadline of ${what}.`);
 }
 
+/** The flag --retries of a command that starts a run. */
+export const retries = z.int().min(0).optional().describe('How often a retryable failure is retried.');
+
 /** Whether to stream: ten thousand events would fill the context of an agent with nothing that it needs. */
 export function streams(
   flag: boolean | undefined,

@@ -138,7 +138,7 @@ const security = z.strictObject({
     .enum(['fail', 'ask'])
     .default(DEFAULTS.security.on_denied)
     .describe(
-      'What happens when a tool asks the proxy of its network for a host that its manifest does not name: the connection fails, or it waits while the run asks.',
+      'What happens with a host, a path or a program that the permissions of a tool do not cover: it is refused, or the run asks. A connection waits meanwhile; paths and programs of a call are asked for before the tool starts.',
     ),
 });
 

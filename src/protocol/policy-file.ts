@@ -33,7 +33,7 @@ const limits = z
   .describe('Ceilings: a manifest may set less, and unset limits become these.');
 
 /** What only a person decides, unless a policy leaves it to agents. */
-export const AGENT_DECISIONS = ['apply', 'undo', 'allow_host'] as const;
+export const AGENT_DECISIONS = ['apply', 'undo', 'allow_host', 'allow_path', 'allow_command'] as const;
 
 export type AgentDecision = (typeof AGENT_DECISIONS)[number];
 
@@ -111,7 +111,7 @@ export const policyFile = z.strictObject({
     .array(z.enum(AGENT_DECISIONS))
     .optional()
     .describe(
-      'What callers without a person at a terminal may decide: `apply` and `undo` changes of runs, and answer whether a tool may reach a host (`allow_host`). Nothing if no file of the user or the system says so.',
+      'What callers without a person at a terminal may decide: `apply` and `undo` changes of runs, and answer whether a tool may reach a host (`allow_host`), use a path (`allow_path`) or start a program (`allow_command`). Nothing if no file of the user or the system says so.',
     ),
   who_may: whoMay
     .optional()

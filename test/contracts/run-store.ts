@@ -150,6 +150,26 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       }
     });
 
+    it('takes an ended run over only when its supervisor has released it, because the supervisor still removes files of it', async () => {
+      const run = newRun();
+      const ending = await open().create(run);
+      await ending.update({ state: 'failed' });
+      const order: string[] = [];
+      const taking = open()
+        .takeOver(run.run_id)
+        .then((writer) => {
+          order.push('taken over');
+          return writer;
+        });
+      for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
+      order.push('released');
+      await ending.close();
+      const writer = await taking;
+      assert.deepEqual(order, ['released', 'taken over']);
+      await writer.update({ state: 'failed' });
+      await writer.close();
+    });
+
     it('lets no other process take over an ended run that has been taken over and is not yet reopened', async () => {
       const run = newRun();
       const ended = await open().create(run);

@@ -219,7 +219,7 @@ for t in threads: t.join()
 done(found=sorted(found))`,
     );
     const run = await asking('floods', 20);
-    await until(() => eventsOf(run).some(({ msg }) => /has asked for 20 hosts/.test(String(msg))));
+    await until(() => eventsOf(run).some(({ msg }) => /has asked for 20 permissions/.test(String(msg))));
     assert.equal(questions(run).length, 20);
     await project.envelope(['cancel', run]);
     await project.envelope(['wait', run]);

@@ -70,4 +70,49 @@ describe('the output_schema of a manifest', () => {
     const [warning] = of('runner_warning').filter(({ code }) => code === 'E_RESULT_INVALID');
     assert.ok(String(warning?.msg).length < 1200, String(warning?.msg).slice(0, 300));
   });
+
+  it('is checked before any work, and a cached tool is not forgotten', async () => {
+    const write = (schema: string) => {
+      project.write('tools/broken/tool.yaml', `version: 1.0.0\noutput_schema: ${schema}\n`);
+      project.write('tools/broken/cli.sh', '#!/bin/bash\necho \'{"type":"result","data":{"n":1}}\'\n', 0o755);
+    };
+    for (const [schema, why] of [
+      ['{ type: thing }', /type/],
+      ['{ type: object, properties: { n: { type: integer, maximum: no } } }', /maximum/],
+      ['{ $ref: "#/$defs/missing" }', /missing/],
+      ['{ $ref: "https://example.com/schema.json" }', /example\.com/],
+    ] as const) {
+      write(schema);
+      const before = (await project.envelope(['runs'])).data.runs.length;
+      // The second look is that of the cache.
+      for (const _ of ['fresh', 'cached']) {
+        const { code, error } = await project.envelope(['run', 'broken']);
+        assert.deepEqual([code, error.code], [2, 'E_MANIFEST_INVALID']);
+        assert.match(error.message, why);
+        assert.match(JSON.stringify(error.details.problems), /"line":2.*output-schema/);
+      }
+      assert.equal((await project.envelope(['runs'])).data.runs.length, before);
+      const { error } = await project.envelope(['validate', 'broken']);
+      assert.deepEqual(
+        error.details.findings.filter(({ rule }: { rule: string }) => rule === 'output-schema').length,
+        1,
+      );
+    }
+    write('{ type: object, required: [n] }');
+    assert.equal((await project.run(['broken'])).end.state, 'completed');
+  });
+
+  it('may be a schema of draft 7', async () => {
+    for (const [type, count] of [
+      ['integer', 0],
+      ['string', 1],
+    ] as const) {
+      const schema = `{ $schema: "http://json-schema.org/draft-07/schema#", type: object, properties: { n: { type: ${type} } } }`;
+      project.write('tools/older/tool.yaml', `version: 1.0.0\noutput_schema: ${schema}\n`);
+      project.write('tools/older/cli.sh', '#!/bin/bash\necho \'{"type":"result","data":{"n":1}}\'\n', 0o755);
+      const { end, of } = await project.run(['older']);
+      assert.equal(end.state, 'completed');
+      assert.equal(of('runner_warning').filter(({ code }) => code === 'E_RESULT_INVALID').length, count);
+    }
+  });
 });

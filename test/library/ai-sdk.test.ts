@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { generateText, stepCountIs } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
@@ -16,6 +16,28 @@ const USAGE = {
 
 /** The number of the system call is that of Linux on x64. */
 const canExchange = process.platform === 'linux' && process.arch === 'x64';
+
+/**
+ * Does something again and again while another process lets the folder `sub` and the link `link` change places, so that each name is always
+ * taken. The process ends by itself.
+ */
+async function whileExchanged(folder: string, work: () => Promise<void>): Promise<void> {
+  // renameat2 with RENAME_EXCHANGE
+  const exchange = `
+    chdir shift;
+    my ($folder, $link) = ('sub', 'link');
+    for (1..1000) {
+      die $! if syscall(316, -100, $folder, -100, $link, 2) != 0;
+      select(undef, undef, undef, 0.0001);
+    }`;
+  const swaps = spawn('perl', ['-e', exchange, folder]);
+  const ended = once(swaps, 'close');
+  while (swaps.exitCode === null) {
+    await work();
+    await new Promise(setImmediate);
+  }
+  assert.deepEqual(await ended, [0, null]);
+}
 
 /** What the model does next, from the results that it has seen. */
 type Turn = (results: Result[]) => { call: string; args: object } | { say: string };
@@ -190,19 +212,25 @@ describe('acorSandbox', () => {
     using project = new TestProject();
     mkdirSync(project.path('work/sub'), { recursive: true });
     mkdirSync(project.path('victim'));
-    const sandbox = acorSandbox({ root: project.path('work') });
     symlinkSync('../victim', project.path('work/link'));
-    // renameat2 with RENAME_EXCHANGE: the folder and the link change places again and again, and the name is never free.
-    const exchange = 'chdir shift; while (1) { syscall(316, -100, "sub", -100, "link", 2) }';
-    const swaps = spawn('perl', ['-e', exchange, project.path('work')]);
-    await once(swaps, 'spawn');
-    for (let round = 0; round < 500; round++)
-      await Promise.resolve(sandbox.writeTextFile({ path: `sub/${round}/a.txt`, content: 'x' })).catch(
-        () => {},
-      );
-    swaps.kill('SIGKILL');
-    await once(swaps, 'close');
-    assert.deepEqual(readdirSync(project.path('victim')), []);
+    const behind = () => readdirSync(project.path('victim')).length;
+    const sandbox = acorSandbox({ root: project.path('work') });
+    let tried = 0;
+    for (let written = 0; written < 20; )
+      await whileExchanged(project.path('work'), async () => {
+        const write = sandbox.writeTextFile({ path: `sub/${tried++}/a.txt`, content: 'x' });
+        await Promise.resolve(write).then(
+          () => written++,
+          () => {},
+        );
+      });
+    assert.equal(behind(), 0);
+    // The control: without the guard, a folder that is looked at first and made then lands behind the link.
+    while (behind() === 0)
+      await whileExchanged(project.path('work'), async () => {
+        if (lstatSync(project.path('work/sub')).isDirectory())
+          mkdirSync(project.path(`work/sub/${tried++}`), { recursive: true });
+      });
   });
 
   it('streams the lines of a spawned command, and kills it', async () => {

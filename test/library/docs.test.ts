@@ -11,6 +11,7 @@ import { ROOT, removeFolder } from '../support/project.ts';
 const PRINTED = [
   /^completed \{[\s\S]*requests/,
   /100[\s\S]*r-[\s\S]*customers-v2/,
+  /^completed \{[\s\S]*access\.log/,
   /E_TOOL_NOT_FOUND[\s\S]*log_summary/,
   /run_id[\s\S]*state/,
   /runner_start\n[\s\S]*runner_end\ncompleted \{/,

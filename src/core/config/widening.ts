@@ -93,7 +93,7 @@ const RULES: readonly Rule[] = [
   {
     key: /^security\.on_denied$/,
     widens: weaker(['fail', 'ask']),
-    means: 'tools may ask for hosts that their manifests do not name',
+    means: 'tools may ask for hosts, paths and programs that their manifests do not name',
   },
   {
     key: /^security\.direct_calls$/,

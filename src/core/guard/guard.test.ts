@@ -16,9 +16,12 @@ import { type ProjectFolder, projectFolder } from '../../../test/support/project
 import { AcorError } from '../../protocol/acor-error.ts';
 import { approve as approveStep } from '../../protocol/next-steps.ts';
 import { loadConfig } from '../config/load.ts';
+import type { PolicyLayer } from '../policy/policy-layer.ts';
 import { Registry } from '../registry/registry.ts';
-import { executedBy } from './approval-state.ts';
+import { agentsMay } from './agents-may.ts';
+import { executedBy, isNamedByApproval } from './approval-state.ts';
 import { ApprovalStore } from './approvals.ts';
+import { ContentDigests } from './content-digest.ts';
 import { RunGuard } from './run-guard.ts';
 import { digestOf, sha256Of } from './tool-digest.ts';
 
@@ -204,6 +207,17 @@ describe('an approval', () => {
     );
     folder.program('tools/g/bin/cli', '#!/bin/sh\nexit 1\n');
     assert.notEqual(digestOf(await Registry.open(config).find('g')).digest, before.digest, built);
+  });
+
+  it('of a tool in a registry covers its manifest, which is elsewhere', async () => {
+    const config = await loadConfig({ cwd: folder.root, env });
+    const tool = {
+      ...(await Registry.open(config).find('t')),
+      manifestPath: folder.write('t.yaml', 'name: t\n'),
+    };
+    const before = digestOf(tool);
+    folder.write('t.yaml', 'name: t\n\n');
+    assert.notEqual(digestOf(tool).digest, before.digest);
   });
 
   for (const [what, change, changed] of [
@@ -406,6 +420,93 @@ describe('an approval', () => {
       'E_MANIFEST_INVALID',
     );
     await (await RunGuard.open(tool, request)).authorizeTool();
+  });
+});
+
+describe('without a policy', () => {
+  it('a host with a wildcard is refused, and one that is named in full is not', async () => {
+    const asking = (host: string) =>
+      folder.write('tools/t/tool.yaml', `name: t\npermissions: { network: { egress_allow: ['${host}'] } }\n`);
+    asking('*.example.com:443');
+    assert.equal((await refusal((await open()).authorizeTool())).code, 'E_POLICY_DENIED');
+    asking('api.example.com:443');
+    assert.equal((await (await open()).authorizeTool()).approval, null);
+  });
+
+  it('agents may decide nothing', async () => {
+    assert.equal(await agentsMay('allow_host', { root: folder.root, env }), false);
+  });
+});
+
+describe('what agents may decide', () => {
+  const may = () => agentsMay('allow_host', { root: folder.root, env });
+
+  it('is said by the user, never by the project alone', async () => {
+    folder.write(LAYERS.project, 'agents_may: [allow_host]\n');
+    assert.equal(await may(), false);
+    folder.write(LAYERS.user, 'agents_may: [allow_host]\n');
+    assert.equal(await may(), true);
+  });
+
+  it('is taken back by every file that says something else', async () => {
+    folder.write(LAYERS.user, 'agents_may: [allow_host]\n');
+    folder.write(LAYERS.project, 'agents_may: []\n');
+    assert.equal(await may(), false);
+  });
+});
+
+describe('a tool in a list', () => {
+  const named = (approved: string[] = []) =>
+    isNamedByApproval('t', {
+      root: folder.root,
+      env,
+      layers: [
+        {
+          source: 'user',
+          file: '/policy.yaml',
+          policy: { approved: approved.map((tool) => ({ tool, sha256: 'x' })) },
+        } as unknown as PolicyLayer,
+      ],
+    });
+
+  it('counts as approved by a policy or by a person, and by nothing else', () => {
+    assert.equal(named(['u']), false);
+    assert.equal(named(['t']), true);
+    const given = { by: 'someone', at: '2026-01-01T00:00:00.000Z' };
+    new ApprovalStore(env).write({
+      version: 1,
+      root: folder.root,
+      tool: 't',
+      digest: 'x',
+      files: [],
+      ...given,
+    });
+    assert.equal(named(), true);
+  });
+});
+
+describe('a digest of content', () => {
+  it('does not take a folder that cannot be opened for one that does not exist', () => {
+    symlinkSync('circle', folder.at('circle'));
+    const digests = new ContentDigests({ bytes: 1, files: 1 }, () => false);
+    assert.equal(digests.of(folder.at('none/x')), undefined);
+    assert.throws(() => digests.of(folder.at('circle/x')), { code: 'ELOOP' });
+  });
+
+  it('compares by size what is above its bound, and says where', () => {
+    folder.write('data/a', '1');
+    folder.write('data/b', '2');
+    const within = new ContentDigests({ bytes: 2, files: 2 }, () => false);
+    within.of(folder.at('data'));
+    assert.deepEqual(within.comparedBySize, []);
+    for (const bound of [
+      { bytes: 2, files: 1 },
+      { bytes: 1, files: 2 },
+    ]) {
+      const above = new ContentDigests(bound, () => false);
+      above.of(folder.at('data'));
+      assert.deepEqual(above.comparedBySize, [folder.at('data')]);
+    }
   });
 });
 

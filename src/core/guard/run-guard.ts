@@ -80,27 +80,46 @@ export class RunGuard {
     throw approvalRequired(this.#tool.name, state);
   }
 
-  /** Rejects arguments that the policy forbids, a sandbox that is too weak, and what a policy engine denies. */
-  async authorizeRun(run: SettledRun): Promise<void> {
+  /**
+   * Rejects arguments that the policy forbids, a sandbox that is too weak, and what a policy engine denies. `commands` are programs
+   * beyond the manifest, which a person is asked for.
+   */
+  async authorizeRun(run: SettledRun, commands: readonly string[] = []): Promise<void> {
     if (this.layers.length === 0) return;
     this.#settled = run;
-    refuseViolations(this.#tool.name, await this.allViolations(run));
+    const guard = commands.length === 0 ? this : this.#widened({ commands });
+    refuseViolations(this.#tool.name, await guard.allViolations(run));
   }
 
-  /** Whether the policy lets the tool reach one more host, as `host:port`, in the run that it has authorized. */
-  async allowsHost(host: string): Promise<boolean> {
+  /** Whether the policy lets the tool reach one more host, as `host:port`, or start one more program. */
+  async allows(more: { host: string } | { command: string }): Promise<boolean> {
+    const guard = this.#widened('host' in more ? { hosts: [more.host] } : { commands: [more.command] });
+    const found = this.#settled === undefined ? guard.violations() : guard.allViolations(this.#settled);
+    return (await found).length === 0;
+  }
+
+  /** The guard of the same tool with more permissions than its manifest requests. */
+  #widened({
+    hosts = [],
+    commands = [],
+  }: {
+    hosts?: readonly string[];
+    commands?: readonly string[];
+  }): RunGuard {
     const { manifest } = this.#tool;
     const { permissions } = manifest;
     const { network } = permissions;
     const wider = {
       ...permissions,
       level: 'standard' as const,
-      network: { ...network, egress_allow: [...network.egress_allow, host] },
+      network: { ...network, egress_allow: [...network.egress_allow, ...hosts] },
+      commands: [...permissions.commands, ...commands],
     };
-    const tool = { ...this.#tool, manifest: { ...manifest, permissions: wider } };
-    const guard = new RunGuard(tool, this.#request, this.layers);
-    const found = this.#settled === undefined ? guard.violations() : guard.allViolations(this.#settled);
-    return (await found).length === 0;
+    return new RunGuard(
+      { ...this.#tool, manifest: { ...manifest, permissions: wider } },
+      this.#request,
+      this.layers,
+    );
   }
 
   /** The violations that the rules and the engines find in a call, without secrets. */

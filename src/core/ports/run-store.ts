@@ -130,7 +130,7 @@ export interface RunStore {
   runOfKey(keyed: KeyedCall): Promise<string | undefined>;
   /**
    * Takes a run over: claims the next epoch, which fences the previous writer. Throws E_STORAGE when the run has a live supervisor.
-   * `mayTake` gets the current record and throws to refuse; then the previous writer stays valid. With `recovers`, readers see the run as
+   * A supervisor that has recorded the end and still holds its lease removes files of the run; this waits for its release. `mayTake` gets the current record and throws to refuse; then the previous writer stays valid. With `recovers`, readers see the run as
    * lost until it has ended.
    */
   takeOver(

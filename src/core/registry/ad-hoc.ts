@@ -11,6 +11,7 @@ import { problemText } from '../config/problem.ts';
 import { stemOf } from './candidate.ts';
 import { findProgram } from './find-program.ts';
 import type { Language } from './languages/language.ts';
+import type { MissingPermission } from './missing-permission.ts';
 import { grantRoots, howToGrant, untrustedRoots } from './path-grants.ts';
 import { readTool } from './read-tool.ts';
 import type { ToolEntry } from './tool-entry.ts';
@@ -48,7 +49,11 @@ export async function adHocTool(
   const words = call.args.slice(granted.words);
   const outputs = granted.write.filter(isOutput);
   const inPlace = granted.write.filter((text) => !outputs.includes(text));
-  const paths = { read: granted.read.map(checked), write: inPlace.map(checkedToWrite) };
+  const missing: MissingPermission[] = [];
+  const paths = {
+    read: granted.read.map((text) => checked(text, 'read')),
+    write: inPlace.map(checkedToWrite),
+  };
   const asked = {
     filesystem: {
       read: [...permissions.filesystem.read, ...paths.read],
@@ -66,6 +71,7 @@ export async function adHocTool(
     name,
     ownWords: granted.words,
     ...(isHere && { startsIn: call.cwd }),
+    ...(missing.length > 0 && { missing }),
     ...(outputs.length > 0 && { outputs: outputs.map((text) => resolve(call.cwd, text)) }),
     // Without a manifest, the output is the program's own and not the protocol.
     ...(!tool.hasHeader && { adapter: 'plain' }),
@@ -84,7 +90,7 @@ export async function adHocTool(
   }
 
   function checkedToWrite(text: string): string {
-    const path = checked(text);
+    const path = checked(text, 'write');
     const own = [runsDirOf(config), join(config.root, '.acor')];
     const held = own.find((each) => isInside(each, path));
     if (held === undefined) return path;
@@ -93,7 +99,7 @@ export async function adHocTool(
     });
   }
 
-  function checked(text: string): string {
+  function checked(text: string, access: 'read' | 'write'): string {
     const { path, stats } = realPathOf(text, call.cwd);
     const roots = grantRoots(config, call.cwd);
     if (stats === undefined)
@@ -101,6 +107,10 @@ export async function adHocTool(
         hint: 'Create it first. A file that the program makes may be new where one of the arguments is its path.',
       });
     if (roots.some((root) => isInside(path, root))) return path;
+    if (config.config.security.on_denied === 'ask') {
+      missing.push({ kind: 'path', name: path, access, input: `--${access}`, isGrant: true });
+      return path;
+    }
     throw new AcorError('E_PERMISSION', `'${text}' is outside the folders that ACOR may grant`, {
       hint: howToGrant(path, { roots, untrustedRoots: untrustedRoots(config, call.cwd) }),
     });

@@ -16,7 +16,7 @@ export async function checkJsonInputs(
   );
   if (schema === undefined || structured.length === 0) return;
   const { newAjv } = await import('./schema-check.ts');
-  const ajv = await newAjv();
+  const ajv = await newAjv(schema);
   const { $defs, definitions } = schema;
   const problems = structured.flatMap(([name, value]) => {
     const validate = compiled(

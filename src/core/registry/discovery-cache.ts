@@ -4,7 +4,7 @@ import { writeAtomic } from '../../util/atomic-write.ts';
 import { signatureOf, WatchedFiles } from './watched-files.ts';
 
 /** Raise this number when the format or the meaning of the cache changes. */
-const CACHE_VERSION = 2;
+const CACHE_VERSION = 3;
 
 /**
  * A value derived from files, with the signatures of these files. Without signatures it is valid only for the current

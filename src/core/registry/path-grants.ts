@@ -7,6 +7,7 @@ import { errorCode } from '../../util/error-code.ts';
 import { isInside, type RealPath, realPathOf } from '../../util/real-path.ts';
 import { type LoadedConfig, projectPath } from '../config/load.ts';
 import type { ArgumentProblem } from './argument-problem.ts';
+import type { MissingPermission } from './missing-permission.ts';
 
 /** A path that a tool may access because the caller named it. */
 export interface Grant {
@@ -53,6 +54,10 @@ export interface GrantRules {
   untrustedRoots?: readonly string[];
   /** Paths inside these are never writable. */
   protectedRoots: readonly string[];
+  /** Whether the manifest itself grants a real path, so that it need not be inside the roots. */
+  isDeclared?: (path: string, access: 'read' | 'write') => boolean;
+  /** Collects what is outside of the roots and is asked for. Without it, such a path is refused. */
+  missing?: MissingPermission[];
   stagingDir: string;
   /**
    * Set when all outputs stay in the workspace. The outputs in it, as `<input>/<name>`, are staged even if their
@@ -79,12 +84,7 @@ export function grantPath(
   rules: GrantRules,
 ): GrantedPath | ArgumentProblem {
   const input = spec.name;
-  const trouble = (
-    code: ArgumentProblem['code'],
-    rule: string,
-    message: string,
-    fix: string,
-  ): ArgumentProblem => ({ code, input, rule, message, fix });
+  const trouble = troubleOf(input);
   if (text === '') return trouble('E_USAGE', 'path', `the path of '${input}' is empty`, 'Give a path.');
 
   const real = follow(text, rules.cwd);
@@ -97,14 +97,39 @@ export function grantPath(
       WHY[real] ?? 'Give another path.',
     );
   }
-  if (!rules.roots.some((root) => isInside(real.path, root))) {
-    return trouble(
-      'E_PERMISSION',
-      'grant-roots',
-      `'${text}' for '${input}' ${real.path === text ? 'is' : `is ${real.path},`} outside the folders that ACOR may grant`,
-      howToGrant(real.path, rules),
-    );
+  const granted = grantReal(spec, text, real, rules);
+  const access = 'rule' in granted ? (spec.access ?? 'read') : accessOf(granted);
+  if (isInRoots(real.path, rules) || rules.isDeclared?.(real.path, access)) return granted;
+  if (!('rule' in granted) && rules.missing !== undefined && !isNeverGranted(real.path)) {
+    const isGrant = granted.grant !== undefined;
+    rules.missing.push({ kind: 'path', name: real.path, access, input, isGrant });
+    return granted;
   }
+  return trouble(
+    'E_PERMISSION',
+    'grant-roots',
+    `'${text}' for '${input}' ${real.path === text ? 'is' : `is ${real.path},`} outside the folders that ACOR may grant`,
+    howToGrant(real.path, rules),
+  );
+}
+
+function accessOf({ grant }: GrantedPath): 'read' | 'write' {
+  return grant?.access ?? 'write';
+}
+
+function isInRoots(path: string, { roots }: GrantRules): boolean {
+  return roots.some((root) => isInside(path, root));
+}
+
+/** What a path inside the roots, or one that is asked for, is for a tool. */
+function grantReal(
+  spec: Pick<InputSpec, 'name' | 'access' | 'in_place'>,
+  text: string,
+  real: RealPath,
+  rules: GrantRules,
+): GrantedPath | ArgumentProblem {
+  const input = spec.name;
+  const trouble = troubleOf(input);
   const place = join(input, basename(real.path));
   const stays = rules.stayingOutputs?.includes(place) === true;
   const isNew = !real.stats || stays;
@@ -150,6 +175,23 @@ export function grantPath(
   return { text: staged, target: real.path, staged: output };
 }
 
+function troubleOf(input: string) {
+  return (code: ArgumentProblem['code'], rule: string, message: string, fix: string): ArgumentProblem => ({
+    code,
+    input,
+    rule,
+    message,
+    fix,
+  });
+}
+
+/** File systems that expose the kernel and other processes. */
+export const NEVER_GRANTED = ['/proc', '/sys', '/dev'];
+
+function isNeverGranted(path: string): boolean {
+  return path === '/' || NEVER_GRANTED.some((each) => isInside(path, each));
+}
+
 /** What every program of the machine relies on. As root ACOR would give it to the user of the run. */
 export const SYSTEM_FOLDERS = [
   ...['/etc', '/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/boot', '/run'],
@@ -183,9 +225,37 @@ export function grantExisting(text: string, input: string, rules: GrantRules): G
   if (text === '' || text.includes('\0')) return undefined;
   const real = follow(text, rules.cwd);
   if (typeof real === 'string' || !real.stats) return undefined;
-  if (!rules.roots.some((root) => isInside(real.path, root))) return undefined;
-  return { path: real.path, access: 'read', input };
+  const grant: Grant = { path: real.path, access: 'read', input };
+  if (isInRoots(real.path, rules) || rules.isDeclared?.(real.path, 'read')) return grant;
+  if (rules.missing === undefined || !isMeant(text, real, rules)) return undefined;
+  rules.missing.push({ kind: 'path', name: real.path, access: 'read', input, isGrant: true });
+  return grant;
 }
+
+/** Whether a word that names something outside of the roots is probably a path that the program is to read. */
+function isMeant(text: string, { path, stats }: RealPath, rules: GrantRules): boolean {
+  const isKnown = stats?.isFile() || stats?.isDirectory();
+  return (
+    /^(\/|\.\.\/)/.test(text) &&
+    isKnown === true &&
+    !isNeverGranted(path) &&
+    !PROGRAM_FOLDERS.some((each) => isInside(path, each)) &&
+    protectedBy(path, rules) === undefined
+  );
+}
+
+/** The programs of the system, which every tool may read. */
+const PROGRAM_FOLDERS = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/nix/store',
+  '/gnu/store',
+];
 
 const WHY: Readonly<Record<string, string>> = {
   ENOTDIR: 'A part of it is a file, not a folder.',

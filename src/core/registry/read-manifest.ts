@@ -62,11 +62,14 @@ export async function manifestOf(
   const manifest = completeManifest(data, name);
   return {
     manifest,
-    problems: languageProblems(
-      manifest,
-      yaml,
-      languages.map((each) => each.name),
-    ),
+    problems: [
+      ...languageProblems(
+        manifest,
+        yaml,
+        languages.map((each) => each.name),
+      ),
+      ...(await schemaProblems(manifest, yaml)),
+    ],
     problemAt: at(yaml),
   };
 }
@@ -82,6 +85,32 @@ function languageProblems({ language }: Manifest, yaml: YamlFile, known: readonl
       `Write ${nearest ?? `one of ${known.join(', ')}`}.`,
     ),
   ];
+}
+
+const SCHEMA_KEYS = [
+  ['input_schema', 'input-schema'],
+  ['output_schema', 'output-schema'],
+] as const;
+
+/** A schema that cannot be used is a mistake of the manifest: a run would find it after its work. */
+async function schemaProblems(manifest: Manifest, yaml: YamlFile): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const [key, rule] of SCHEMA_KEYS) {
+    const schema = manifest[key];
+    if (schema === undefined) continue;
+    const { whyUnusable } = await import('./schema-check.ts');
+    const why = await whyUnusable(schema);
+    if (why === undefined) continue;
+    const message = `'${key}' is not a valid JSON Schema: ${why}`;
+    problems.push({
+      file: yaml.file,
+      ...yaml.placeOfKey([], key),
+      rule,
+      message,
+      fix: 'Correct the schema.',
+    });
+  }
+  return problems;
 }
 
 function at(yaml: YamlFile): ReadManifest['problemAt'] {

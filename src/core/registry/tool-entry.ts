@@ -1,5 +1,6 @@
 import type { Manifest } from '../../protocol/manifest.ts';
 import type { Problem } from '../config/problem.ts';
+import type { MissingPermission } from './missing-permission.ts';
 
 /** A discovered tool. A tool with problems is listed but cannot run. */
 export interface ToolEntry {
@@ -22,6 +23,8 @@ export interface ToolEntry {
   startsIn?: string;
   /** The absolute paths that `acor exec` lets the program write and its arguments name: ACOR stages them. */
   outputs?: readonly string[];
+  /** The paths of `--read` and `--write` outside of the roots, which are asked for. */
+  missing?: readonly MissingPermission[];
   /** The working directory, when it is not the workspace. Relative paths in the tool's events start there. */
   worksIn?: string;
   /** A persistent folder for this tool alone. No other program executes or reads its content. */

@@ -4,13 +4,18 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { escapePattern } from '../../util/escape-pattern.ts';
 import { isInside, realPathOf } from '../../util/real-path.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
-import { type Grant, type GrantRules, grantPath, type StagedOutput, systemFolderOf } from './path-grants.ts';
+import {
+  type Grant,
+  type GrantRules,
+  grantPath,
+  NEVER_GRANTED,
+  type StagedOutput,
+  systemFolderOf,
+} from './path-grants.ts';
 import type { ReadInput } from './read-inputs.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 const MAX_MATCHES = 1000;
-/** File systems that expose the kernel and other processes. */
-const NEVER_GRANTED = ['/proc', '/sys', '/dev'];
 
 /** The folders for variables in a manifest's paths, and the paths that must stay read-only. */
 interface DeclaredPathRules {

@@ -16,7 +16,7 @@ import type { RunLog, RunWriter } from '../ports/run-store.ts';
 import { isProgram } from '../registry/find-program.ts';
 import { inputsOf } from '../registry/input-schema.ts';
 import { placeOf } from '../registry/manifest-place.ts';
-import { SYSTEM_FOLDERS } from '../registry/path-grants.ts';
+import { NEVER_GRANTED, SYSTEM_FOLDERS } from '../registry/path-grants.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
@@ -32,8 +32,6 @@ import type { RunnerServices } from './services.ts';
 const TAIL_BYTES = 16_384;
 const MAX_SHOWN = 5;
 const WITHOUT_STDERR = 'It wrote nothing to stderr: read its output in the logs of the run.';
-/** They expose the kernel and other processes: no manifest can grant them. */
-const NEVER_GRANTED = ['/proc', '/sys', '/dev'];
 const OTHER_PLACES =
   'Let the tool write into its workspace, or to a path that its caller gives (an input with access: write)';
 

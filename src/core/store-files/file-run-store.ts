@@ -29,6 +29,10 @@ import { runNotFound } from './run-not-found.ts';
 import { storageError } from './storage-error.ts';
 import { extentOf, tailOf } from './tail.ts';
 
+/** How long a supervisor may take between the end that it records and the release of its lease. */
+const MOST_ENDING_MS = 30_000;
+const ENDING_POLL_MS = 5;
+
 /** Runs as folders under `.runs/`, readable with `cat` and `jq`; old ones in packs, which only ACOR reads. */
 export class FileRunStore implements RunStore {
   readonly root: string;
@@ -91,14 +95,18 @@ export class FileRunStore implements RunStore {
     { recovers = false }: { recovers?: boolean } = {},
   ): Promise<RunWriter> {
     const layout = this.layout(runId);
+    const latestMs = performance.now() + MOST_ENDING_MS;
     for (;;) {
       const recorded = await this.read(runId);
       mayTake(recorded);
       const newest = await this.leases.newest(runId);
-      // A supervisor holds its lease for a moment after it has recorded the end: such a run may be taken over.
-      const isEnding = isFinal(recorded.state) && newest?.epoch === recorded.epoch;
-      if (newest !== undefined && newest.state !== 'lost' && !isEnding)
-        throw heldByAnother(runId, newest.state);
+      if (newest !== undefined && newest.state !== 'lost') {
+        // After a supervisor has recorded the end, it removes files of the run, and only then releases its lease.
+        const isEnding = isFinal(recorded.state) && newest.epoch === recorded.epoch;
+        if (!isEnding || performance.now() > latestMs) throw heldByAnother(runId, newest.state);
+        await new Promise((resolve) => setTimeout(resolve, ENDING_POLL_MS));
+        continue;
+      }
       const epoch = Math.max(recorded.epoch, newest?.epoch ?? 0) + 1;
       const writer = await this.#takeEpoch(layout, runId, epoch, { mayTake, recovers });
       if (writer !== undefined) return writer;

@@ -22,6 +22,10 @@ import { MemoryRunLog, StoredLines, superseded } from './memory-run-log.ts';
 
 const POLL_MS = 20;
 
+/** How long a supervisor may take between the end that it records and the release of its lease. */
+const MOST_ENDING_MS = 30_000;
+const ENDING_POLL_MS = 5;
+
 interface MemoryRun {
   record: RunRecord;
   stored: StoredLines;
@@ -76,10 +80,15 @@ export class MemoryRunStore implements RunStore {
     { recovers = false }: { recovers?: boolean } = {},
   ): Promise<RunWriter> {
     const run = this.#find(runId);
+    const latestMs = performance.now() + MOST_ENDING_MS;
     mayTake(run.record);
-    const newest = await this.leases.newest(runId);
-    const isEnding = isFinal(run.record.state) && newest?.epoch === run.record.epoch;
-    if (newest !== undefined && newest.state !== 'lost' && !isEnding) throw heldByAnother(runId);
+    let newest = await this.leases.newest(runId);
+    while (newest !== undefined && newest.state !== 'lost') {
+      const isEnding = isFinal(run.record.state) && newest.epoch === run.record.epoch;
+      if (!isEnding || performance.now() > latestMs) throw heldByAnother(runId);
+      await new Promise((resolve) => setTimeout(resolve, ENDING_POLL_MS));
+      newest = await this.leases.newest(runId);
+    }
     const epoch = Math.max(run.record.epoch, newest?.epoch ?? 0) + 1;
     const lease = await this.leases.acquire(runId, epoch, {
       recovers,

@@ -1,7 +1,6 @@
-import { resolve } from 'node:path';
 import * as z from 'zod';
-import { execName } from '../../protocol/names.ts';
 import { acorOperation } from '../define.ts';
+import { execCall } from './exec-call.ts';
 import { output, runFlags, startTool } from './run-start.ts';
 
 const list = z.array(z.string()).default([]);
@@ -40,14 +39,10 @@ export const runExec = acorOperation({
   ],
   streams: 'Protocol events, one JSON object a line; the last line is runner_end.',
   async run({ program, args, read, write, net, cmd, ...flags }, ctx) {
-    const name = execName(program.includes('/') ? resolve(ctx.cwd, program) : program);
-    const grants = Object.entries({ read, write, net, cmd }).flatMap(([kind, values]) =>
-      values.flatMap((value) => [`--${kind}`, value]),
-    );
-    const words = [...grants, '--', ...args];
+    const call = execCall(program, args, { read, write, net, cmd }, ctx.cwd);
     const { registry } = await ctx.app.project();
     if (await ctx.hasUnreadStdin?.()) ctx.app.warn(NO_STDIN);
-    const found = await registry.find(name, { args: words, cwd: ctx.cwd, env: ctx.env });
-    return startTool({ ...flags, tool: name, args: words }, found, ctx);
+    const found = await registry.find(call.tool, { args: call.args, cwd: ctx.cwd, env: ctx.env });
+    return startTool({ ...flags, ...call }, found, ctx);
   },
 });

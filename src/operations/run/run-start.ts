@@ -12,13 +12,13 @@ import { graphOf, runProgram, runTool } from '../../protocol/next-steps.ts';
 import { kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { answers, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
+import { answers, retries, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
 
 export const runFlags = {
   timeout: timeoutOf('the whole run'),
-  retries: z.int().min(0).optional().describe('How often a retryable failure is retried.'),
+  retries,
   stream,
   detach: z
     .boolean()

@@ -32,6 +32,15 @@ export const shownPlan = z.lazy(() =>
     limits: z.record(z.string(), z.unknown()),
     retry: z.record(z.string(), z.unknown()),
     isolation: z.record(z.string(), z.unknown()),
+    asks: z
+      .array(
+        z.object({
+          action: z.enum(['allow_path', 'allow_command']),
+          name: z.string(),
+          access: z.enum(['read', 'write']).optional(),
+        }),
+      )
+      .describe('What the run would ask a person for before the tool starts (`security.on_denied: ask`).'),
     secrets: z.array(z.string()).describe('The names of the stored secrets that the tool would get.'),
     lowered: z.array(
       z.object({ what: z.string(), asked: z.number(), allowed: z.number(), by: z.string().optional() }),
@@ -91,6 +100,11 @@ export async function showPlan(
       max_backoff_s: retry.maxBackoffS,
     },
     isolation: { ...plan.sandboxed.isolation },
+    asks: plan.missing.map((each) =>
+      each.kind === 'path'
+        ? { action: 'allow_path' as const, name: each.name, access: each.access }
+        : { action: 'allow_command' as const, name: each.name },
+    ),
     secrets: plan.secrets?.delivered.map(({ name }) => name) ?? [],
     lowered: plan.lowered,
     token,

@@ -1,14 +1,12 @@
 import * as z from 'zod';
 import type { RunRequest } from '../../core/run/run-request.ts';
-import { EXECUTOR_NAMES } from '../../core/task/executors.ts';
 import { taskCall } from '../../core/task/task-call.ts';
 import { readTask, refuseWhileLive } from '../../core/task/task-record.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import { shownPlan, showPlan } from '../run/show-plan.ts';
 import { runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
-
-const TASK_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+import { taskFields } from './task-fields.ts';
 
 /** Assigns a task to an agent. It is an ordinary run: supervised, sandboxed, stored, and it waits at its questions (contract §8). */
 export const taskRun = acorOperation({
@@ -18,19 +16,10 @@ export const taskRun = acorOperation({
   idempotent: false,
   rateLimit: null,
   input: z.object({
-    task_id: z
-      .string()
-      .regex(TASK_ID, 'must be letters, digits, ., _ and -, at most 64')
-      .describe('The id of the conversation; the same id continues it.'),
-    description: z
-      .string()
-      .min(1)
-      .describe('What the agent should do, or the next message of the conversation.'),
-    plan: z.string().optional().describe('A file with the plan.'),
-    executor: z
-      .enum(EXECUTOR_NAMES)
-      .optional()
-      .describe('The agent that does it; by default task.executor of the configuration.'),
+    task_id: taskFields.taskId,
+    description: taskFields.description,
+    plan: taskFields.plan,
+    executor: taskFields.executor,
     timeout: timeoutOf('the whole run'),
     stream,
     detach: z

@@ -1,7 +1,7 @@
 import type { Checker, ValidateOptions } from './checker.ts';
 import { advice } from './checkers/advice.ts';
 import { examples } from './checkers/examples.ts';
-import { config, errorCodes, manifests, policies, schemas } from './checkers/project-files.ts';
+import { config, errorCodes, manifests, policies } from './checkers/project-files.ts';
 import { published } from './checkers/published.ts';
 import { recordedRuns } from './checkers/recorded-runs.ts';
 import { selftests } from './checkers/selftests.ts';
@@ -26,7 +26,6 @@ export async function validate(
 const CHECKERS: readonly Checker[] = [
   config,
   manifests,
-  schemas,
   examples,
   advice,
   errorCodes,

@@ -169,7 +169,7 @@ export function jsonAnswer(value: unknown): unknown {
 
 async function checkOfSchema(schema: Schema, actionId: string): Promise<AnswerCheck> {
   const { newAjv } = await import('../../registry/schema-check.ts');
-  const ajv = await newAjv();
+  const ajv = await newAjv(schema);
   try {
     const validate = ajv.compile({ ...schema });
     return (value) =>

@@ -4,9 +4,9 @@ import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
 import type { AdapterKind } from './adapter.ts';
-import type { HostQuestions } from './ask-for-hosts.ts';
 import type { EndingRace } from './ending.ts';
 import type { Intake } from './intake.ts';
+import type { PermissionQuestions } from './permission-questions.ts';
 
 /** What the steps of one attempt share. */
 export interface AttemptContext {
@@ -19,7 +19,7 @@ export interface AttemptContext {
   readonly intake: Intake;
   readonly meter: ArtifactMeter;
   /** Set when the run asks for hosts that its tool may not reach. */
-  readonly hostQuestions: HostQuestions | undefined;
+  readonly permissionQuestions: PermissionQuestions | undefined;
   /** The size of what the runner has copied into the folders that the tool writes. */
   readonly copiedBytes: number;
 }

@@ -30,7 +30,7 @@ export async function runAttempt(
   plan: ToolPlan,
   writer: RunWriter,
   options: AttemptOptions,
-  more: Pick<AttemptContext, 'meter' | 'copiedBytes' | 'hostQuestions'>,
+  more: Pick<AttemptContext, 'meter' | 'copiedBytes' | 'permissionQuestions'>,
 ): Promise<ObservedAttempt> {
   const asked: NewEvent[] = [];
   const race = new EndingRace();

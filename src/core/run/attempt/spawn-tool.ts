@@ -86,7 +86,7 @@ export async function spawnTool(attempt: AttemptContext, prepared: PreparedAttem
 }
 
 function launchOf(
-  { services, plan, writer, options, hostQuestions }: AttemptContext,
+  { services, plan, writer, options, permissionQuestions }: AttemptContext,
   { ownership, input, output, resources }: PreparedAttempt,
 ): SandboxLaunch {
   const { sandboxed, secrets, workspace } = plan;
@@ -101,7 +101,9 @@ function launchOf(
     groups: resources.groupFds,
     ...(sandboxed.takesSecrets && secrets && { secrets: secrets.sandboxFiles(services.runtime, workspace) }),
     ...(secrets?.injector && { injector: secrets.injector }),
-    ...(hostQuestions && { askHost: (host, port) => hostQuestions.ask(options, host, port) }),
+    ...(permissionQuestions && {
+      askHost: (host, port) => permissionQuestions.askForHost(options, host, port),
+    }),
     onEgress(note) {
       recordEgress(writer, note);
       void output.store();

@@ -17,12 +17,12 @@ import {
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
-import type { HostQuestions } from './ask-for-hosts.ts';
 import { runAttempt } from './attempt.ts';
 import { artifactRoots, collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
 import { leftoversIn } from './leftovers.ts';
 import { copiedBytes, placeOutputs, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
+import type { PermissionQuestions } from './permission-questions.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
 
 /** A schema may find a problem in each of a million entries. */
@@ -49,7 +49,7 @@ class ToolExecutor implements RunExecutor {
   readonly #plan: ToolPlan;
   readonly #writer: RunWriter;
   #reportProtected: ReportProtected | undefined;
-  #questions: HostQuestions | undefined;
+  #questions: PermissionQuestions | undefined;
   #staged: readonly StagedOutput[];
 
   constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter) {
@@ -65,6 +65,9 @@ class ToolExecutor implements RunExecutor {
     const meter = this.#meterFor(options);
     try {
       await this.#plan.guard.approved();
+      const permissionQuestions = await this.#permissionQuestions();
+      const refused = this.#plan.missing.length > 0 && (await permissionQuestions?.askBeforeStart(options));
+      if (refused) return notStarted(refused);
       await this.#reportFallbackSandbox();
       this.#reportProtected ??= await this.#watchProtected();
       this.#staged = prepareStaging(this.#plan.staged, workspace);
@@ -73,7 +76,7 @@ class ToolExecutor implements RunExecutor {
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, {
         meter,
         copiedBytes: copiedBytes(this.#staged) + keptBytes,
-        hostQuestions: await this.#hostQuestions(),
+        permissionQuestions,
       });
       if (attempt.ending.kind !== 'cancelled' && attempt.message?.type !== 'cancelled')
         this.#warnOfExitCode(attempt.exit);
@@ -112,10 +115,10 @@ class ToolExecutor implements RunExecutor {
   }
 
   /** Its answers hold for all attempts. The code for it is loaded only where runs may ask. */
-  async #hostQuestions(): Promise<HostQuestions | undefined> {
+  async #permissionQuestions(): Promise<PermissionQuestions | undefined> {
     if (this.#services.config.config.security.on_denied !== 'ask') return undefined;
-    const { HostQuestions } = await import('./ask-for-hosts.ts');
-    this.#questions ??= new HostQuestions(this.#services, this.#plan, this.#writer);
+    const { PermissionQuestions } = await import('./permission-questions.ts');
+    this.#questions ??= new PermissionQuestions(this.#services, this.#plan, this.#writer);
     return this.#questions;
   }
 

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import type { RunGuard } from '../../guard/run-guard.ts';
 import { librariesOf } from '../../registry/command.ts';
+import type { MissingPermission } from '../../registry/missing-permission.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../../sandbox/choose.ts';
 import { type GroupPlace, usefulGroups } from '../../sandbox/groups/group-places.ts';
@@ -13,7 +15,7 @@ import type { RunRequest } from '../run-request.ts';
 import { mayCallTools, type RunWorkspace } from '../workspace.ts';
 import type { PlanServices } from './check-tool.ts';
 import { limitEnforcers } from './limit-enforcers.ts';
-import { ownFolders, type ResolvedCall } from './resolve-call.ts';
+import { mayAskBeforeStart, ownFolders, type ResolvedCall } from './resolve-call.ts';
 
 /** How a tool is confined, and where its control groups are created. */
 export type ToolConfinement = Confinement & {
@@ -21,6 +23,8 @@ export type ToolConfinement = Confinement & {
   /** Where the tool starts. */
   cwd: string;
   groups: readonly GroupPlace[];
+  /** Programs that the call is known to start, and the tool may not: they are asked for. */
+  asked: MissingPermission[];
   /** Set when a stronger sandbox is not available here. */
   fallback: { chosen: ChosenBackend; cacheFolder: string } | null;
 };
@@ -29,10 +33,16 @@ export type ToolConfinement = Confinement & {
 export async function confineTool(
   services: PlanServices,
   { env, observe }: RunRequest,
-  of: { runId: string; tool: ToolEntry; call: ResolvedCall; resources: ResourceLimits },
+  of: {
+    runId: string;
+    tool: ToolEntry;
+    call: ResolvedCall;
+    resources: ResourceLimits;
+    guard: Pick<RunGuard, 'allows'>;
+  },
 ): Promise<ToolConfinement> {
   const { config, workspaces } = services;
-  const { runId, tool, call, resources } = of;
+  const { runId, tool, call, resources, guard } = of;
   const { command, args, grants } = call;
   const { level } = tool.manifest.permissions;
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...args];
@@ -56,9 +66,34 @@ export async function confineTool(
     limits: resources,
     ...(observe && { traceTo: workspaces.of(runId).trace }),
   };
-  const confinement = await confine(services, tool, request);
+  const asked = mayAskBeforeStart(tool, config, { observe })
+    ? await programsToAskFor(request, { env, guard })
+    : [];
+  const confinement = await confine(services, tool, {
+    ...request,
+    ...(asked.length > 0 && { asked: asked.map(({ name }) => name) }),
+  });
   observe?.({ sandbox: request, argumentGrants: call.argumentGrants });
-  return { ...confinement, argv, cwd: cwd ?? workspaces.of(runId).work };
+  return {
+    ...confinement,
+    argv,
+    cwd: cwd ?? workspaces.of(runId).work,
+    // A sandbox that cannot refuse a program has nothing to ask.
+    asked: confinement.isolation.enforced.includes('commands') ? asked : [],
+  };
+}
+
+/** What the command line names and the sandbox would refuse, without what a policy refuses in any case. */
+async function programsToAskFor(
+  request: Omit<SandboxRequest, 'network'>,
+  { env, guard }: Pick<RunRequest, 'env'> & { guard: Pick<RunGuard, 'allows'> },
+): Promise<MissingPermission[]> {
+  const { missingPrograms } = await import('./missing-programs.ts');
+  const { missing, beside } = missingPrograms(request, env);
+  const asked: MissingPermission[] = [];
+  for (const name of missing)
+    if (await guard.allows({ command: name })) asked.push({ kind: 'command', name, beside });
+  return asked;
 }
 
 async function commandsOf({ manifest }: ToolEntry, workspace: RunWorkspace): Promise<string[]> {
@@ -71,7 +106,7 @@ async function confine(
   { config: { config }, workspaces }: PlanServices,
   tool: ToolEntry,
   request: Omit<SandboxRequest, 'network'>,
-): Promise<Omit<ToolConfinement, 'argv' | 'cwd'>> {
+): Promise<Omit<ToolConfinement, 'argv' | 'cwd' | 'asked'>> {
   const cacheFolder = join(workspaces.root, 'cache');
   const chosen = await chooseBackend(config.security, cacheFolder);
   const { backend, probe } = chosen;

@@ -25,19 +25,23 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
   const call = await resolveCall(services, request, { tool, runId });
   const limits = planLimits(services, tool, request);
   const { resources } = limits;
-  const sandboxed = await confineTool(services, request, { runId, tool, call, resources });
-  await guard.authorizeRun({
-    args: call.shownArgs,
-    grants: call.argumentGrants,
-    staged: call.staged,
-    tier: sandboxed.isolation.tier,
-    ...(call.secrets && { hide: <T>(shown: T) => call.secrets!.redaction.data(shown) }),
-  });
+  const sandboxed = await confineTool(services, request, { runId, tool, call, resources, guard });
+  await guard.authorizeRun(
+    {
+      args: call.shownArgs,
+      grants: call.argumentGrants,
+      staged: call.staged,
+      tier: sandboxed.isolation.tier,
+      ...(call.secrets && { hide: <T>(shown: T) => call.secrets!.redaction.data(shown) }),
+    },
+    sandboxed.asked.map(({ name }) => name),
+  );
   const plan: ToolPlan = {
     ...requested,
     ...checked,
     ...call,
     ...limits,
+    missing: [...call.missing, ...sandboxed.asked],
     name: tool.name,
     ...(tool.hasHeader && isAdHoc(tool.name) && { title: tool.manifest.name }),
     version: tool.manifestPath === null && !tool.hasHeader ? null : tool.manifest.version,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isInside } from '../../../util/real-path.ts';
 import { userFolders } from '../../config/find.ts';
 import {
   type Grant,
@@ -9,6 +10,7 @@ import {
   untrustedRoots,
 } from '../../registry/arguments.ts';
 import { commandOf, type ToolCommand } from '../../registry/command.ts';
+import type { MissingPermission } from '../../registry/missing-permission.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { declaredGrants } from '../../registry/tool-grants.ts';
 import type { RunRequest } from '../run-request.ts';
@@ -33,6 +35,8 @@ export interface ResolvedCall {
   staged: StagedOutput[];
   /** The secrets of the run; null when it has none. */
   secrets: RunSecrets | null;
+  /** What the call needs beyond the grants, and a person is asked for. */
+  missing: MissingPermission[];
 }
 
 /** Resolves the arguments of a request to the tool's command, arguments and grants. Throws E_USAGE, E_PERMISSION, E_ENV_MISSING. */
@@ -44,12 +48,22 @@ export async function resolveCall(
   const { config, registry, workspaces } = services;
   const hidden = ownFolders(services, request.env);
   const given = request.args.slice(tool.ownWords ?? 0);
+  const declare = lazily(() => declaredGrants(tool, { projectRoot: config.root, hidden }));
+  const missing: MissingPermission[] = [...(tool.missing ?? [])];
   const resolved = resolveArguments(tool, given, {
     cwd: request.cwd,
     roots: grantRoots(config, request.cwd),
     untrustedRoots: untrustedRoots(config, request.cwd),
     protectedRoots: [...hidden, tool.dir],
     stagingDir: workspaces.of(runId).staging,
+    // A place of which copies are kept is no place to put outputs in at once.
+    isDeclared: (path, access) =>
+      declare().some(
+        (grant) =>
+          isInside(path, grant.path) &&
+          (access === 'read' || (grant.access === 'write' && grant.mode === undefined)),
+      ),
+    ...(mayAskBeforeStart(tool, config, request) && { missing }),
     ...(request.replays && { stayingOutputs: request.replays.outputs }),
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
@@ -63,8 +77,7 @@ export async function resolveCall(
   }
   const secrets = await readSecrets(services, tool, resolved, request);
   const command = await commandOf(tool, config, request.env, await registry.languages());
-  const declared = declaredGrants(tool, { projectRoot: config.root, hidden });
-  const granted = [...resolved.grants, ...declared];
+  const granted = [...resolved.grants, ...declare()];
   return {
     command,
     args: resolved.args,
@@ -74,6 +87,28 @@ export async function resolveCall(
     ...(await keptAs(services, request, { tool, runId, granted, staged: resolved.staged })),
     argumentGrants: resolved.grants,
     secrets,
+    missing,
+  };
+}
+
+/** Whether what a call lacks is asked for before it starts. A tool that is observed may do everything. */
+export function mayAskBeforeStart(
+  { manifest }: ToolEntry,
+  { config }: PlanServices['config'],
+  { observe }: { observe?: RunRequest['observe'] | undefined },
+): boolean {
+  return (
+    config.security.on_denied === 'ask' &&
+    manifest.permissions.level !== 'privileged' &&
+    observe === undefined
+  );
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 

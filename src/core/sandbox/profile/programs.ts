@@ -24,7 +24,7 @@ const MAX_CHAIN = 4;
 export function executablePaths(request: Omit<SandboxRequest, 'network'>): string[] {
   const { runtime, toolDir, path } = request;
   const chain = interpretersOf(runtime, path);
-  const commands = request.commands ?? [];
+  const commands = [...(request.commands ?? []), ...(request.asked ?? [])];
   const utilities = utilitiesFor(chain, request);
   const folders = BASE_FOLDERS.filter((folder) => !isLink(folder));
   const own = chain.flatMap(runtimeFolders).filter((each) => !isBelow(each, '/usr') && each !== '/usr');

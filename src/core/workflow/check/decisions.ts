@@ -73,11 +73,6 @@ async function mistakesOf(file: CheckedFile, decision: Decision): Promise<Proble
 }
 
 async function schemaMistake(schema: object): Promise<string | undefined> {
-  const { newAjv } = await import('../../registry/schema-check.ts');
-  try {
-    (await newAjv()).compile({ ...schema });
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
+  const { whyUnusable } = await import('../../registry/schema-check.ts');
+  return whyUnusable({ ...schema });
 }

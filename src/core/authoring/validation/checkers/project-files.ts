@@ -4,10 +4,9 @@ import { settingsOfEnvironment, settingsOfFile } from '../../../config/layers.ts
 import { readYamlFile } from '../../../config/yaml-file.ts';
 import { readPolicies } from '../../../guard/read-policy.ts';
 import { readErrorCodes } from '../../../registry/error-codes.ts';
-import type { ToolEntry } from '../../../registry/registry.ts';
 import { WatchedFiles } from '../../../registry/watched-files.ts';
 import type { Checker } from '../checker.ts';
-import { type Finding, findingOf, placesIn, problemsOf } from '../finding.ts';
+import { type Finding, findingOf, problemsOf } from '../finding.ts';
 import { lacksModeline, noModeline } from '../modeline.ts';
 
 /** Checks that each tool can be used: its manifest, its entry, its name. */
@@ -77,52 +76,4 @@ async function adviceOn(file: string, root: string): Promise<Finding[]> {
   }
   if (lacksModeline(file, readFileSync(file, 'utf8'), root)) findings.push(noModeline(file));
   return findings;
-}
-
-const SCHEMA_KEYS = [
-  ['input_schema', 'input-schema'],
-  ['output_schema', 'output-schema'],
-] as const;
-
-/** Checks that the JSON Schemas in a manifest are valid. */
-export const schemas: Checker = {
-  name: 'schemas',
-  async check({ tools }) {
-    return (await Promise.all(tools.map(checkTool))).flat();
-  },
-};
-
-async function checkTool({ manifest, manifestPath }: ToolEntry): Promise<Finding[]> {
-  if (manifestPath === null) return [];
-  const findings: Finding[] = [];
-  for (const [key, rule] of SCHEMA_KEYS) {
-    const schema = manifest[key];
-    const why = schema === undefined ? undefined : await whyNoSchema(schema);
-    if (why === undefined) continue;
-    const { placeOfKey } = await placesIn(manifestPath);
-    findings.push(
-      findingOf({
-        file: manifestPath,
-        ...placeOfKey([], key),
-        rule,
-        message: `'${key}' is not a valid JSON Schema: ${why}`,
-        fix: 'Correct the schema.',
-      }),
-    );
-  }
-  return findings;
-}
-
-async function whyNoSchema(schema: Readonly<Record<string, unknown>>): Promise<string | undefined> {
-  const options = { strict: false, allErrors: true, validateFormats: false, logger: false } as const;
-  const isOld = /draft-0[67]/.test(String(schema['$schema'] ?? ''));
-  const ajv = isOld
-    ? new (await import('ajv')).Ajv(options)
-    : new (await import('ajv/dist/2020.js')).Ajv2020(options);
-  try {
-    ajv.compile({ ...schema });
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
