@@ -24,7 +24,7 @@ import { type Recorder, recordCall } from './record-call.ts';
 /** Options that change the form of the output, which the migration fixes. */
 const SHAPES =
   /^--?(?:json|jq|template|format|output-format|pretty|porcelain|oneline|graph|stat|shortstat|numstat|patch|color|colour|no-color|csv|tsv|yaml|xml|html|table|box|line|list|column|markdown|quote|tabs|ascii|header|noheader|help|version|null|raw|verbose)$/;
-/** A longer recording is no file that a person would read. */
+/** A person would not read a longer recording. */
 const MAX_RECORDING = 100_000;
 
 /** A file that the migration writes. */

@@ -81,7 +81,7 @@ async function draftedTool(
   const tool = await readTool(candidate, new WatchedFiles());
   const [problem] = tool?.problems ?? [];
   if (tool !== null && problem === undefined) return tool;
-  throw new AcorError('E_MANIFEST_INVALID', problem ? problemText(problem) : 'the draft is no tool', {
+  throw new AcorError('E_MANIFEST_INVALID', problem ? problemText(problem) : 'the draft is not a tool', {
     hint: problem?.fix ?? 'Name its inputs in the file of primitives.',
   });
 }
