@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import * as z from 'zod';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
@@ -85,6 +85,14 @@ describe('the settings of a project', () => {
     assert.equal(digest(), before, 'the control');
     project.write('agent.sh', 'echo two\n');
     assert.notEqual(digest(), before);
+    // A link out of the project in its place, and then another one.
+    rmSync(project.at('agent.sh'));
+    project.link('agent.sh', '/bin/true');
+    const linked = digest();
+    assert.equal(digest(), linked, 'the control');
+    rmSync(project.at('agent.sh'));
+    project.link('agent.sh', '/bin/sh');
+    assert.notEqual(digest(), linked);
   });
 
   it('are compared with what the user has configured', () => {

@@ -185,11 +185,12 @@ export function wideningsOf(
     const comparison = { value, before, isUsers, root };
     const rule = RULES.find((each) => each.key.test(key) && each.widens(comparison));
     if (rule === undefined) return [];
+    const words = commandWords(key, value);
     const leadsTo = NAMES_FOLDERS.test(key)
       ? listOf(value).map((each) => realFolderOf(String(each), root))
-      : [];
+      : linksOutNamedBy(words, root);
     const places = leadsTo.length > 0 ? { leads_to: leadsTo } : {};
-    const files = filesNamedBy(commandWords(key, value), root);
+    const files = filesNamedBy(words, root);
     const contents = files.length > 0 ? { files } : {};
     return [{ key, where, asked: value, without: before ?? null, means: rule.means, ...places, ...contents }];
   });
@@ -208,6 +209,14 @@ function filesNamedBy(words: readonly unknown[], root: string): { file: string; 
     const file = resolve(root, String(word));
     if (!isInProject(file, root) || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return [];
     return [{ file, sha256: createHash('sha256').update(readRegular(file)).digest('hex') }];
+  });
+}
+
+/** Where the words of a command lead that name links of the project out of it: the project could change the link later. */
+function linksOutNamedBy(words: readonly unknown[], root: string): string[] {
+  return words.flatMap((word) => {
+    const file = resolve(root, String(word));
+    return isInside(file, root) && !isInProject(file, root) ? [realFolderOf(file, root)] : [];
   });
 }
 

@@ -32,6 +32,10 @@ export interface SandboxRequest {
   runtime: string;
   language: string;
   toolDir: string;
+  /** The folder of the project, whose programs and links no user of this machine has chosen. */
+  project?: string;
+  /** A person chose the runtime in the configuration, so that its installation is readable although it is not on the PATH. */
+  isChosen?: boolean;
   folders: RunFolders;
   /** Where the tool starts, when that is not its workspace. */
   cwd?: string;

@@ -87,7 +87,13 @@ function permissionsOf(
   { config, env, home, hasSecrets }: Place & { hasSecrets: boolean },
 ) {
   const settings = config.config.task;
-  const asked = { runtime: program, language: 'executable', toolDir: dir, path: env['PATH'] ?? '' };
+  const asked = {
+    runtime: program,
+    language: 'executable',
+    toolDir: dir,
+    path: env['PATH'] ?? '',
+    isChosen: true,
+  };
   const programs = executablePaths({
     ...asked,
     commands: [...USUAL_COMMANDS, ...settings.commands],

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bubblewrap } from '../../../src/core/sandbox/backends/bubblewrap.ts';
@@ -70,4 +81,49 @@ printf '%s\\n' '{"seq":99}' >> ${folder}/events.jsonl 2>/dev/null; echo done`,
   }
 };
 
-export const permissions: Readonly<Record<number, RunnerAttack>> = { 93: answerForPerson };
+/** A program that a manifest or a link of a project names opens nothing of the folder around it. */
+const readAround: RunnerAttack = async () => {
+  const { available, detail } = await bubblewrap.probe();
+  if (!available) return `bubblewrap is not available here (${detail})`;
+  const outside = realpathSync(mkdtempSync(join(tmpdir(), 'acor-outside-')));
+  using project = new TestProject({ isTrusted: false });
+  try {
+    const program = join(outside, 'app/bin/x');
+    mkdirSync(join(outside, 'app/bin'), { recursive: true });
+    writeFileSync(join(outside, 'app/.env'), 'the key of the app');
+    writeFileSync(program, `#!/bin/sh\necho started; cat ${outside}/app/.env\n`, { mode: 0o755 });
+    // As an ordinary user the sandbox is this user; as root it is another one.
+    chmodSync(outside, 0o755);
+    const manifest = (name: string, command: string) =>
+      project.write(`tools/${name}/tool.yaml`, `name: ${name}\nadapter: plain\ncommand: [${command}]\n`);
+    manifest('named', program);
+    manifest('linked', './x');
+    symlinkSync(program, project.path('tools/linked/x'));
+    manifest('through', './y');
+    project.write('tools/through/y', `#!${program}\n`, 0o755);
+    manifest('found', 'x');
+    const texts: string[] = [];
+    for (const name of ['named', 'linked', 'through']) {
+      const answer = await project.acor(['run', '--no-stream', name]);
+      texts.push(answer.stdout);
+      assert.match(answer.stdout + readLogs(project), /started/, `the control: ${name} runs`);
+    }
+    for (const text of [...texts, readLogs(project)]) assert.doesNotMatch(text, /the key of the app/);
+    // The control: what the user has on the PATH comes with its installation.
+    const PATH = `${join(outside, 'app/bin')}:${process.env['PATH']}`;
+    await project.acor(['run', '--no-stream', 'found'], { env: { PATH } });
+    assert.match(readLogs(project), /the key of the app/);
+    return undefined;
+  } finally {
+    rmSync(outside, { recursive: true, force: true });
+  }
+};
+
+function readLogs(project: TestProject): string {
+  return readdirSync(project.runsDir)
+    .filter((name) => name.startsWith('r-'))
+    .map((run) => readFileSync(join(project.runsDir, run, 'events.jsonl'), 'utf8'))
+    .join('');
+}
+
+export const permissions: Readonly<Record<number, RunnerAttack>> = { 93: answerForPerson, 94: readAround };

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import { isInside } from '../../../util/real-path.ts';
 import type { RunGuard } from '../../guard/run-guard.ts';
 import { librariesOf } from '../../registry/command.ts';
 import type { MissingPermission } from '../../registry/missing-permission.ts';
@@ -55,6 +57,8 @@ export async function confineTool(
     runtime: command.runtime,
     language: tool.language,
     toolDir: tool.dir,
+    // A project that holds the home also holds what its user installed there.
+    ...(!isInside(env['HOME'] || homedir(), config.root) && { project: config.root }),
     folders: foldersOf(workspaces.of(runId)),
     ...(cwd !== undefined && { cwd }),
     libraries: librariesOf(tool, config),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../../test/support/project-folder.ts';
 import type { SandboxRequest } from '../sandbox.ts';
@@ -12,8 +13,14 @@ describe('the programs that a tool may execute', () => {
   });
   afterEach(() => folder.remove());
 
+  /** The runtime is on the PATH, unless `more` has another one. */
   const request = (runtime: string, more: Partial<SandboxRequest> = {}) =>
-    ({ runtime, toolDir: '/tools/t', path: '/usr/bin:relative:/bin', ...more }) as SandboxRequest;
+    ({
+      runtime,
+      toolDir: '/tools/t',
+      path: `/usr/bin:relative:/bin:${dirname(runtime)}`,
+      ...more,
+    }) as SandboxRequest;
   const binary = (path: string) => folder.program(path, '\u007fELF');
 
   it('are its folder, its runtime with the packages of it, the loaders, and its commands on every folder of the PATH', () => {
@@ -122,6 +129,60 @@ describe('the programs that a tool may execute', () => {
       folder.at('bare/bin/python'),
       folder.at('real'),
     ]);
+  });
+
+  it('have no folder around them when a manifest names them, and no link of the project leads to one', () => {
+    const app = binary('srv/app/bin/x');
+    folder.write('srv/app/.env', 'KEY=1');
+    const elsewhere = { path: '/usr/bin', project: folder.at('project') };
+    assert.deepEqual(runtimePaths(request(app, elsewhere)), [app]);
+    assert.ok(!executablePaths(request(app, elsewhere)).includes(folder.at('srv/app')));
+    // By the first line of a tool, by a link, and by a link in a folder of the project that is on the PATH.
+    const script = folder.program('project/tools/t/cli', `#!${app}\n`);
+    folder.link('project/tools/t/x', app);
+    folder.link('project/node_modules/.bin/x', app);
+    for (const program of [
+      script,
+      folder.at('project/tools/t/x'),
+      folder.at('project/node_modules/.bin/x'),
+    ]) {
+      const path = `/usr/bin:${dirname(program)}`;
+      assert.deepEqual(
+        runtimePaths(request(program, { ...elsewhere, path })).filter((each) => each !== app),
+        [program],
+      );
+    }
+    // As a virtual environment, itself and by a link in place of the tool's own.
+    folder.write('srv/app/pyvenv.cfg', '');
+    folder.link('project/tools/t/venv', folder.at('srv/app'));
+    for (const program of [app, folder.at('project/tools/t/venv/bin/x')])
+      assert.deepEqual(
+        runtimePaths(request(program, elsewhere)).filter((each) => each !== app),
+        program === app ? [] : [program],
+      );
+    // The control: what the user has on the PATH.
+    assert.ok(runtimePaths(request(app, { project: folder.at('project') })).includes(folder.at('srv/app')));
+  });
+
+  it('are a Python outside of the PATH with its modules, and nothing else of its installation', () => {
+    const real = binary('py/bin/python3.11');
+    folder.write('py/lib/python3.11/os.py', '');
+    folder.write('py/lib/libpython3.11.so.1.0', '');
+    folder.write('py/lib/other/data', '');
+    folder.write('project/venv/pyvenv.cfg', '');
+    folder.link('project/venv/bin/python', real);
+    assert.deepEqual(
+      runtimePaths(
+        request(folder.at('project/venv/bin/python'), { path: '/usr/bin', project: folder.at('project') }),
+      ).sort(),
+      [
+        folder.at('project/venv'),
+        folder.at('project/venv/bin/python'),
+        real,
+        folder.at('py/lib/libpython3.11.so.1.0'),
+        folder.at('py/lib/python3.11'),
+      ].sort(),
+    );
   });
 
   it('are, of the base system, those of this list', () => {

@@ -1,5 +1,6 @@
-import { closeSync, existsSync, lstatSync, openSync, readSync, realpathSync } from 'node:fs';
+import { closeSync, existsSync, lstatSync, openSync, readdirSync, readSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
+import { isInside } from '../../../util/real-path.ts';
 import type { SandboxRequest } from '../sandbox.ts';
 import { BASE_UTILITIES, SDK_UTILITIES } from './base-utilities.ts';
 import { isBelow } from './mounts.ts';
@@ -27,7 +28,7 @@ export function executablePaths(request: Omit<SandboxRequest, 'network'>): strin
   const commands = [...(request.commands ?? []), ...(request.asked ?? [])];
   const utilities = utilitiesFor(chain, request);
   const folders = BASE_FOLDERS.filter((folder) => !isLink(folder));
-  const own = chain.flatMap(runtimeFolders).filter((each) => !isBelow(each, '/usr') && each !== '/usr');
+  const own = foldersOf(chain, request).filter((each) => !isBelow(each, '/usr') && each !== '/usr');
   return [
     ...new Set([
       toolDir,
@@ -59,8 +60,31 @@ function utilitiesFor(
 }
 
 /** The folders of every program in the chain of a scripted runtime. */
-export function runtimePaths({ runtime, path }: Omit<SandboxRequest, 'network'>): string[] {
-  return interpretersOf(runtime, path).flatMap(runtimeFolders);
+export function runtimePaths(request: RuntimeRequest): string[] {
+  return foldersOf(interpretersOf(request.runtime, request.path), request);
+}
+
+type RuntimeRequest = Pick<SandboxRequest, 'runtime' | 'path' | 'toolDir' | 'project' | 'isChosen'>;
+
+function foldersOf(chain: readonly string[], request: RuntimeRequest): string[] {
+  let isNamedByChosen = false;
+  return chain.flatMap((program) => {
+    const isChosen = isNamedByChosen || isChosenByUser(program, request);
+    // The first line of a program that the user installed names its interpreter; env only looks one up.
+    isNamedByChosen = isChosen && basename(program) !== 'env';
+    return runtimeFolders(program, isChosen, request);
+  });
+}
+
+/**
+ * Whether the user of this machine chose a program: it is on the PATH and not in the project. Any other program is named by a manifest or a
+ * link of the project, which may be untrusted and must not open the folder around it.
+ */
+function isChosenByUser(program: string, { path, project, isChosen }: RuntimeRequest): boolean {
+  if (isChosen === true) return true;
+  const folder = realOf(dirname(program));
+  if (project !== undefined && isInside(folder, realOf(project))) return false;
+  return path.split(delimiter).some((each) => isAbsolute(each) && realOf(each) === folder);
 }
 
 /** A program, and the chain of interpreters that its first line names. */
@@ -133,15 +157,36 @@ const BROAD_FOLDERS = /^\/(home|root|Users|opt|srv|var|mnt|media|tmp)?$|^\/(home
 const SHARED_FOLDERS = /^\/(root|(home|Users)\/[^/]+)\/\.local$/;
 
 /** What must be readable to run a program outside of the base system: the program and its installation. */
-function runtimeFolders(program: string): string[] {
+function runtimeFolders(program: string, isChosen: boolean, request: RuntimeRequest): string[] {
   const found = [program];
   const real = realOf(program);
   const environment = dirname(dirname(program));
+  // Beside a tool is the environment that the tools share.
+  const own = realOf(request.project ?? dirname(request.toolDir));
+  const isOwn = isChosen || isInside(realOf(environment), own);
   // Python finds its virtual environment through the path it was started by.
-  if (existsSync(join(environment, 'pyvenv.cfg')) && !isBroad(environment)) found.push(environment);
+  if (isOwn && existsSync(join(environment, 'pyvenv.cfg')) && !isBroad(environment)) found.push(environment);
+  if (!isChosen) return [...new Set([...found, real, ...standardLibraryOf(real)])];
   found.push(...installationOf(real));
   if (!isLink(program)) found.push(...installationOf(program));
   return [...new Set(found)];
+}
+
+/** The modules of a Python without which it does not start: a virtual environment of the project links to one that is not on the PATH. */
+function standardLibraryOf(program: string): string[] {
+  const library = join(dirname(dirname(program)), 'lib');
+  const modules = entriesOf(library).filter((name) => existsSync(join(library, name, 'os.py')));
+  if (modules.length === 0) return [];
+  const shared = entriesOf(library).filter((name) => /^libpython[\d.a-z]*\.so/.test(name));
+  return [...modules, ...shared].map((name) => join(library, name));
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** `/opt/python/bin/python3` belongs to `/opt/python`; a program in no `bin` folder belongs to no installation. */
