@@ -127,6 +127,20 @@ describe('a help text', () => {
     assert.deepEqual(spellings('x [-help] [-verbose]'), ['-help', '-verbose']);
   });
 
+  it('takes an option for required where click or another library says so behind its help', () => {
+    const text =
+      'Usage: x [OPTIONS]\n\nOptions:\n  --out PATH     [required]\n  --name TEXT    Whom.  [required]\n  --key TEXT     A key (required)\n  --kind TEXT    Of a required kind.\n';
+    assert.deepEqual(
+      inputs(text).map(({ name, required, description }) => [name, required, description]),
+      [
+        ['out', true, undefined],
+        ['name', true, 'Whom.'],
+        ['key', true, 'A key'],
+        ['kind', undefined, 'Of a required kind.'],
+      ],
+    );
+  });
+
   it('becomes inputs with the flag as the program spells it', () => {
     const text =
       '  -name string\n    \tthe name\n  --dry_run   x\n  --color[=WHEN]  x\n  -o FILE  x\n  --api-token STRING  x\n';

@@ -42,13 +42,14 @@ export const selftests: Checker = {
   },
 };
 
-/** The tool with the self-test's arguments. The exit code is the result. */
+/** The tool with the self-test's arguments. The exit code is the result; a tool that speaks the protocol may report its own error. */
 function testing(services: RunnerServices, tool: ToolEntry): RunnerServices {
-  const { inputs: _, input_schema: __, ...manifest } = tool.manifest;
+  const { inputs: _, input_schema: __, output_schema: ___, ...manifest } = tool.manifest;
+  const adapter = tool.adapter === 'jsonl' ? 'jsonl' : 'plain';
   const tested: ToolEntry = {
     ...tool,
-    adapter: 'plain',
-    manifest: { ...manifest, adapter: 'plain', output: 'text', strict: false },
+    adapter,
+    manifest: { ...manifest, adapter, output: 'text', strict: false },
   };
   return {
     ...services,
