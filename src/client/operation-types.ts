@@ -617,7 +617,7 @@ export interface OperationTypes {
       content: string;
     };
   };
-  /** List the artifacts of a run: path, size, hash, media type. */
+  /** List the artifacts of a run and of its steps: path, size, hash, media type. */
   'run.artifacts': {
     input: {
       /** The id of the run, or last for the newest one. */
@@ -633,6 +633,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
     };
   };
@@ -675,6 +677,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -690,6 +694,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -945,6 +951,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -960,6 +968,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1292,6 +1302,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1307,6 +1319,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1384,6 +1398,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1399,6 +1415,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1529,6 +1547,8 @@ export interface OperationTypes {
       } | null;
       /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1544,9 +1564,13 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }>;
       result: Record<string, unknown> | null;
       error: Record<string, unknown> | null;
+      /** How to fix a failed run. */
+      hint: string | null;
       /** The last lines of stderr of a failed run. */
       stderr?: Array<string> | undefined;
       artifacts: Array<{
@@ -1631,6 +1655,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1646,6 +1672,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1785,6 +1813,8 @@ export interface OperationTypes {
       waited: 'ended' | 'question' | 'timeout';
       /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1800,6 +1830,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }>;
       result: Record<string, unknown> | null;
       artifacts: Array<{
@@ -2171,6 +2203,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2186,6 +2220,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2280,6 +2316,8 @@ export interface OperationTypes {
           value: true | 'project';
           why: string;
         }>;
+        /** Which files it finds when it runs. */
+        files: string;
         /** The content of the manifest, with --dry-run. */
         manifest?: string | undefined;
       }>;
@@ -2507,6 +2545,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2522,6 +2562,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2592,6 +2634,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2607,6 +2651,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2686,6 +2732,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2701,6 +2749,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;

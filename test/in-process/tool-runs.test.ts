@@ -81,7 +81,7 @@ describe('the run of a tool', () => {
       ['E_TOOL_FAILED', 1, `${named.summary.message!.split(': ')[0]}: ValueError: no rows`],
     );
     const silent = await run('exit 1\n', 'adapter: plain\n');
-    assert.equal(silent.summary.hint, 'It wrote nothing to stderr: read its output in the logs of the run.');
+    assert.equal(silent.summary.hint, 'It wrote nothing to stderr: its output may say why.');
     const own = await run(
       `echo "ValueError: no rows" >&2\necho '{"type":"error","code":"E_TOOL_FAILED","msg":"mine"}'\nexit 30\n`,
     );

@@ -2,7 +2,7 @@ import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapte
 import type { Intake } from '../run/attempt/intake.ts';
 import { isOkExit } from '../run/outcome.ts';
 import { LINE_WAS_CUT } from './json-object.ts';
-import { OutputText } from './jsonl.ts';
+import { failedWith, OutputText } from './jsonl.ts';
 
 export const PLAIN: AdapterKind = { make: (context) => new PlainAdapter(context), isText: true };
 
@@ -41,12 +41,7 @@ class PlainAdapter implements Adapter {
   end(rc: number | null): void {
     if (rc === null) return;
     if (!isOkExit(rc, this.#exitCodes)) {
-      this.#intake.accept({
-        type: 'error',
-        code: 'E_TOOL_FAILED',
-        msg: `the program ended with exit code ${rc}`,
-        rc,
-      });
+      this.#intake.accept(failedWith(rc, this.#text));
     } else if (this.#json !== undefined) this.#endWithJson(this.#json);
     else {
       const data = this.#text.data();

@@ -1,4 +1,6 @@
 import type { NextStep } from '../../protocol/next-steps.ts';
+import { isOrchestration } from '../../protocol/run.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { type AskedQuestion, questionsOf } from '../run/answers/open-questions.ts';
 import { answerSteps, readQuestion } from '../run/answers/question.ts';
@@ -69,6 +71,21 @@ export async function blockingQuestionsOf(store: RunStore, runId: string): Promi
 export async function stepsForOpenQuestions(store: RunStore, runId: string): Promise<NextStep[]> {
   const questions = await blockingQuestionsOf(store, runId);
   return questions.flatMap(({ asked }) => answerSteps(runId, readQuestion(asked)));
+}
+
+/** The runs that wait for an answer below a tool that started them. Workflows and pipes have the questions of their steps in their own log. */
+export async function waitingBelow(store: RunStore, runId: string): Promise<RunRecord[]> {
+  const live = new Map<string, RunRecord>();
+  for (const { runId: id } of await store.leases.list()) {
+    const record = await store.read(id).catch(() => undefined);
+    if (record !== undefined) live.set(id, record);
+  }
+  const isBelow = ({ parent }: RunRecord): boolean => {
+    const above = parent === null ? undefined : live.get(parent.run_id);
+    if (parent === null || (above !== undefined && isOrchestration(above.kind))) return false;
+    return parent.run_id === runId || (above !== undefined && isBelow(above));
+  };
+  return [...live.values()].filter((record) => record.state === 'waiting_ai' && isBelow(record));
 }
 
 /** The state of the run after a batch of lines, if they change it. */

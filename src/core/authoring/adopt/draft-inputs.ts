@@ -208,3 +208,19 @@ class Names {
     }
   }
 }
+
+/** The same inputs, each with a description: what the help does not say, a person should. */
+export function describedInputs({ inputs, leftOut }: DraftInputs): DraftInputs {
+  return { inputs: inputs.map(withDescription), leftOut };
+}
+
+function withDescription(input: DraftInput): DraftInput {
+  const { name, flag, positional, description } = input.keys;
+  if (description !== undefined) return input;
+  const spelling = flag ?? `--${String(name).replaceAll('_', '-')}`;
+  return {
+    ...input,
+    keys: { ...input.keys, description: positional ? `The operand ${name}.` : `The option ${spelling}.` },
+    doubts: [...input.doubts, 'the help says nothing about it'],
+  };
+}

@@ -58,6 +58,7 @@ describe('the reading of help texts', () => {
       const text = draftManifest({
         name: 'x',
         first: { command: words },
+        last: {},
         source: `the help of '${words.join(' ')}'`,
         help,
         inputs: draftInputs(help),
