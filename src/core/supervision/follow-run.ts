@@ -40,7 +40,12 @@ export async function* followRun(
   for (let seen = since; ; ) {
     let state = seen > 0 ? await stateAt(store, runId, seen) : undefined;
     let isOver = false;
-    const isEnough = () => atQuestions && state === 'waiting_ai';
+    let hasQuestion = false;
+    // An answer comes before the change of state that it causes; for a question of a child, in the log of another run.
+    const isEnough = async () => {
+      hasQuestion = atQuestions && state === 'waiting_ai' && (await isAsking(store, runId));
+      return hasQuestion;
+    };
     for await (const lines of followToEnd(store, runId, { since: seen, signal, isEnough, recoversIn })) {
       if (ask !== undefined) seen += countLines(lines);
       state = stateAfter(lines) ?? state;
@@ -48,7 +53,7 @@ export async function* followRun(
       yield lines;
     }
     if (isOver) return 'ended';
-    if (!isEnough()) return signal?.aborted ? 'stopped' : 'ended';
+    if (!hasQuestion) return signal?.aborted ? 'stopped' : 'ended';
     if (ask === undefined) return 'question';
     if ((await ask()) === 'left') return signal?.aborted ? 'stopped' : 'question';
   }
@@ -61,7 +66,11 @@ async function stateAt(store: RunStore, runId: string, seq: number): Promise<str
   return change === undefined ? undefined : String(change.to);
 }
 
-/** The blocking questions, in the order in which they were asked. */
+async function isAsking(store: RunStore, runId: string): Promise<boolean> {
+  return (await blockingQuestionsOf(store, runId)).length > 0;
+}
+
+/** The open blocking questions, in the order in which they were asked. */
 export async function blockingQuestionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
   const questions = await questionsOf(store, runId);
   return questions.filter(({ asked, isOpen }) => isOpen && asked.blocking === true);

@@ -3,6 +3,7 @@ import { eventsResult } from '../../compose/events-result.ts';
 import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import { warningsOf } from '../../core/run/read-log.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import { summaryOf } from '../../core/run/summarise-run.ts';
@@ -92,7 +93,7 @@ export async function showDetached(
 
 /** A run that continues without the caller. */
 export async function startedRunOf({ store, workspaces }: RunHost, runId: string): Promise<StartedRun> {
-  return { run_id: runId, state: (await store.read(runId)).state, dir: workspaces.of(runId).dir };
+  return { run_id: runId, state: (await readRun(store, runId)).state, dir: workspaces.of(runId).dir };
 }
 
 const HOW_TO_ANSWER =
