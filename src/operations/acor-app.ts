@@ -116,6 +116,24 @@ export class AcorApp {
     }
   }
 
+  /** Whether the policy lets the caller call the operation with this input. */
+  async policyAllows(operation: CalledOperation, input: Readonly<Record<string, unknown>>): Promise<boolean> {
+    const action = actionOf(operation, input);
+    if (action === undefined) return true;
+    try {
+      await this.#askPolicy(operation.name, [action], this.principal, input['run']);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether there is a policy at all. */
+  async hasPolicy(): Promise<boolean> {
+    const project = await this.project().catch(() => undefined);
+    return policyPaths(project?.config.root ?? this.cwd, this.env).length > 0;
+  }
+
   /** Throws E_POLICY_DENIED where the policy does not let the caller answer questions of a run that the caller starts. */
   async authorizeOwnAnswers(): Promise<void> {
     await this.#askPolicy('run.answer', ['answer', 'answer_own'], this.principal);
