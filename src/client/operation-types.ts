@@ -261,6 +261,46 @@ export interface OperationTypes {
       dry_run: boolean;
     };
   };
+  /** Show the processes that wait to run commands of programs faster, and whether calls from here use them. */
+  'host.show': {
+    input: Record<string, never>;
+    data: {
+      /** The key `host` of the configuration. */
+      host: 'auto' | 'off';
+      /** False for a caller in a sandbox or with limited processor time, and without the compiled program on Linux. */
+      is_possible: boolean;
+      /** The processes of this user. */
+      processes: Array<{
+        /** The process. */
+        pid: number;
+        /** Whether it waits for a call. */
+        state: 'idle' | 'busy';
+        /** The folder for whose project it was started. */
+        project: string;
+        /** Whether a call from here may reach it. */
+        is_ours: boolean;
+      }>;
+    };
+  };
+  /** End the processes that wait to run commands; one that runs a command ends after it. */
+  'host.stop': {
+    input: {
+      /** List what would end, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      /** What ends. */
+      processes: Array<{
+        /** The process. */
+        pid: number;
+        /** Whether it waits for a call. */
+        state: 'idle' | 'busy';
+        /** The folder for whose project it was started. */
+        project: string;
+      }>;
+      dry_run: boolean;
+    };
+  };
   /** Deliver the messages about runs that no receiver has taken yet (`notify`), or test the receivers. */
   'outbox.deliver': {
     input: {

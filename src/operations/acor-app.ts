@@ -154,6 +154,11 @@ export class AcorApp {
     if (violations.length > 0) throw refusedCaller(operation, violations);
   }
 
+  /** The project, if an operation has asked for it. */
+  get openedProject(): Promise<Project> | undefined {
+    return this.#project;
+  }
+
   project(): Promise<Project> {
     this.#project ??= this.#open();
     return this.#project;
@@ -245,6 +250,8 @@ const CALLER_ACTIONS: Readonly<Record<string, CallerAction | null>> = {
   'project.trust': 'approve',
   'tool.approve': 'approve',
   // They serve or continue what other calls have started, and each call is asked for by itself.
+  'host.serve': null,
+  'host.stop': null,
   'http.serve': null,
   'mcp.serve': null,
   'outbox.deliver': null,
@@ -299,10 +306,18 @@ export interface HttpRequest {
   onListening(at: { port: number; code: string }): void;
 }
 
+/** How to run a process of the host. */
+export interface HostRequest {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
 /** The servers that a command can start. They are in layers above the operations, so the program's entry point (cli/main.ts) passes them in. */
 export interface Surfaces {
   /** Serves until the client disconnects (standard input and output), or until `signal` aborts (HTTP). */
   mcp(request: McpRequest): Promise<void>;
   /** Serves the HTTP API and the dashboard without end; it only ends when it cannot listen. */
   http(request: HttpRequest): Promise<never>;
+  /** Runs commands of other processes, until this one is not needed any more. */
+  host(request: HostRequest): Promise<void>;
 }
