@@ -22,7 +22,7 @@ describe('the snippets of docs/writing-tools.md', () => {
   it('are there in every language', () => {
     assert.deepEqual(
       snippets.map(({ language }) => language),
-      ['bash', 'ts', 'python', 'bash', 'yaml', 'python', 'bash', 'yaml'],
+      ['bash', 'ts', 'python', 'bash', 'ts', 'bash', 'yaml', 'python', 'bash', 'yaml'],
     );
   });
 
@@ -42,6 +42,36 @@ describe('the snippets of docs/writing-tools.md', () => {
       const tool = new ToolProcess([runnable.program, file], { cwd: run.workspace, env: run.env() });
       const { code: exitCode, events, stderr } = await tool.ended;
       assert.deepEqual([exitCode, stderr, events.at(-1)?.type], [0, '', 'result']);
+    });
+  }
+
+  for (const [index, { language, code }] of snippets.entries()) {
+    if (!/load_?checkpoint/i.test(code)) continue;
+    const { program, file } = programs[language]!;
+    it(`continue where a checkpoint says: ${index + 1}, ${language}`, {
+      skip: missing(program),
+    }, async () => {
+      using run = new RunFolders();
+      writeFileSync(
+        join(run.workspace, file),
+        code.replace("'acor/tool'", `'${join(repository, 'src/tool/index.ts')}'`),
+      );
+      const start = () =>
+        new ToolProcess([program, join(run.workspace, file)], { cwd: run.workspace, env: run.env() });
+      const killed = start();
+      await killed.until('progress', 2);
+      killed.kill('SIGKILL');
+      await killed.ended;
+      const path = join(run.checkpoints, 'sum.json');
+      const stored = JSON.parse(readFileSync(path, 'utf8'));
+      assert.ok(stored.data.done >= 50);
+      writeFileSync(path, JSON.stringify({ ...stored, data: { done: 50, total: 1275 } }));
+      const { events } = await start().ended;
+      assert.deepEqual(
+        events.filter(({ type }) => type === 'progress').map(({ pct }) => pct),
+        [75, 100],
+      );
+      assert.deepEqual(events.at(-1)?.['data'], { total: 5050 });
     });
   }
 

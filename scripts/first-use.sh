@@ -34,5 +34,5 @@ if [ ! -x "$root/node_modules/.bin/bun" ]; then
   fi
 fi
 echo "acor: compiling"
-sh "$root/scripts/build.sh"
+sh "$root/scripts/build.sh" ${installed:+--standalone}
 echo "acor: ready"

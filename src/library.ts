@@ -42,6 +42,8 @@ export interface OperationAnswer<Data> {
     count?: number;
     total?: number;
     hasMore?: boolean;
+    /** What the reader of the data should know. */
+    warnings?: readonly string[];
     /** What leads on. */
     next?: readonly NextStep[];
   };

@@ -34,6 +34,7 @@ const RUN_CORE = [
 
 const CORE = [
   ...RUN_CORE,
+  'core/host',
   'core/workflow',
   'core/task',
   'core/plugins',
@@ -110,6 +111,13 @@ export const LAYERS: readonly Layer[] = [
     packages: ['yaml', 'zod'],
     node: true,
     note: 'finds, reads and joins the configuration',
+  },
+  {
+    folder: 'core/host',
+    folders: ['util', 'core/config'],
+    packages: [],
+    node: true,
+    note: 'where the processes of a host wait, and who may call them; a call loads nothing else',
   },
   {
     folder: 'core/registry',
@@ -362,6 +370,13 @@ export const LAYERS: readonly Layer[] = [
     note: 'parses and shows, nothing else; knows no other surface and no core',
   },
   {
+    folder: 'host',
+    folders: ['operations', 'compose', 'util', 'core/host'],
+    packages: [],
+    node: true,
+    note: 'the command line of other processes, run by one that has everything loaded',
+  },
+  {
     folder: 'mcp',
     folders: ['operations', 'compose', 'protocol', 'util'],
     packages: ['@modelcontextprotocol/*', 'zod'],
@@ -393,6 +408,7 @@ export const COMPOSITION_ROOTS: readonly string[] = [
   'ai-sdk/sandbox.ts',
   'ai-sdk/tools.ts',
   'cli/main.ts',
+  'cli/run-command.ts',
 ];
 
 /** The only file with imports whose name is computed at run time. */
@@ -404,4 +420,5 @@ export const BUN_FILES: readonly string[] = [
   'core/index-sqlite/sqlite-bun.ts',
   'core/store-files/inflate-bun.ts',
   'util/sha256.ts',
+  'util/unix-socket.ts',
 ];

@@ -11,6 +11,7 @@ _acor_out='' _acor_json='' _acor_step='' _acor_ended='' _acor_asked=0
 _acor_beat_fd='' _acor_beat_pid='' _acor_beat_every='' _acor_beat_step='' _acor_beat_max=''
 _acor_stdin_ended='' _acor_partial_line='' _acor_dir='' _acor_file='' _acor_owner='' _acor_lock_text=''
 declare -A _acor_stdin_answers=() _acor_saved=()
+_acor_uncaught=()
 ANSWER='' ANSWER_JSON='' ACTION_ID='' ACOR_ERROR='' CHECKPOINT_VERSION=''
 
 # --- Messages (contract §1) -----------------------------------------------------------------------------------------
@@ -123,6 +124,8 @@ _acor_write() {
       printf '%s\n' "${_acor_step//$'\n'/ }" >&"$_acor_beat_fd"
     fi
   fi
+  # A tool that goes on has handled it.
+  [[ $type == error ]] || _acor_uncaught=()
   # Where SIGPIPE is ignored, a reader that has gone shows as an error.
   printf '%s\n' "$line" 2>/dev/null || exit 141
   if [[ -n $paused ]]; then
@@ -456,6 +459,37 @@ _acor_check_name() {
 _acor_problem() {
   ACOR_ERROR=$1
   printf 'acor: %s: %s. %s\n' "$1" "$2" "${3-}" >&2
+  # What ends the tool if it does not handle this. A subshell, as in $(args who), hands it over in a file.
+  _acor_uncaught=("$(_acor_function)" "$1" "$2" "${3-}")
+  if ((BASH_SUBSHELL > 0)) && [[ -n ${LOG_DIR-} ]]; then
+    printf '%s\0' "${_acor_uncaught[@]}" >"$LOG_DIR/.acor-uncaught-$$" 2>/dev/null || :
+  fi
+}
+
+# The function of the SDK that the tool has called.
+_acor_function() {
+  local i
+  for ((i = 1; i < ${#FUNCNAME[@]}; i++)); do
+    if [[ ${BASH_SOURCE[i]} != "${BASH_SOURCE[0]}" ]]; then break; fi
+  done
+  printf '%s' "${FUNCNAME[i - 1]}"
+}
+
+# Reports, when the tool ends, the problem of the SDK that ended it: the last command was the function, or contains it.
+_acor_at_exit() {
+  local status=$1 command=$2 file=${LOG_DIR-}/.acor-uncaught-$$ part
+  # An SDK function that fails ends with `return`.
+  if [[ $command != return* || ${#_acor_uncaught[@]} == 0 ]]; then
+    if [[ -n ${LOG_DIR-} && -e $file ]]; then
+      _acor_uncaught=()
+      while IFS= read -r -d '' part; do _acor_uncaught+=("$part"); done <"$file"
+    fi
+    if ((${#_acor_uncaught[@]} < 4)) || [[ $command != *"${_acor_uncaught[0]}"* ]]; then _acor_uncaught=(); fi
+  fi
+  if [[ -n ${LOG_DIR-} && -e $file ]]; then rm -f "$file"; fi
+  if ((status == 0 || status >= 128 || ${#_acor_uncaught[@]} == 0)) || [[ -n $_acor_ended ]]; then return; fi
+  emit_error "${_acor_uncaught[@]:1:3}"
+  exit 30
 }
 
 # --- Liveness and cancellation (contract §3) ------------------------------------------------------------------------
@@ -836,3 +870,4 @@ _acor_string "${RUN_ID:-r-local-$$}"
 _acor_envelope=",\"run_id\":$_acor_json"
 if [[ ${TRACE_ID-} =~ ^[0-9a-f]{32}$ ]]; then _acor_envelope+=",\"trace_id\":\"$TRACE_ID\""; fi
 if [[ ${SPAN_ID-} =~ ^[0-9a-f]{16}$ ]]; then _acor_envelope+=",\"span_id\":\"$SPAN_ID\""; fi
+if [[ -z $(trap -p EXIT) ]]; then trap '_acor_at_exit "$?" "$BASH_COMMAND"' EXIT; fi

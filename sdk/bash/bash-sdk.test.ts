@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { answerLine, describeSdk } from '../contract/sdk-contract.ts';
@@ -96,5 +96,26 @@ describe('the bash SDK on its own', () => {
     assert.equal(events.filter((event) => event.type === 'log').length, 20);
     assert.ok(events.some((event) => event.type === 'heartbeat'));
     assert.equal(events.at(-1)?.type, 'result');
+  });
+
+  it('reports what ended it in a command substitution, and nothing that the tool has handled', {
+    skip,
+  }, async () => {
+    using run = new RunFolders();
+    const inside = await finish(run, ['uncaught-in-substitution', 'token']);
+    assert.deepEqual([inside.code, inside.events.at(-1)?.['code']], [30, 'E_ENV_MISSING']);
+    assert.match(String(inside.events.at(-1)?.['hint']), /acor secret set token/);
+    for (const [command, exit] of [
+      ['uncaught-other', 1],
+      ['uncaught-handled', 7],
+    ] as const) {
+      const { code, events } = await finish(run, [command]);
+      assert.equal(code, exit);
+      assert.deepEqual(
+        events.filter(({ type }) => type === 'error'),
+        [],
+      );
+    }
+    assert.deepEqual(readdirSync(run.logs), []);
   });
 });

@@ -121,6 +121,36 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
       assert.equal(errorOf(await finish(run, ['secret', '../secrets/token'])), 'E_USAGE');
     });
 
+    describe('an error that the tool does not catch', () => {
+      it_('becomes the error of the run, with code, message and hint', async (run) => {
+        const { code, events, stderr } = await finish(run, ['uncaught', 'token']);
+        assert.equal(code, 30, stderr);
+        assert.partialDeepStrictEqual(events.at(-1), { type: 'error', code: 'E_ENV_MISSING' });
+        assert.match(String(events.at(-1)?.['msg']), /token/);
+        assert.match(String(events.at(-1)?.['hint']), /acor secret set token/);
+        assert.match(stderr, /token/);
+        assert.deepEqual(readdirSync(run.logs), []);
+      });
+
+      it_('is left to the language when it is another one', async (run) => {
+        const { code, events } = await finish(run, ['uncaught-other']);
+        assert.equal(code, 1);
+        assert.deepEqual(
+          events.filter(({ type }) => type === 'error'),
+          [],
+        );
+      });
+
+      it_('does not follow an error that was reported', async (run) => {
+        const { code, events } = await finish(run, ['uncaught-after']);
+        assert.notEqual(code, 0);
+        assert.deepEqual(
+          events.map((event) => event['code']),
+          ['E_RATE_LIMIT'],
+        );
+      });
+    });
+
     it_('reports how much time is left', async (run) => {
       for (const [deadlineTs, expected] of [
         [new Date(Date.now() + 3_600_000).toISOString(), 3600],
@@ -275,6 +305,14 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
         });
         tool.write(answerLine('a-1', 'replace'));
         assert.equal(dataOf(await tool.ended), 'replace');
+      });
+
+      it_('takes texts for its options', async (run) => {
+        const tool = start(run, ['ask-texts', 'yes', 'no'], {}, 'open');
+        const question = await tool.until('action_required');
+        assert.deepEqual(question['options'], [{ id: 'yes' }, { id: 'no' }]);
+        tool.write(answerLine('a-1', 'no'));
+        assert.equal(dataOf(await tool.ended), 'no');
       });
 
       it_('is answered by a line on stdin, among lines that are no answer to it', async (run) => {

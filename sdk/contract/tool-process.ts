@@ -23,6 +23,7 @@ export class RunFolders {
   readonly answers = this.#folder('answers');
   readonly checkpoints = this.#folder('work/.checkpoints');
   readonly secrets = this.#folder('secrets');
+  readonly logs = this.#folder('logs');
   readonly workspace = join(this.base, 'work');
 
   env(more: Record<string, string | undefined> = {}): NodeJS.ProcessEnv {
@@ -40,6 +41,7 @@ export class RunFolders {
       ANSWERS_DIR: this.answers,
       CHECKPOINT_DIR: this.checkpoints,
       SECRETS_DIR: this.secrets,
+      LOG_DIR: this.logs,
       ACOR_ATTEMPT: '1',
       ACOR_LIB: join(repository, 'sdk', 'bash'),
       PYTHONPATH: join(repository, 'sdk', 'python'),

@@ -46,4 +46,35 @@ describe('the Python SDK on its own', () => {
     assert.deepEqual(events[1]?.['nan'], [null, null, 1.5]);
     assert.equal(events[1]?.['path'], '\udc80');
   });
+
+  it('ends with what a ToolError of the tool says, also whether to retry', { skip }, async () => {
+    using run = new RunFolders();
+    for (const [retryable, exit] of [
+      [true, 20],
+      [false, 30],
+    ] as const) {
+      const { code, events } = await new ToolProcess([...driver, 'uncaught-own', String(retryable)], {
+        cwd: run.workspace,
+        env: run.env(),
+      }).ended;
+      assert.equal(code, exit);
+      const said = { type: 'error', code: 'E_TRANSIENT_NET', msg: 'no line', hint: 'Wait.', retryable };
+      assert.partialDeepStrictEqual(events.at(-1), said);
+    }
+  });
+
+  it('refuses options that are neither texts nor objects with an id', { skip }, async () => {
+    using run = new RunFolders();
+    for (const options of ['"yes"', '[1]', '[{"label":"Yes"}]', '[null]']) {
+      const { events } = await new ToolProcess([...driver, 'ask-wrong', options], {
+        cwd: run.workspace,
+        env: run.env(),
+      }).ended;
+      assert.deepEqual(
+        events.map(({ type, code }) => [type, code]),
+        [['error', 'E_USAGE']],
+      );
+      assert.match(String(events[0]?.['hint']), /^Give /);
+    }
+  });
 });

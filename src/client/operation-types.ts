@@ -420,6 +420,46 @@ export interface OperationTypes {
       dry_run: boolean;
     };
   };
+  /** Show the processes that wait to run commands of programs faster, and whether calls from here use them. */
+  'host.show': {
+    input: Record<string, never>;
+    data: {
+      /** The key `host` of the configuration. */
+      host: 'auto' | 'off';
+      /** False for a caller in a sandbox or with limited processor time, and without the compiled program on Linux. */
+      is_possible: boolean;
+      /** The processes of this user. */
+      processes: Array<{
+        /** The process. */
+        pid: number;
+        /** Whether it waits for a call. */
+        state: 'idle' | 'busy';
+        /** The folder for whose project it was started. */
+        project: string;
+        /** Whether a call from here may reach it. */
+        is_ours: boolean;
+      }>;
+    };
+  };
+  /** End the processes that wait to run commands; one that runs a command ends after it. */
+  'host.stop': {
+    input: {
+      /** List what would end, and change nothing. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      /** What ends. */
+      processes: Array<{
+        /** The process. */
+        pid: number;
+        /** Whether it waits for a call. */
+        state: 'idle' | 'busy';
+        /** The folder for whose project it was started. */
+        project: string;
+      }>;
+      dry_run: boolean;
+    };
+  };
   /** Deliver the messages about runs that no receiver has taken yet (`notify`), or test the receivers. */
   'outbox.deliver': {
     input: {
@@ -776,7 +816,7 @@ export interface OperationTypes {
       content: string;
     };
   };
-  /** List the artifacts of a run: path, size, hash, media type. */
+  /** List the artifacts of a run and of its steps: path, size, hash, media type. */
   'run.artifacts': {
     input: {
       /** The id of the run, or last for the newest one. */
@@ -792,6 +832,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
     };
   };
@@ -834,6 +876,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -849,6 +893,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1104,6 +1150,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1119,6 +1167,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1451,6 +1501,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1466,6 +1518,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1543,6 +1597,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1558,6 +1614,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1688,6 +1746,8 @@ export interface OperationTypes {
       } | null;
       /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1703,9 +1763,13 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }>;
       result: Record<string, unknown> | null;
       error: Record<string, unknown> | null;
+      /** How to fix a failed run. */
+      hint: string | null;
       /** The last lines of stderr of a failed run. */
       stderr?: Array<string> | undefined;
       artifacts: Array<{
@@ -1790,6 +1854,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1805,6 +1871,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -1944,6 +2012,8 @@ export interface OperationTypes {
       waited: 'ended' | 'question' | 'timeout';
       /** The open questions, which accept an answer now; of an ended run, those that have no answer. */
       questions: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -1959,6 +2029,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }>;
       result: Record<string, unknown> | null;
       artifacts: Array<{
@@ -2330,6 +2402,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2345,6 +2419,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2439,6 +2515,8 @@ export interface OperationTypes {
           value: true | 'project';
           why: string;
         }>;
+        /** Which files it finds when it runs. */
+        files: string;
         /** The content of the manifest, with --dry-run. */
         manifest?: string | undefined;
       }>;
@@ -2666,6 +2744,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2681,6 +2761,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2751,6 +2833,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2766,6 +2850,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;
@@ -2845,6 +2931,8 @@ export interface OperationTypes {
       result: Record<string, unknown> | null;
       /** What the tool asked, and has no answer. */
       questions?: Array<{
+        /** The run to answer, when that is one that this run has started. */
+        run_id?: string | undefined;
         action_id: string;
         action: string;
         /** Who should answer. */
@@ -2860,6 +2948,8 @@ export interface OperationTypes {
         timeout_s?: number | undefined;
         /** The answer that it then takes; without one it fails. */
         default?: unknown | undefined;
+        /** The command that answers, where only the caller knows a valid answer: JSON stands for it. */
+        answer_with?: string | undefined;
       }> | undefined;
       next: Array<string>;
       dir: string;

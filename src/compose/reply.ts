@@ -57,6 +57,11 @@ export class Reply<C> {
     return !this.#isText && this.audience === 'agent';
   }
 
+  /** Whether a failure is rendered for a person. A piped table has no place for an error. */
+  get #isRendered(): boolean {
+    return !this.structured && (this.audience !== 'agent' || this.globals.text);
+  }
+
   get #isText(): boolean {
     return this.globals.text || this.format === 'table' || this.format === 'text';
   }
@@ -129,6 +134,13 @@ export class Reply<C> {
     const { error, data, exit } = answer;
     const failure = withData(this.#toFailure(error), await this.#selectedData(op, data));
     if (!this.structured && data !== undefined) await this.#failureData(op, data);
+    if (this.#isRendered) {
+      const presenter = await this.#presenter(op);
+      await presenter?.failed?.(failure.error.details, {
+        screen: this.screen(),
+        stdoutFd: this.#io.stdoutFd,
+      });
+    }
     return this.#failure(exit === undefined ? failure : { ...failure, exit }, answer.warnings);
   }
 
@@ -236,8 +248,7 @@ export class Reply<C> {
   }
 
   async #failure(problem: Failure, warnings?: readonly string[]): Promise<number> {
-    // A piped table has no place for an error.
-    if (this.structured || (this.audience === 'agent' && !this.globals.text)) {
+    if (!this.#isRendered) {
       const meta = { ...this.#meta(this.#commands(problem.next)), warnings: this.#warnings(warnings) };
       await this.#envelope(failure(problem.error, meta));
     } else {

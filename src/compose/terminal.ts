@@ -21,6 +21,8 @@ export interface Presenter {
   write?(data: never, fd: number): Promise<boolean>;
   /** What is written to stderr of a failure's data, before the failure itself. */
   failure?(data: never, screen: Screen): string[];
+  /** Writes what a failed program had answered, from the details of its failure: as it came, for stdout. */
+  failed?(details: unknown, place: Pick<Place, 'screen' | 'stdoutFd'>): Promise<void>;
   /** Shows events as they arrive, until they end or the reader has gone; `answer` requests the final answer as well. */
   events?(stream: EventsResult<unknown>, place: Place): Promise<'shown' | 'answer'>;
 }

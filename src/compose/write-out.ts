@@ -1,7 +1,8 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { writeAsync } from '../util/write-async.ts';
 import { escapeForTerminal } from './envelope.ts';
+import { isTerminal } from './is-terminal.ts';
 
 const FIRST_WAIT_MS = 1;
 const MAX_WAIT_MS = 50;
@@ -37,19 +38,4 @@ export async function writeLines(fd: number, lines: Uint8Array): Promise<'writte
   if (!(await isTerminal(fd))) return writeAsync(fd, lines);
   const text = Buffer.from(lines.buffer, lines.byteOffset, lines.length).toString('utf8');
   return writeAsync(fd, Buffer.from(escapeForTerminal(text)));
-}
-
-/** Linux: the memory devices, such as /dev/null. Its terminals have other numbers. */
-const MEMORY_DEVICES = 1;
-
-/** Whether a descriptor is a terminal; false for a closed one. `node:tty` takes 3 ms to load, so it is asked only about what can be one. */
-export async function isTerminal(fd: number): Promise<boolean> {
-  try {
-    const stats = fstatSync(fd);
-    if (!stats.isCharacterDevice()) return false;
-    if (process.platform === 'linux' && stats.rdev >> 8 === MEMORY_DEVICES) return false;
-    return (await import('node:tty')).isatty(fd);
-  } catch {
-    return false;
-  }
 }

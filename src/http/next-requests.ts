@@ -1,7 +1,7 @@
 import type { NextStep } from '../compose/next-step.ts';
 import type { AcorApp } from '../operations/acor-app.ts';
+import { calledWith } from '../operations/called-with.ts';
 import { commandOf, type OperationName, SERVERS } from '../operations/command-forms.ts';
-import { calledWith } from '../operations/define.ts';
 import type { ProjectHost } from '../operations/project-host.ts';
 
 /** A next step: a request to this server and the command that does the same, or a command alone. */
@@ -12,7 +12,7 @@ export type NextRequest =
 /** Where operations are called, each by its name. */
 export const OPERATIONS_PATH = '/api/v1/';
 
-/** The next steps as requests. A step that the server or the policy refuses to the client is a command for a shell. */
+/** The next steps as requests. A step that the server does not offer to the client is a command for a shell. */
 export async function nextRequests(
   host: ProjectHost,
   steps: readonly NextStep[],

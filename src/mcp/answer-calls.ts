@@ -1,17 +1,15 @@
-import type { NextStep } from '../compose/next-step.ts';
-import type { OpenQuestion } from '../operations/run/run-status.ts';
+import type { OpenQuestion, RunQuestions } from '../operations/run/run-status.ts';
 import { type NextCall, nextCalls } from './next-calls.ts';
 
-/** The open questions of a run, and the steps that answer those with known answers. */
-interface Asked {
-  questions: readonly OpenQuestion[];
-  answers: readonly NextStep[];
-}
-
 /** The calls that answer the questions for which a run waits: one for each known answer, else one that lacks its value. */
-export function answerCalls(run: string, { questions, answers }: Asked): NextCall[] {
+export function answerCalls(
+  run: string,
+  { questions, answers, answerable }: Pick<RunQuestions, 'questions' | 'answers' | 'answerable'>,
+): NextCall[] {
   const known = answers.flatMap((step) => ('input' in step ? [step.input['action_id']] : []));
-  const others = questions.filter(({ blocking, action_id }) => blocking && !known.includes(action_id));
+  const others = questions.filter(
+    ({ blocking, action_id }) => blocking && !known.includes(action_id) && answerable.has(action_id),
+  );
   return [
     ...nextCalls(answers),
     ...others.map(({ action_id, schema }) => ({

@@ -18,20 +18,15 @@ const INSTEAD: Readonly<Record<string, string>> = {
   'workflow.resume': 'run.resume',
 };
 
-/** The operations that the policy leaves to a person: no client is offered a call that would be refused. */
-export type LeftToPersons = ReadonlySet<string>;
+/** The steps that the policy leaves to others: no client is offered a call that would be refused. */
+export type LeftToOthers = ReadonlySet<NextStep>;
 
 /**
  * The next steps as calls of this server's tools, which a client may simply follow. Steps without a tool are omitted, those
  * that may do harm, and those for a person: the hint has them.
  */
-export function nextCalls(steps: readonly NextStep[], left: LeftToPersons = new Set()): NextCall[] {
-  return steps.flatMap((step) => (isRisky(step) || isFor(left, step) ? [] : (nextCall(step) ?? [])));
-}
-
-/** Whether only a person may take the step. */
-export function isFor(left: LeftToPersons, step: NextStep): boolean {
-  return 'operation' in step && left.has(step.operation);
+export function nextCalls(steps: readonly NextStep[], left: LeftToOthers = new Set()): NextCall[] {
+  return steps.flatMap((step) => (isRisky(step) || left.has(step) ? [] : (nextCall(step) ?? [])));
 }
 
 /** Whether the step may repeat what the tool did before. */

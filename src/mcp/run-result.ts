@@ -3,6 +3,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server'
 import { rowOf } from '../compose/failure.ts';
 import {
   lastStderr,
+  type OpenQuestion,
   type RunStatus,
   runQuestions,
   runStatus,
@@ -13,7 +14,7 @@ import { waitFor } from '../protocol/next-steps.ts';
 import { answerCalls } from './answer-calls.ts';
 import { withShortData } from './bounded-answer.ts';
 import type { Host, OpenHost } from './host.ts';
-import { type LeftToPersons, nextCalls } from './next-calls.ts';
+import { type LeftToOthers, nextCalls } from './next-calls.ts';
 import { lifeSign } from './progress.ts';
 import { inCalls } from './surface-words.ts';
 import { errorResult, hintOf, leftIn } from './tool-result.ts';
@@ -113,15 +114,27 @@ async function unfinished(
   const asked = await runQuestions(open.app, about.run_id);
   const { questions } = asked;
   const next = [...answerCalls(about.run_id, asked), ...nextCalls([waitFor(about.run_id)])];
-  const isForUser = questions.some(({ audience, blocking }) => blocking && audience === 'user');
+  const blocking = questions.filter((question) => question.blocking);
+  const forOthers = blocking.filter(({ action_id }) => !asked.answerable.has(action_id));
+  const isForUser = blocking.some(({ audience }) => audience === 'user');
   const answer = {
     ...about,
     ...(progress !== undefined && { progress: lifeSign(progress) }),
     ...(questions.length > 0 && { questions }),
-    ...(note !== undefined ? { note } : isForUser && { note: ASK_USER }),
+    ...(forOthers.length > 0
+      ? { note: leftToOthers(about.run_id, forOthers) }
+      : note !== undefined
+        ? { note }
+        : isForUser && { note: ASK_USER }),
     next,
   };
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
+}
+
+/** Why the caller may not answer, and how others do. */
+function leftToOthers(run: string, questions: readonly OpenQuestion[]): string {
+  const commands = questions.map(({ action_id }) => `acor answer ${run} ${action_id}`);
+  return `The policy leaves the answer to others: ask the user. At a terminal: ${commands.join('; ')}`;
 }
 
 function errorOf({ summary, codeInfo }: RunStatus, stderr: readonly string[]) {
@@ -150,7 +163,7 @@ function misfit(host: Host, answer: Record<string, unknown>, problem: string): C
 }
 
 /** What a person decides about the run, and how a cancelled one continues. */
-function noteOf({ state, next }: NonNullable<RunStatus['summary']>, left: LeftToPersons): { note?: string } {
+function noteOf({ state, next }: NonNullable<RunStatus['summary']>, left: LeftToOthers): { note?: string } {
   const isHeld = next.some((step) => 'input' in step && step.operation === 'run.apply');
   const words = [
     ...(isHeld ? [HELD] : []),

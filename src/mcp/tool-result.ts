@@ -2,12 +2,13 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Envelope, EnvelopeError } from '../compose/envelope.ts';
 import { toFailure } from '../compose/failure.ts';
 import type { NextStep } from '../compose/next-step.ts';
+import { acceptedSteps } from '../operations/accepted-steps.ts';
 import { commandOf } from '../operations/command-forms.ts';
 import { leftToPersons } from '../operations/needs-person.ts';
 import { inInputs } from '../operations/tool/input-words.ts';
 import { boundedText } from './bounded-text.ts';
 import type { Host, OpenHost } from './host.ts';
-import { isFor, isRisky, type LeftToPersons, type NextCall, nextCall, nextCalls } from './next-calls.ts';
+import { isRisky, type LeftToOthers, type NextCall, nextCall, nextCalls } from './next-calls.ts';
 import { errorInCalls, inCalls } from './surface-words.ts';
 
 const MAX_STDERR_LINES = 5;
@@ -32,12 +33,15 @@ export async function envelopeResult(open: OpenHost, envelope: Envelope<NextStep
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: answer };
 }
 
-/** The operations of these steps that the policy leaves to a person. */
-export function leftIn(open: OpenHost, steps: readonly NextStep[]): Promise<LeftToPersons> {
-  return leftToPersons(
-    open.app,
-    steps.flatMap((step) => ('operation' in step ? [step.operation] : [])),
-  );
+/** The steps that the policy leaves to a person, or to other callers. */
+export async function leftIn(open: OpenHost, steps: readonly NextStep[]): Promise<LeftToOthers> {
+  const operations = steps.flatMap((step) => ('operation' in step ? [step.operation] : []));
+  const forPersons = await leftToPersons(open.app, operations);
+  const { refused } = await acceptedSteps(open.app, steps);
+  return new Set([
+    ...refused,
+    ...steps.filter((step) => 'operation' in step && forPersons.has(step.operation)),
+  ]);
 }
 
 /** The failure of a tool, as text and as data: what happened, whether to retry, and what to do. */
@@ -48,7 +52,7 @@ export function errorResult(
     about = {},
     left = new Set(),
     next = nextCalls(steps, left),
-  }: { about?: Readonly<Record<string, unknown>>; left?: LeftToPersons; next?: readonly NextCall[] } = {},
+  }: { about?: Readonly<Record<string, unknown>>; left?: LeftToOthers; next?: readonly NextCall[] } = {},
 ): CallToolResult {
   const plain = errorInCalls(inInputs(failure), about['run_id'] !== undefined);
   const error = { ...plain, hint: hintOf(plain.hint, steps, left) };
@@ -83,10 +87,10 @@ export function thrownResult(host: Host, thrown: unknown, next?: readonly NextCa
   return errorResult(problem.error, problem.next ?? [], next === undefined ? {} : { next });
 }
 
-/** Steps that may do harm are not among the next calls; steps for a person, or without a tool here, such as an approval, are for a terminal. */
-export function hintOf(hint: string, steps: readonly NextStep[], left: LeftToPersons = new Set()): string {
+/** Steps that may do harm are not among the next calls; steps for others, or without a tool here, such as an approval, are for a terminal. */
+export function hintOf(hint: string, steps: readonly NextStep[], left: LeftToOthers = new Set()): string {
   const risky = steps.filter(isRisky).map((step) => `${step.why} ${JSON.stringify(nextCall(step))}`);
-  const elsewhere = steps.filter((step) => nextCall(step) === undefined || isFor(left, step)).map(commandOf);
+  const elsewhere = steps.filter((step) => nextCall(step) === undefined || left.has(step)).map(commandOf);
   const terminal = elsewhere.length === 0 ? [] : [`At a terminal: ${elsewhere.join('; ')}`];
   return [hint, ...risky, ...terminal].join(' ').trim();
 }

@@ -116,6 +116,24 @@ export class AcorApp {
     }
   }
 
+  /** Whether the policy lets the caller call the operation with this input. */
+  async policyAllows(operation: CalledOperation, input: Readonly<Record<string, unknown>>): Promise<boolean> {
+    const action = actionOf(operation, input);
+    if (action === undefined) return true;
+    try {
+      await this.#askPolicy(operation.name, [action], this.principal, input['run']);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Whether there is a policy at all. */
+  async hasPolicy(): Promise<boolean> {
+    const project = await this.project().catch(() => undefined);
+    return policyPaths(project?.config.root ?? this.cwd, this.env).length > 0;
+  }
+
   /** Throws E_POLICY_DENIED where the policy does not let the caller answer questions of a run that the caller starts. */
   async authorizeOwnAnswers(): Promise<void> {
     await this.#askPolicy('run.answer', ['answer', 'answer_own'], this.principal);
@@ -134,6 +152,11 @@ export class AcorApp {
     const { callerRefusals, refusedCaller } = await import('./caller-refusals.ts');
     const violations = await callerRefusals(principal, actions, run, place);
     if (violations.length > 0) throw refusedCaller(operation, violations);
+  }
+
+  /** The project, if an operation has asked for it. */
+  get openedProject(): Promise<Project> | undefined {
+    return this.#project;
   }
 
   project(): Promise<Project> {
@@ -227,6 +250,8 @@ const CALLER_ACTIONS: Readonly<Record<string, CallerAction | null>> = {
   'project.trust': 'approve',
   'tool.approve': 'approve',
   // They serve or continue what other calls have started, and each call is asked for by itself.
+  'host.serve': null,
+  'host.stop': null,
   'http.serve': null,
   'mcp.serve': null,
   'outbox.deliver': null,
@@ -281,10 +306,18 @@ export interface HttpRequest {
   onListening(at: { port: number; code: string }): void;
 }
 
+/** How to run a process of the host. */
+export interface HostRequest {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
 /** The servers that a command can start. They are in layers above the operations, so the program's entry point (cli/main.ts) passes them in. */
 export interface Surfaces {
   /** Serves until the client disconnects (standard input and output), or until `signal` aborts (HTTP). */
   mcp(request: McpRequest): Promise<void>;
   /** Serves the HTTP API and the dashboard without end; it only ends when it cannot listen. */
   http(request: HttpRequest): Promise<never>;
+  /** Runs commands of other processes, until this one is not needed any more. */
+  host(request: HostRequest): Promise<void>;
 }

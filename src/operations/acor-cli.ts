@@ -2,6 +2,7 @@ import type { CliApp, StartGroup } from '../compose/cli-app.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { writeOut } from '../compose/write-out.ts';
 import type { Authorize } from '../core/ports/principal.ts';
+import type { ProjectCache } from '../core/project/open-project.ts';
 import { errorInfo } from '../protocol/error-codes.ts';
 import { ACOR_VERSION } from '../util/version.ts';
 import { AcorApp, type Surfaces } from './acor-app.ts';
@@ -62,7 +63,11 @@ const START: readonly StartGroup[] = [
 ];
 
 /** ACOR's command line: its operations and how they are called. */
-export function acorCli({ surfaces, authorize }: AcorCliOptions = {}): CliApp<AcorApp> {
+export function acorCli({
+  surfaces,
+  authorize,
+  projects,
+}: AcorCliOptions = {}): CliApp<AcorApp> & { opened(): AcorApp | undefined } {
   let opened: AcorApp | undefined;
   return {
     name: 'acor',
@@ -79,9 +84,19 @@ export function acorCli({ surfaces, authorize }: AcorCliOptions = {}): CliApp<Ac
     },
     warnings: (context = opened) => context?.warnings ?? [],
     errorInfo: (code) => opened?.errorInfo(code) ?? errorInfo(code),
+    /** The context of the command, once it has one. */
+    opened: () => opened,
     openContext(_globals, io) {
       const note = (line: string) => void writeOut(io.stderrFd, `${safeLine(line)}\n`).catch(() => false);
-      opened = new AcorApp({ routes: ROUTES, cwd: io.cwd, env: io.env, note, surfaces, authorize });
+      opened = new AcorApp({
+        routes: ROUTES,
+        cwd: io.cwd,
+        env: io.env,
+        note,
+        surfaces,
+        authorize,
+        ...(projects && { projects }),
+      });
       return opened;
     },
   };
@@ -91,4 +106,6 @@ export interface AcorCliOptions {
   /** The servers that commands can start. */
   surfaces?: Surfaces;
   authorize?: Authorize;
+  /** Keeps the project open, in a process that runs many commands. */
+  projects?: ProjectCache;
 }

@@ -1,13 +1,14 @@
 import type * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
-import { defineOperation, type Operation, type OperationDescription } from '../compose/operation.ts';
-import type { CalledOperation } from '../core/ports/principal.ts';
+import type { NextStep } from '../compose/next-step.ts';
+import { type Answer, defineOperation, type Operation, type OperationResult } from '../compose/operation.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { AcorApp } from './acor-app.ts';
+import { calledWith } from './called-with.ts';
 
 /**
- * Defines an operation of ACOR. It checks that the caller is authorized before it runs, converts each AcorError to the kit's AppError, and
- * reads the project's own error codes after a failure.
+ * Defines an operation of ACOR. It checks that the caller is authorized before it runs, converts each AcorError to the kit's AppError, reads
+ * the project's own error codes after a failure, and offers no next step that the policy refuses to the caller.
  */
 export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
   operation: Operation<AcorApp, I, O>,
@@ -20,22 +21,69 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
         await ctx.app.authorize(calledWith(operation, meant), meant);
         const result = await operation.run(meant, ctx);
         if (result.kind === 'failure') await ctx.app.readErrorCodes();
-        return result;
+        return await resultFor(ctx.app, result);
       } catch (error) {
         await ctx.app.readErrorCodes();
-        throw error instanceof AcorError ? asAppError(error) : error;
+        const thrown = error instanceof AcorError ? asAppError(error) : error;
+        throw thrown instanceof AppError ? await errorFor(ctx.app, thrown) : thrown;
       }
     },
   });
 }
 
-/** The operation as a policy sees it when it is called with this input. */
-export function calledWith(
-  { name, effect, readsWithout }: OperationDescription,
-  input: Readonly<Record<string, unknown>>,
-): CalledOperation {
-  const onlyReads = readsWithout !== undefined && !readsWithout.some((key) => input[key]);
-  return { name, effect: onlyReads ? 'reads' : effect };
+async function resultFor<T>(app: AcorApp, result: OperationResult<T>): Promise<OperationResult<T>> {
+  switch (result.kind) {
+    case 'bytes':
+      return result;
+    case 'events':
+      return {
+        ...result,
+        async ended() {
+          const { answer, ...end } = await result.ended();
+          return { ...(await factsFor(app, end)), answer: await answerFor(app, answer) };
+        },
+      };
+    case 'document':
+      return factsFor(app, result);
+    default:
+      return answerFor(app, result);
+  }
+}
+
+async function answerFor<T>(app: AcorApp, answer: Answer<T>): Promise<Answer<T>> {
+  if (answer.kind === 'failure') return { ...answer, error: await errorFor(app, answer.error) };
+  return factsFor(app, answer);
+}
+
+async function factsFor<F extends { next?: readonly NextStep[] }>(app: AcorApp, facts: F): Promise<F> {
+  const { next, others } = await stepsFor(app, facts.next);
+  return others.length === 0 || next === undefined ? facts : { ...facts, next };
+}
+
+/** The error with the steps that its caller may take. The hint has the others, which another caller must take. */
+async function errorFor(app: AcorApp, error: AppError): Promise<AppError> {
+  const info = app.errorInfo(error.code);
+  const { next, others } = await stepsFor(app, error.next ?? info?.next);
+  if (others.length === 0) return error;
+  const { code, message, exit, retryable, details, cause } = error;
+  const left = `The policy leaves it to others. At a terminal: ${others.join('; ')}`;
+  const hint = [error.hint ?? info?.hint ?? '', left].join(' ').trim();
+  return new AppError(code, message, { hint, exit, retryable, details, next, cause });
+}
+
+/** The steps that the policy lets the caller take, and the commands of the others. */
+async function stepsFor(
+  app: AcorApp,
+  steps: readonly NextStep[] | undefined,
+): Promise<{ next: readonly NextStep[] | undefined; others: readonly string[] }> {
+  if (steps === undefined || steps.length === 0 || !(await app.hasPolicy()))
+    return { next: steps, others: [] };
+  const [{ acceptedSteps }, { commandOf }] = await Promise.all([
+    import('./accepted-steps.ts'),
+    import('./command-forms.ts'),
+  ]);
+  const { accepted, refused } = await acceptedSteps(app, steps);
+  return { next: accepted, others: refused.map(commandOf) };
 }
 
 async function newestRun(app: AcorApp): Promise<string> {

@@ -76,6 +76,13 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { ...formOf('secret.list'), load: async () => (await import('./system/secrets.ts')).secretList },
   { ...formOf('secret.set'), load: async () => (await import('./system/secrets.ts')).secretSet },
   { ...formOf('system.self-test'), load: async () => (await import('./system/self-test.ts')).selfTest },
+  {
+    ...formOf('host.serve'),
+    load: async () => (await import('./system/host.ts')).hostServe,
+    hidden: true,
+  },
+  { ...formOf('host.show'), load: async () => (await import('./system/host.ts')).hostShow },
+  { ...formOf('host.stop'), load: async () => (await import('./system/host.ts')).hostStop },
   { ...formOf('http.serve'), load: async () => (await import('./system/http-serve.ts')).httpServe },
   { ...formOf('run.show'), load: async () => (await import('./run/run-show.ts')).runShow },
   {

@@ -56,12 +56,26 @@ export async function requirePerson(
   });
 }
 
+/** The decision that a person takes by the answer, unless a policy leaves it to agents; undefined for a question that is for anybody. */
+function decisionBy(question: Question): keyof typeof PERMISSIONS | undefined {
+  if (!isRunnersQuestion(question.askedBy?.actionId ?? question.actionId)) return undefined;
+  // A question of the runner that is not here is the strictest.
+  return question.action in PERMISSIONS ? (question.action as keyof typeof PERMISSIONS) : 'allow_host';
+}
+
+/** Whether a caller without a person may answer. An invalid policy leaves every decision to a person. */
+export async function isForAgents(
+  question: Question,
+  { root, env }: Omit<Decider, 'person'>,
+): Promise<boolean> {
+  const decision = decisionBy(question);
+  return decision === undefined || agentsMay(decision, { root, env }).catch(() => false);
+}
+
 /** What a tool may do beyond its manifest is not for the agent that runs it. Other questions are for anybody. */
 export async function requirePersonFor(question: Question, run: string, decider: Decider): Promise<void> {
-  if (!isRunnersQuestion(question.askedBy?.actionId ?? question.actionId)) return;
-  // A question of the runner that is not here is the strictest.
-  const decision =
-    question.action in PERMISSIONS ? (question.action as keyof typeof PERMISSIONS) : 'allow_host';
+  const decision = decisionBy(question);
+  if (decision === undefined) return;
   const what = `answer whether a tool may ${PERMISSIONS[decision]}`;
   await requirePerson(decision, decider, { what, next: [listQuestions(run)] });
 }

@@ -90,6 +90,7 @@ export type StartedRun = z.output<typeof startedRun>;
 /** A question to which an answer would be accepted now. */
 export const openQuestion = z.lazy(() =>
   z.object({
+    run_id: z.string().optional().describe('The run to answer, when that is one that this run has started.'),
     action_id: z.string(),
     action: z.string(),
     audience: z.enum(AUDIENCES).describe('Who should answer.'),
@@ -100,6 +101,10 @@ export const openQuestion = z.lazy(() =>
     schema: z.record(z.string(), z.unknown()).nullable().describe('JSON Schema of the answer.'),
     timeout_s: z.number().optional().describe('Seconds after which the run goes on without an answer.'),
     default: z.unknown().optional().describe('The answer that it then takes; without one it fails.'),
+    answer_with: z
+      .string()
+      .optional()
+      .describe('The command that answers, where only the caller knows a valid answer: JSON stands for it.'),
   }),
 );
 

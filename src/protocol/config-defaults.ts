@@ -78,5 +78,6 @@ export const CONFIG_DEFAULTS = {
     authorization?: string | undefined;
     file?: string | undefined;
   },
+  host: 'off' as 'auto' | 'off',
   plugins: [] as string[],
 };

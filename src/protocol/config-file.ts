@@ -302,6 +302,12 @@ export const configFile = z.strictObject({
     .default([])
     .describe('Who is sent a message when a run asks, ends, fails or gets near its budget.'),
   telemetry: telemetry.prefault({}).describe('Where the traces of runs go.'),
+  host: z
+    .enum(['auto', 'off'])
+    .default('off')
+    .describe(
+      'auto: processes that have everything loaded wait for the next calls of programs, and end when idle.',
+    ),
   plugins: plugins.default([]).describe('Plugin modules. They are only active after approval.'),
 });
 

@@ -147,6 +147,14 @@ export function resumeRun(run: string, options: { force?: true } = {}): Operatio
   return step('run.resume', { run, ...options }, why);
 }
 
+/** `force` also reruns an interrupted tool that is not idempotent. */
+export function retryRun(run: string, options: { force?: true } = {}): OperationStep {
+  const why = options.force
+    ? 'Only if repeating it does no harm: what its tool did before may happen twice.'
+    : 'Run it again from the beginning.';
+  return step('run.retry', { run, ...options }, why);
+}
+
 export function resumeWorkflow(run: string, options: { force?: true } = {}): OperationStep {
   return step(
     'workflow.resume',

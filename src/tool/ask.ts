@@ -17,7 +17,8 @@ import { assertFileName, ToolError } from './tool-error.ts';
 export interface Question {
   context?: Fields;
   msg?: string;
-  options?: readonly { id: string; label?: string; description?: string }[];
+  /** Ids, or ids with a label and a description. */
+  options?: readonly (string | { id: string; label?: string; description?: string })[];
   /** JSON Schema of the answer. */
   schema?: Fields;
   /** The answer that applies when none arrives in time. */
@@ -57,16 +58,37 @@ export function answerTo(actionId: string): unknown {
 }
 
 function emitQuestion(action: string, actionId: string, question: Question): void {
-  const { context = {}, timeoutS, actionId: _given, ...rest } = question;
+  const { context = {}, timeoutS, actionId: _given, options, ...rest } = question;
   const timeout = timeoutS === undefined ? {} : { timeout_s: timeoutS };
   emitter.emit('action_required', {
     action,
     action_id: actionId,
     context,
     blocking: true,
+    ...(options !== undefined && { options: optionsOf(options) }),
     ...rest,
     ...timeout,
   });
+}
+
+function optionsOf(options: unknown): object[] {
+  if (Array.isArray(options)) return options.map(optionOf);
+  throw new ToolError(
+    'E_USAGE',
+    `not a list of options: ${JSON.stringify(options)}`,
+    "Give a list, such as ['yes', 'no'].",
+  );
+}
+
+function optionOf(option: unknown): object {
+  if (typeof option === 'string') return { id: option };
+  if (typeof option === 'object' && option !== null && 'id' in option && typeof option.id === 'string')
+    return option;
+  throw new ToolError(
+    'E_USAGE',
+    `not an option: ${JSON.stringify(option)}`,
+    'Give each option as a text, or as an object with an id, a label and a description.',
+  );
 }
 
 async function waitForAnswer(action: string, actionId: string, question: Question): Promise<unknown> {

@@ -97,7 +97,7 @@ function cannotSave(stage: string, dir: string, cause: NodeJS.ErrnoException): T
     isFull ? 'E_DISK_FULL' : 'E_STORAGE',
     `cannot save the checkpoint '${stage}' in ${dir}: ${cause.message}`,
     isFull ? 'Free space on its disk.' : 'See whether it may be written: the disk may be read-only.',
-    cause,
+    { cause },
   );
 }
 
@@ -106,7 +106,7 @@ function notACheckpoint(path: string, why: string, cause?: unknown): ToolError {
     'E_STORAGE',
     `${path} is not a checkpoint: ${why}`,
     `To restart this stage: rm '${path}'`,
-    cause,
+    { cause },
   );
 }
 

@@ -1,6 +1,10 @@
 // The SDK for tool authors: `import { emitStart, emitResult } from 'acor/tool'`. The Python and bash SDKs offer the
 // same functions; a test compares the three lists.
 
+import { reportUncaught } from './uncaught.ts';
+
+reportUncaught();
+
 export { args } from './args.ts';
 export { type Artifact, artifact } from './artifact.ts';
 export { answerTo, ask, type Question } from './ask.ts';

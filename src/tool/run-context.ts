@@ -62,7 +62,7 @@ export function secret(name: string): string {
       'E_ENV_MISSING',
       `the secret '${name}' is not available to this run`,
       `List '${name}' under secrets: in tool.yaml and store it with: acor secret set ${name}`,
-      cause,
+      { cause },
     );
   }
 }

@@ -1,13 +1,23 @@
-/** An error that a tool should report: a code of the error table, what happened, and the fix. */
+/**
+ * An error that a tool should report: a code of the error table, what happened, and the fix. One that the tool does not catch becomes the
+ * error of the run. Without `retryable` the exit code and the table decide.
+ */
 export class ToolError extends Error {
   readonly code: string;
   readonly hint: string;
+  readonly retryable: boolean | undefined;
 
-  constructor(code: string, message: string, hint = '', cause?: unknown) {
+  constructor(
+    code: string,
+    message: string,
+    hint = '',
+    { retryable, cause }: { retryable?: boolean; cause?: unknown } = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'ToolError';
     this.code = code;
     this.hint = hint;
+    this.retryable = retryable;
   }
 }
 

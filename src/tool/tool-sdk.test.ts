@@ -21,4 +21,45 @@ describe('the TypeScript SDK on its own', () => {
     tool.write(answerLine('a-1', 'A'));
     assert.deepEqual((await tool.ended).events.at(-1)?.['data'], { first: 'A', second: 'B' });
   });
+
+  it('ends with what a ToolError of the tool says, also whether to retry', async () => {
+    using run = new RunFolders();
+    for (const [retryable, exit] of [
+      [true, 20],
+      [false, 30],
+    ] as const) {
+      const { code, events } = await new ToolProcess([...driver, 'uncaught-own', String(retryable)], {
+        cwd: run.workspace,
+        env: run.env(),
+      }).ended;
+      assert.equal(code, exit);
+      const said = { type: 'error', code: 'E_TRANSIENT_NET', msg: 'no line', hint: 'Wait.', retryable };
+      assert.partialDeepStrictEqual(events.at(-1), said);
+    }
+  });
+
+  it('refuses options that are neither texts nor objects with an id', async () => {
+    using run = new RunFolders();
+    for (const options of ['"yes"', '[1]', '[{"label":"Yes"}]', '[null]']) {
+      const { events } = await new ToolProcess([...driver, 'ask-wrong', options], {
+        cwd: run.workspace,
+        env: run.env(),
+      }).ended;
+      assert.deepEqual(
+        events.map(({ type, code }) => [type, code]),
+        [['error', 'E_USAGE']],
+      );
+      assert.match(String(events[0]?.['hint']), /^Give /);
+    }
+  });
+
+  it('reports a ToolError in a promise that has no handler', async () => {
+    using run = new RunFolders();
+    const { code, events } = await new ToolProcess([...driver, 'uncaught-later', 'token'], {
+      cwd: run.workspace,
+      env: run.env(),
+    }).ended;
+    assert.equal(code, 30);
+    assert.equal(events.at(-1)?.['code'], 'E_ENV_MISSING');
+  });
 });

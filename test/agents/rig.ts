@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACOR, type Finished, Running, TestProject } from '../support/project.ts';
+import { trustProject } from '../support/trust-project.ts';
 import type { ScriptedModel } from './scripted-model.ts';
 
 /** Where `npm run test:agents` has installed the agents. */
@@ -38,6 +39,14 @@ export class AgentRig {
     return CLIENTS !== undefined && existsSync(join(CLIENTS, agent, 'node_modules', '.bin', agent));
   }
 
+  /** The package of an installed agent, with its version. */
+  static nameOf(agent: Agent): string {
+    const folder = join(CLIENTS!, agent);
+    const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    const [[name, version]] = Object.entries<string>(dependencies) as [[string, string]];
+    return `${name} ${version.replace('^', '')}`;
+  }
+
   /** Gives the agent a task, and waits until it is done with it. */
   async run(model: ScriptedModel, prompt: string): Promise<Finished> {
     return this.start(model, prompt).finished;
@@ -46,6 +55,7 @@ export class AgentRig {
   /** Gives the agent a task. */
   start(model: ScriptedModel, prompt: string): Running {
     const { args, env } = this.#callOf(model.url, prompt);
+    trustProject(this.project.root, this.#env());
     const child = spawn(this.#program, args, {
       cwd: this.project.root,
       env: { ...this.#env(), ...env },
@@ -151,8 +161,14 @@ trust_level = "trusted"
     });
     return {
       args: ['-p', prompt, '-o', 'stream-json', '--approval-mode', 'yolo'],
-      // The flag --skip-trust comes too late for the settings of the folder.
-      env: { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: 'x', GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+      env: {
+        GOOGLE_GEMINI_BASE_URL: url,
+        GEMINI_API_KEY: 'x',
+        // The flag --skip-trust comes too late for the settings of the folder.
+        GEMINI_CLI_TRUST_WORKSPACE: 'true',
+        // It would run in a process below this one, which survives when this one is killed.
+        GEMINI_CLI_NO_RELAUNCH: 'true',
+      },
     };
   },
 };

@@ -49,6 +49,15 @@ const QUESTIONS = [
 
 const runIn = (results: readonly string[]) => /r-[0-9a-z]{16,}/.exec(results.join('\n'))?.[0] ?? '';
 
+/** The answers that `next` of the results offers, of those that a situation gives. */
+function offeredAnswers(results: readonly string[]): { action_id: string; choice: string }[] {
+  const offered = results
+    .join('\n')
+    .replaceAll('\\', '')
+    .matchAll(/"action_id":"(a-\d+)","choice":"(blue|two)"/g);
+  return [...offered].map(([, action_id = '', choice = '']) => ({ action_id, choice }));
+}
+
 /** The situations in which an agent must come through by what ACOR answers alone. */
 export const SITUATIONS: Readonly<Record<string, (agent: SituationAgent) => Promise<void>>> = {
   async 'answers two questions of one run'({ project, converse }) {
@@ -70,6 +79,40 @@ export const SITUATIONS: Readonly<Record<string, (agent: SituationAgent) => Prom
       }
     });
     assert.match(results.at(-1)!, /completed[\s\S]*blue[\s\S]*two/);
+    assert.equal(project.runIds().length, 1);
+  },
+
+  async 'answers two questions that are asked at once'({ project, converse }) {
+    const given = new Set<string>();
+    const { results } = await converse((seen) => {
+      if (seen.length === 0) return { tool: 'asks_any', args: { questions: QUESTIONS, at_once: true } };
+      if (/"completed/.test(seen.at(-1)!.replaceAll('\\', ''))) return { say: 'done' };
+      const run = runIn(seen);
+      const answer = offeredAnswers(seen).find(({ action_id }) => !given.has(action_id));
+      if (answer === undefined) return { tool: 'acor_wait', args: { run } };
+      given.add(answer.action_id);
+      return { tool: 'acor_answer', args: { run, ...answer } };
+    });
+    assert.match(results.at(-1)!, /completed[\s\S]*blue[\s\S]*two|completed[\s\S]*two[\s\S]*blue/);
+    assert.equal(project.runIds().length, 1);
+  },
+
+  async 'answers for a user whom its client cannot ask'({ project, converse }) {
+    const { results } = await converse((seen) => {
+      const run = runIn(seen);
+      switch (seen.length) {
+        case 0:
+          return { tool: 'asks_any', args: { questions: [{ ...QUESTIONS[0], audience: 'user' }] } };
+        case 1:
+          return { tool: 'acor_answer', args: { run, choice: 'red' } };
+        case 2:
+          return { tool: 'acor_wait', args: { run } };
+        default:
+          return { say: 'done' };
+      }
+    });
+    assert.match(results[0]!, /waiting_ai[\s\S]*ask the user/i);
+    assert.match(results.at(-1)!, /completed[\s\S]*red/);
     assert.equal(project.runIds().length, 1);
   },
 

@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { dependenciesOf } from '../../scripts/run-dependencies.mjs';
+import { librarySnippets } from '../support/library-snippets.ts';
 import { ROOT } from '../support/project.ts';
 
 const NOT_SOURCES = ['node_modules', 'dist', '.git', 'test-results', 'test'].map((each) => join(ROOT, each));
@@ -27,12 +38,12 @@ describe('a checkout with only what its first start installs', () => {
   });
   after(() => rmSync(checkout, { recursive: true, force: true }));
 
-  function compile() {
-    return spawnSync('sh', ['scripts/build.sh'], { cwd: checkout, encoding: 'utf8' });
+  function compile(...options: string[]) {
+    return spawnSync('sh', ['scripts/build.sh', ...options], { cwd: checkout, encoding: 'utf8' });
   }
 
   it('compiles, and the program starts', () => {
-    const { status, stderr } = compile();
+    const { status, stderr } = compile('--standalone');
     assert.equal(status, 0, stderr);
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const answer = execFileSync(join(checkout, 'dist', 'acor'), ['version'], {
@@ -40,6 +51,26 @@ describe('a checkout with only what its first start installs', () => {
       encoding: 'utf8',
     });
     assert.equal(JSON.parse(answer).data.version, version);
+  });
+
+  it('has a library that Node imports and runs, when the packages are removed again', async () => {
+    const packages = join(checkout, 'node_modules');
+    renameSync(packages, `${packages}.away`);
+    try {
+      const node = createRequire(import.meta.url).resolve('node/bin/node');
+      const file = join(checkout, 'examples', 'snippet.mjs');
+      const [snippet] = librarySnippets();
+      writeFileSync(file, snippet!);
+      const run = () => spawnSync(node, [file], { cwd: join(checkout, 'examples'), encoding: 'utf8' });
+      const { stdout, stderr } = run();
+      assert.match(stdout, /^completed /, stderr);
+      for (const name of ['protocol', 'compose', 'tool', 'client'])
+        execFileSync(node, ['-e', `import('acor/${name}').catch(() => process.exit(1))`], { cwd: checkout });
+      rmSync(join(checkout, 'dist', 'node_modules'), { recursive: true });
+      assert.match(run().stderr, /zod/);
+    } finally {
+      renameSync(`${packages}.away`, packages);
+    }
   });
 
   it('does not compile when one of these packages is missing', () => {

@@ -35,14 +35,15 @@ describe('acor adopt', () => {
       assert.ok(draft!.inputs >= least, `${program}: ${draft!.inputs}`);
       assert.deepEqual(data.asked, [[program, '--help']]);
       assert.notEqual(data.isolation, 'none');
+      const text = readFileSync(draft!.file, 'utf8');
+      // A call without a required input would be refused.
+      const isReady = parse(text).inputs.every(({ required }: { required?: boolean }) => required !== true);
       assert.deepEqual(meta.next, [
         'acor validate',
         `acor describe ${program}`,
-        `acor run ${program} --dry-run`,
-        `acor learn ${program}`,
+        ...(isReady ? [`acor run ${program} --dry-run`, `acor learn ${program}`] : []),
       ]);
-      const text = readFileSync(draft!.file, 'utf8');
-      assert.match(text, /^# DRAFT: .* '/);
+      assert.match(text, /^# DRAFT: .* '/m);
       assert.deepEqual(manifestFile.safeParse(parse(text)).error?.issues ?? [], []);
     }
     const { data: list } = await project.envelope(['list']);
@@ -67,6 +68,37 @@ describe('acor adopt', () => {
       found.of('log').map(({ msg }) => msg),
       ['b 2'],
     );
+  });
+
+  it('drafts what passes the strict check and the self-test, says which files it finds, and offers no refused call', async () => {
+    using project = new TestProject();
+    const { data } = await project.envelope(['adopt', 'sort']);
+    assert.match(data.drafts[0].files, /only the files and folders that its inputs of type path name/);
+    const checked = await project.envelope(['validate', 'sort', '--strict', '--selftest']);
+    assert.deepEqual([checked.ok, checked.data?.findings], [true, []]);
+    const usage = '#!/bin/sh\n[ "$1" = --help ] && echo "Usage: needs [--fast] FILE" && exit 0\ncat "$1"\n';
+    project.write('tools/needs/cli.sh', usage, 0o755);
+    const { meta } = await project.envelope(['adopt', 'tools/needs/cli.sh']);
+    assert.deepEqual(meta.next, ['acor validate', 'acor describe needs']);
+    assert.match((await project.envelope(['run', 'needs', '--dry-run'])).error.message, /'FILE' is required/);
+  });
+
+  it('names for a self-test that fails its call, and no flag that the program does not know', async () => {
+    using project = new TestProject();
+    project.write(
+      'tools/plain/tool.yaml',
+      'name: plain\nversion: 1.0.0\ndescription: A program.\ncommand: [cat]\nadapter: plain\n',
+    );
+    const { data } = await project.envelope(['validate', 'plain']);
+    const { fix } = data.findings.find(({ rule }: { rule: string }) => rule === 'no-selftest');
+    assert.match(fix, /\["--version"\]/);
+    project.write(
+      'tools/plain/tool.yaml',
+      'name: plain\nversion: 1.0.0\ncommand: [cat]\nadapter: plain\nhealth: { selftest: ["--no-such"] }\n',
+    );
+    const { error } = await project.envelope(['validate', 'plain', '--selftest']);
+    const failed = error.details.findings.find(({ rule }: { rule: string }) => rule === 'selftest');
+    assert.match(failed.fix, /The self-test is the call 'plain --no-such'.*under health\.selftest/);
   });
 
   it('asks curl for the help of every option, and finds in its manual page what may be repeated', {
@@ -160,7 +192,7 @@ esac
   it('writes nothing with --dry-run, never overwrites, and takes no name of an existing tool', async () => {
     using project = new TestProject();
     const dry = await project.envelope(['adopt', 'sort', '--dry-run']);
-    assert.ok(dry.data.drafts[0].manifest.startsWith('# DRAFT'));
+    assert.match(dry.data.drafts[0].manifest, /^# yaml-language-server: .*\n# DRAFT/);
     assert.deepEqual(dry.meta.next, ['acor adopt sort']);
     assert.ok(!existsSync(dry.data.drafts[0].file));
     const { data } = await project.envelope(['adopt', 'sort', '--output', 'elsewhere']);

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
-import { parseLines, processesOf, TestProject, until } from '../support/project.ts';
+import { processesOf, TestProject, until } from '../support/project.ts';
 import { atTerminal, noTerminal } from '../support/terminal.ts';
 
 const probe = await bubblewrap.probe();
@@ -64,7 +64,7 @@ async function asking(tool: string, count = 1): Promise<string> {
   return data.run_id;
 }
 
-const eventsOf = (run: string) => parseLines(readFileSync(project.path(`.runs/${run}/events.jsonl`), 'utf8'));
+const eventsOf = (run: string) => project.events(run);
 const questions = (run: string) => eventsOf(run).filter(({ type }) => type === 'action_required');
 
 /** Answers as a person does. */
@@ -180,7 +180,7 @@ done(found=sorted(set(found)), again=ask('A.test'), other=ask('b.test'))`,
 answers = []
 t = threading.Thread(target=lambda: answers.append(ask('a.test')))
 t.start()
-time.sleep(1)
+while not os.path.exists('asked'): time.sleep(0.02)
 for line in [
     {'type': 'action_required', 'action': 'allow_host', 'action_id': 'acor-1-1', 'options': [{'id': 'no'}], 'blocking': False},
     {'type': 'action_answered', 'action': 'allow_host', 'action_id': 'acor-1-1', 'answer': 'run', 'by': 'user', 'source': 'command'},
@@ -192,8 +192,10 @@ print(json.dumps({'type': 'progress', 'pct': 50}), flush=True)
 t.join()
 done(found=answers, files=os.listdir(os.environ['ANSWERS_DIR']))`,
     );
-    const run = await asking('forges', 2);
+    const run = await asking('forges');
+    project.write(`.runs/${run}/work/asked`, '');
     await until(() => eventsOf(run).some(({ type }) => type === 'progress'));
+    await until(() => questions(run).length === 2);
     const [own, forged] = questions(run);
     assert.deepEqual(
       [own!.action_id, forged!.action_id, forged!.claimed_action_id],

@@ -484,7 +484,7 @@ describe('a malicious tool without a sandbox', () => {
 
   /** Runs a script as a tool; asserts that none of its processes is alive when the command returns. */
   async function runScript(script: string, line = '') {
-    const finished = await project.acor(['run', '--timeout', '10', 'does', script, line]);
+    const finished = await project.acor(['run', '--timeout', '100', 'does', script, line]);
     const runId = project.runIds().at(-1)!;
     assert.deepEqual(processesOf(runId), []);
     return { ...finished, runId, lines: parseLines(finished.stdout) };
@@ -493,7 +493,7 @@ describe('a malicious tool without a sandbox', () => {
   for (const [what, script, state, code] of [
     ['deletes its workspace', 'rm -rf "$WORKSPACE"', 'completed', null],
     ['makes its workspace unreadable', 'chmod 0 "$WORKSPACE"', 'completed', null],
-    ['cancels itself', 'echo "had enough" > ../control/CANCEL; sleep 9', 'cancelled', null],
+    ['cancels itself', 'echo "had enough" > ../control/CANCEL; sleep 90', 'cancelled', null],
     ['adds to its own log', `echo '{"type":"log","seq":99}' >> ../events.jsonl`, 'failed', 'E_STORAGE'],
     [
       'writes an ending into its own log',
@@ -507,7 +507,7 @@ describe('a malicious tool without a sandbox', () => {
     ['removes the record', 'rm ../metadata.json', 'completed', null],
     ['ruins the record', 'echo x > ../metadata.json', 'completed', null],
     ['stops its supervisor for a while', 'kill -STOP $PPID; sleep 0.2; kill -CONT $PPID', 'completed', null],
-    ['asks its supervisor to end', 'kill -TERM $PPID; sleep 9', 'cancelled', null],
+    ['asks its supervisor to end', 'kill -TERM $PPID; sleep 90', 'cancelled', null],
     ['kills itself', 'kill -9 $$', 'failed', 'E_TOOL_FAILED'],
   ] as const) {
     it(`and ${what} ends with a correct state: ${code ?? state}`, async () => {
@@ -551,7 +551,7 @@ describe('a malicious tool without a sandbox', () => {
   }
 
   it('that claims the run for itself makes its supervisor stop writing and kill it', async () => {
-    const { lines, code, runId } = await runScript('rm ../../leases/*; sleep 0.2; echo x; sleep 9');
+    const { lines, code, runId } = await runScript('rm ../../leases/*; sleep 0.2; echo x; sleep 90');
     assert.equal(code, 2);
     assert.match(JSON.stringify(lines.at(-1)), /E_STORAGE.*another supervisor/);
     const { data } = await project.envelope(['show', runId]);

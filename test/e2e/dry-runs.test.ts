@@ -53,6 +53,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   discard: ({ layered }) => [layered],
   exec: () => ['true'],
   health: () => ['--fix'],
+  'host stop': () => [],
   init: () => [],
   insights: () => [],
   learn: () => ['quick'],

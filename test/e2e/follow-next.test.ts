@@ -7,6 +7,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
 import { splitCommand } from '../../src/util/shell-words.ts';
+import { reachedInTime } from '../support/in-time.ts';
 import { loseRun } from '../support/lose-run.ts';
 import { ACOR, type Envelope, TestProject, until } from '../support/project.ts';
 
@@ -164,9 +165,7 @@ describe('every command of next is accepted', () => {
 
   async function lost(...args: string[]): Promise<string> {
     const runId = await atWork(...args);
-    const { pid } = project.record(runId)!;
-    process.kill(pid, 'SIGKILL');
-    await project.supervisorsExited();
+    await project.killSupervisor(runId);
     loseRun(project.runsDir, runId);
     return runId;
   }
@@ -358,8 +357,12 @@ describe('every command of next is accepted', () => {
   });
 
   it('after a step was ended at the deadline of its workflow, which is what its code says', async () => {
-    const { error } = await envelope('workflow', 'run', 'late', '--no-stream');
-    const done = project.events(error.details.run_id).find(({ type }) => type === 'task_done')!;
+    const done = await reachedInTime(async (limitS) => {
+      const late = ['workflow', 'run', 'late', '--timeout', String(limitS), '--no-stream'];
+      const { error } = await envelope(...late);
+      assert.equal(error.code, 'E_DEADLINE');
+      return project.events(error.details.run_id).find(({ type }) => type === 'task_done');
+    });
     assert.deepEqual([done['status'], done['code']], ['cancelled', 'E_DEADLINE']);
   });
 

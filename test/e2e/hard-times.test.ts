@@ -22,7 +22,11 @@ const needsMounts = canMount ? {} : { skip: 'needs unshare and a kernel that let
 describe('acor run under adverse conditions', () => {
   let project: TestProject;
   before(() => {
-    project = new TestProject({ tools: ['waits', 'heeds_cancel', 'quick', 'many_events', 'ignores_term'] });
+    project = new TestProject({
+      tools: ['waits', 'heeds_cancel', 'quick', 'many_events', 'ignores_term'],
+      // A tool that heeds the cancel file has a minute for it, however busy the machine is.
+      config: 'version: 1\nenvironment: { cancel_grace_s: 60 }\n',
+    });
   });
   after(() => project[Symbol.dispose]());
 

@@ -1,4 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import { after, before, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { TestProject } from '../support/project.ts';
@@ -13,12 +20,28 @@ describe('rules for the requests of a tool', {
   let project: TestProject;
   let service: TlsService;
   let other: TlsService;
+  /** A host that speaks HTTP/2. */
+  let streams: Http2SecureServer;
   let url: string;
   before(async () => {
     project = new TestProject();
     service = await TlsService.start('api.test');
     other = await TlsService.start('other.test', { authority: service.authority });
     url = `https://api.test:${service.port}`;
+    streams = createSecureServer(service.authority.identityOf({ kind: 'name', name: 'h2.test' }));
+    streams.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      let bytes = 0;
+      stream.on('error', () => {});
+      stream.on('data', (data) => {
+        bytes += data.length;
+      });
+      stream.on('end', () => {
+        stream.respond({ ':status': 200 }, { waitForTrailers: true });
+        stream.once('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+        stream.end(`${headers[':method']} ${headers[':path']} ${bytes}`);
+      });
+    });
+    await new Promise<void>((resolve) => streams.listen(0, '127.0.0.1', resolve));
     const authority = service.writeAuthority(project.path('authority.pem'));
     project.write(
       '.acor/config.yaml',
@@ -27,7 +50,7 @@ environment: { cancel_grace_s: 0.3 }
 security:
   allow_private_egress: ['*.test:*', '127.0.0.1:*']
   allow_network_egress: true
-  egress_hosts: { api.test: 127.0.0.1, other.test: 127.0.0.1, alias.test: 127.0.0.1 }
+  egress_hosts: { api.test: 127.0.0.1, other.test: 127.0.0.1, alias.test: 127.0.0.1, h2.test: 127.0.0.1 }
   egress_authorities: ['${authority}']
 `,
     );
@@ -46,6 +69,7 @@ security:
   after(() => {
     service.close();
     other.close();
+    streams.close();
     project[Symbol.dispose]();
   });
 
@@ -57,7 +81,7 @@ security:
 version: 1.0.0
 adapter: plain
 permissions:
-  commands: [curl, head, printf, python3]
+  commands: [curl, head, node, printf, python3]
   network: { egress_allow: [${hosts}] }
 ${SCRIPT_INPUT}`,
     );
@@ -173,7 +197,7 @@ ${SCRIPT_INPUT}`,
     );
   });
 
-  it('need HTTP/1.1, to which programs fall back; of one that speaks HTTP/2 alone the run says why it fails', async () => {
+  it('need HTTP: a program that speaks both versions falls back to HTTP/1.1, and of one that speaks neither the run says why it fails', async () => {
     const offering = (...protocols: string[]) => `python3 -c '
 import os, socket, ssl
 context = ssl.create_default_context(cafile=os.environ["SSL_CERT_FILE"])
@@ -184,11 +208,49 @@ except ssl.SSLError as error: print("failed")
     const curl = `curl -sS --http2 -o /dev/null -w '%{http_version}\n' ${url}/`;
     const fine = await calls(`${curl}; ${offering('h2', 'http/1.1')}`);
     assert.deepEqual([fine.lines, fine.of('runner_warning')], [['1.1', 'http/1.1'], []], fine.stderr);
-    const alone = await calls(offering('h2'));
-    assert.deepEqual(alone.lines, ['failed']);
+    const alone = await calls(`${offering('h2')}; ${offering('spdy/1')}`);
+    assert.deepEqual(alone.lines, ['h2', 'failed']);
     const [warning] = alone.of('runner_warning');
-    assert.match(String(warning?.msg), /the program offers no HTTP\/1\.1 \(gRPC/);
+    assert.match(String(warning?.msg), /the program offers neither HTTP\/1\.1 nor HTTP\/2/);
     assert.deepEqual([warning!.code, warning!.host], ['E_POLICY_DENIED', 'api.test']);
+  });
+
+  it('hold for each request of a program that speaks HTTP/2 alone', {
+    skip: spawnSync('node', ['--version']).status !== 0 && 'Node is not installed',
+  }, async () => {
+    const code = `const http2 = require("node:http2");
+const session = http2.connect("https://h2.test:${portOf(streams)}");
+session.on("error", (error) => { console.log(error.code); process.exit(); });
+const call = (method, path, body) => new Promise((resolve) => {
+  const stream = session.request({ ":method": method, ":path": path });
+  let status, text = "", grpc;
+  stream.on("response", (head) => { status = head[":status"]; });
+  stream.on("trailers", (head) => { grpc = head["grpc-status"]; });
+  stream.on("data", (data) => { text += data; });
+  stream.on("error", () => {});
+  stream.on("close", () => resolve([status, grpc, text.slice(0, 20)]));
+  stream.end(body);
+});
+(async () => {
+  const all = await Promise.all([call("GET", "/v1/a"), call("POST", "/v1/notes", "x".repeat(2000)), call("GET", "/v2"), call("DELETE", "/v1/a")]);
+  for (const each of all) console.log(JSON.stringify(each));
+  session.close();
+})();`;
+    tool(
+      'streams',
+      `{ host: 'h2.test:${portOf(streams)}', methods: [GET], paths: [/v1/**] }, { host: 'h2.test:${portOf(streams)}', methods: [POST], paths: [/v1/notes], max_upload: 5000 }`,
+    );
+    const run = await runScript(project, 'streams', `node -e '${code}'`);
+    assert.deepEqual(
+      run.lines,
+      [
+        '[200,"0","GET /v1/a 0"]',
+        '[200,"0","POST /v1/notes 2000"]',
+        '[403,null,"GET /v2 is not allow"]',
+        '[403,null,"DELETE /v1/a is not "]',
+      ],
+      run.stderr,
+    );
   });
 
   it('are shown before a run, described, and validated', async () => {
@@ -232,3 +294,7 @@ permissions:
     assert.deepEqual([error.code, error.details.errors], ['E_MANIFEST_INVALID', 2]);
   });
 });
+
+function portOf(server: { address(): unknown }): number {
+  return (server.address() as { port: number }).port;
+}

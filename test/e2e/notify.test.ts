@@ -129,8 +129,6 @@ describe('notify', () => {
       action: 'x',
       action_id: 'q',
       blocking: true,
-      timeout_s: 2,
-      default: 'no',
       msg: 'hello\r\nBcc: eve@example.com\u001b[31m\u00e9',
     };
     project.write('tools/evil/tool.yaml', 'name: evil\nversion: 1.0.0\nactions: [x]\n');
@@ -141,8 +139,9 @@ describe('notify', () => {
       0o755,
     );
     const env = { HOME: project.root, PATH: `${project.path('bin')}:${process.env.PATH}` };
-    await project.envelope(['run', 'evil', '--detach'], { env });
+    const { data } = await project.envelope(['run', 'evil', '--detach'], { env });
     await until(() => kept('mail').includes('base64'));
+    await project.envelope(['cancel', data.run_id]);
     assert.doesNotMatch(kept('mail'), /^Bcc|\u001b|\r/m);
     assert.match(kept('mail'), /^Subject: =\?utf-8\?B\?/m);
   });

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { ACOR, parseLines, processesOf, TestProject, until } from '../support/project.ts';
+import { unrecordEnd } from '../support/unrecorded-end.ts';
 
 const canTrace = spawnSync('strace', ['-o', '/dev/null', 'true'], { stdio: 'ignore' }).status === 0;
 const needsStrace = canTrace ? {} : { skip: 'needs strace' };
@@ -85,6 +86,16 @@ describe('a run with an idempotency key', () => {
     await project.envelope(['wait', runId]);
     const detached = await project.envelope(['run', '--idempotency-key', 'k', '--detach', 'asks']);
     assert.deepEqual([detached.data.run_id, detached.data.state], [runId, 'completed']);
+  });
+
+  it('is shown as ended by the end in its log, although its supervisor has not written the record yet', async () => {
+    const { project } = tracing();
+    using _ = project;
+    const { end } = await project.run(['--idempotency-key', 'k', ...APPEND]);
+    await project.supervisorsExited();
+    unrecordEnd(project.runsDir, String(end.run_id));
+    const { data } = await project.envelope(['run', '--idempotency-key', 'k', '--detach', ...APPEND]);
+    assert.deepEqual([data.run_id, data.state], [end.run_id, 'completed']);
   });
 
   it('is rejected when the key belongs to another call, and when the key is invalid', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { reachedInTime } from '../support/in-time.ts';
 import { type Event, parseLines, TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
 
 const skip = spawnSync('sh', ['-c', 'command -v python3']).status !== 0 && 'python3 is not here';
@@ -227,21 +228,26 @@ describe('questions of every kind', { skip }, () => {
 });
 
 describe('a deadline', { skip }, () => {
-  const TIMEOUT_S = 3;
-
-  /** A run that has been waiting for an answer until after its deadline. */
-  async function waitsPastDeadline(project: TestProject, then: string) {
-    const { stdout } = await project.acor([
-      'run',
-      '--timeout',
-      String(TIMEOUT_S),
-      'asks_then_works',
-      '--then',
-      then,
-    ]);
-    const [start] = parseLines(stdout);
-    await until(() => Date.now() > Date.parse(String(start!.ts)) + 1000 * (TIMEOUT_S + 0.2));
+  /** A run that has been waiting for an answer until after its deadline; undefined when it did not get to its question. */
+  async function waitsPastDeadline(project: TestProject, then: string, timeoutS: number) {
+    const call = ['run', '--timeout', String(timeoutS), 'asks_then_works', '--then', then];
+    const events = parseLines((await project.acor(call)).stdout);
+    const [start] = events;
+    if (!events.some(({ to }) => to === 'waiting_ai')) return undefined;
+    await until(() => Date.now() > Date.parse(String(start!.ts)) + 1000 * (timeoutS + 0.2));
     return String(start!.run_id);
+  }
+
+  /** Answers such a run, and returns how it ended. What is left of its time may not be enough on a busy machine. */
+  function answeredPastDeadline(project: TestProject, then: string) {
+    return reachedInTime(async (limitS) => {
+      const runId = await waitsPastDeadline(project, then, 3 * limitS);
+      if (runId === undefined) return undefined;
+      assert.equal(project.record(runId)!.state, 'waiting_ai');
+      await project.envelope(['answer', runId, '--value', '"left"']);
+      const { data, error } = await project.envelope(['wait', runId]);
+      return error?.code === 'E_DEADLINE' ? undefined : { runId, data, timeoutS: 3 * limitS };
+    });
   }
 
   function projectWith(environment: string): TestProject {
@@ -251,25 +257,22 @@ describe('a deadline', { skip }, () => {
 
   it('passes while the tool waits (the control of the next tests)', async () => {
     using project = projectWith('waiting_stops_deadline: false');
-    const runId = await waitsPastDeadline(project, 'ends');
+    const runId = await reachedInTime((limitS) => waitsPastDeadline(project, 'ends', 3 * limitS));
     const { error } = await project.envelope(['wait', runId, '--until', 'ending']);
     assert.equal(error.code, 'E_DEADLINE');
   });
 
   it('is paused while the tool waits, if configured so, and the tool gets the new one', async () => {
     using project = projectWith('waiting_stops_deadline: true');
-    const runId = await waitsPastDeadline(project, 'ends');
-    assert.equal(project.record(runId)!.state, 'waiting_ai');
-    await project.envelope(['answer', runId, '--value', '"left"']);
-    const { data } = await project.envelope(['wait', runId]);
+    const { runId, data, timeoutS } = await answeredPastDeadline(project, 'ends');
     assert.deepEqual([data.state, data.result.data], ['completed', { way: 'left' }]);
     const { left_s } = project.events(runId).find(({ type }) => type === 'log')!;
-    assert.ok(Number(left_s) > 0 && Number(left_s) < TIMEOUT_S, String(left_s));
+    assert.ok(Number(left_s) > 0 && Number(left_s) < timeoutS, String(left_s));
   });
 
   it('continues with the answer: it ends a tool that then works too long', async () => {
     using project = projectWith('waiting_stops_deadline: true');
-    const runId = await waitsPastDeadline(project, 'works_forever');
+    const runId = await reachedInTime((limitS) => waitsPastDeadline(project, 'works_forever', 3 * limitS));
     await project.envelope(['answer', runId, '--value', '"left"']);
     const { error } = await project.envelope(['wait', runId]);
     assert.equal(error.code, 'E_DEADLINE');
@@ -277,9 +280,7 @@ describe('a deadline', { skip }, () => {
 
   it('counts no wait of an earlier attempt', async () => {
     using project = projectWith('waiting_stops_deadline: true');
-    const runId = await waitsPastDeadline(project, 'fails_once');
-    await project.envelope(['answer', runId, '--value', '"left"']);
-    const { data } = await project.envelope(['wait', runId]);
+    const { runId, data } = await answeredPastDeadline(project, 'fails_once');
     assert.deepEqual([data.state, data.result.data], ['completed', { way: 'left' }]);
     const { data: shown } = await project.envelope(['show', runId]);
     assert.equal(shown.attempt, 2);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { processesOf, TestProject, WITHOUT_SANDBOX } from '../support/project.ts';
+import { processesOf, readRun, TestProject, WITHOUT_SANDBOX } from '../support/project.ts';
 
 describe('acor run', () => {
   let project: TestProject;
@@ -96,7 +96,10 @@ describe('acor run', () => {
     });
 
     it('warn of a tool that sends heartbeats without progress, and do not stop it', async () => {
-      const { of, end } = await project.run(['stalls']);
+      const running = project.start(['run', 'stalls']);
+      const { run_id } = await running.event('runner_warning');
+      project.write(`.runs/${run_id}/work/go`, '');
+      const { of, end } = readRun(await running.finished);
       assert.equal(end.state, 'completed');
       assert.equal(of('runner_warning').length, 1);
       assert.match(String(of('runner_warning')[0]!.msg), /^no progress for \d+\.\d s$/);

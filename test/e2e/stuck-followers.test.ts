@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { reachedInTime } from '../support/in-time.ts';
 import {
   type Event,
   parseLines,
@@ -37,15 +38,24 @@ describe('a follower that stops reading', () => {
   }
 
   it('delays neither the guards nor the end of a run that it started', async () => {
-    const running = project.start(['run', '--timeout', '4', 'does', `${WRITE_LINES}; sleep 605`]);
-    const { run_id } = await running.event('start');
-    const runId = String(run_id);
-    running.child.stdout!.pause();
-    await until(() => project.record(runId)!.state === 'failed');
-    assert.deepEqual(processesOf(runId), []);
-    const { type, code, survivors } = project.events(runId).at(-1)!;
-    assert.deepEqual([type, code, survivors], ['runner_end', 'E_DEADLINE', []]);
-    assert.equal(linesIn(project.events(runId)), LINES);
+    const { running, runId } = await reachedInTime(async (limitS) => {
+      const running = project.start([
+        'run',
+        '--timeout',
+        `${3 * limitS}`,
+        'does',
+        `${WRITE_LINES}; sleep 605`,
+      ]);
+      const runId = String((await running.event('runner_start')).run_id);
+      running.child.stdout!.pause();
+      await until(() => project.record(runId)!.state === 'failed');
+      assert.deepEqual(processesOf(runId), []);
+      const { type, code, survivors } = project.events(runId).at(-1)!;
+      assert.deepEqual([type, code, survivors], ['runner_end', 'E_DEADLINE', []]);
+      if (linesIn(project.events(runId)) === LINES) return { running, runId };
+      running.child.kill('SIGKILL');
+      return undefined;
+    });
     assert.equal((await project.envelope(['verify', runId])).code, 0);
     await assertGetsTheRest(running, runId);
   });

@@ -4,6 +4,8 @@ import { SupervisorWatch } from '../../src/core/run/supervisor-watch.ts';
 import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
 import { commandOf } from '../../src/operations/command-forms.ts';
 import type { AcorError } from '../../src/protocol/acor-error.ts';
+import { isRunning } from '../../src/util/process-table.ts';
+import { reachedInTime } from '../support/in-time.ts';
 import { processesOf, TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
 
 const isLinux = process.platform === 'linux';
@@ -15,7 +17,7 @@ describe('a run whose supervisor is stopped', { skip: !isLinux && 'finds process
   ] as const)
     it(`loses its tool ${words} after both grace periods of a cancel, and ends as cancelled when it goes on`, async () => {
       using project = new TestProject({ tools: ['ignores_term'], ...(config && { config }) });
-      const { runId, supervisor } = await startStopped(project, ['--timeout', '600']);
+      const { runId, supervisor } = (await startStopped(project, ['--timeout', '600']))!;
       const cancel = project.start(['cancel', runId]);
       await until(() => processesOf(runId).length === 0);
       assert.equal(project.record(runId)?.state, 'running');
@@ -27,7 +29,7 @@ describe('a run whose supervisor is stopped', { skip: !isLinux && 'finds process
 
   it('is reported to a process that waits for it, with its process and the fix', async () => {
     using project = new TestProject({ tools: ['ignores_term'] });
-    const { runId, supervisor } = await startStopped(project, ['--timeout', '600']);
+    const { runId, supervisor } = (await startStopped(project, ['--timeout', '600']))!;
     const watch = new SupervisorWatch(new FileRunStore(project.runsDir, commandOf), runId, 1000);
     const untilGone = async () => {
       while (!(await watch.isGone())) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -45,7 +47,9 @@ describe('a run whose supervisor is stopped', { skip: !isLinux && 'finds process
 
   it('loses its tool at the deadline, and reports the deadline when it goes on', async () => {
     using project = new TestProject({ tools: ['ignores_term'] });
-    const { runId, supervisor } = await startStopped(project, ['--timeout', '1']);
+    const { runId, supervisor } = await reachedInTime((limitS) =>
+      startStopped(project, ['--timeout', `${limitS}`]),
+    );
     await until(() => processesOf(runId).length === 0);
     process.kill(supervisor, 'SIGCONT');
     await project.acor(['wait', runId]);
@@ -54,12 +58,16 @@ describe('a run whose supervisor is stopped', { skip: !isLinux && 'finds process
   });
 });
 
-/** Starts a run whose tool heeds no request, and stops its supervisor once the tool is at work. */
+/** Starts a run whose tool heeds no request, and stops its supervisor once the tool is at work; undefined when the run ended before. */
 async function startStopped(project: TestProject, flags: string[]) {
   const { data } = await project.envelope(['run', 'ignores_term', '--detach', ...flags]);
   const runId = String(data.run_id);
-  await until(() => project.events(runId).some(({ type }) => type === 'start'));
-  const supervisor = project.record(runId)!.pid;
+  const has = (wanted: string) => project.events(runId).some(({ type }) => type === wanted);
+  await until(() => has('start') || has('runner_end'));
+  const { supervisor: owner, pid: supervisor } = project.record(runId)!;
+  if (!isRunning(owner)) return undefined;
   process.kill(supervisor, 'SIGSTOP');
-  return { runId, supervisor };
+  if (!has('runner_end')) return { runId, supervisor };
+  process.kill(supervisor, 'SIGCONT');
+  return undefined;
 }

@@ -151,6 +151,30 @@ describe('acor validate', () => {
     assert.equal(error.code, 'E_MANIFEST_INVALID');
   });
 
+  it('names the error that a self-test reports, and takes the exit code of one that says nothing', async () => {
+    using project = new TestProject();
+    for (const [name, script] of [
+      ['says', `echo '{"type":"error","code":"E_DISK_FULL","msg":"no room","hint":"Free it."}'; exit 30`],
+      ['raises', 'source "$ACOR_LIB/acor.sh"; set -e; secret token'],
+      ['fails', 'exit 3'],
+      ['prints', 'echo "all well"'],
+    ] as const) {
+      project.write(
+        `tools/${name}/tool.yaml`,
+        'version: 1.0.0\nstrict: true\nhealth: { selftest: ["--x"] }\n',
+      );
+      project.write(`tools/${name}/cli.sh`, `#!/bin/bash\n${script}\n`, 0o755);
+    }
+    const { error } = await project.envelope(['validate', '--selftest']);
+    const said = error.details.findings.filter(({ rule }: Finding) => rule === 'selftest');
+    assert.equal(said.length, 3);
+    const of = (tool: string): Finding => said.find(({ file }: Finding) => file.includes(`/${tool}/`));
+    assert.match(of('says').message, /failed: E_DISK_FULL: no room/);
+    assert.match(of('says').fix, /^Free it\./);
+    assert.match(of('raises').message, /failed: E_ENV_MISSING: .*token/);
+    assert.match(of('fails').message, /failed: E_TOOL_FAILED/);
+  });
+
   it('warns of what a manifest should declare, and treats warnings as errors when it is strict', async () => {
     using project = projectWith({
       terse:

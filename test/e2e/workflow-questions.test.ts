@@ -111,6 +111,20 @@ describe('a question of a child', () => {
     });
   }
 
+  it('is not shown as open once the child has its answer, although the workflow has not taken notice of it', async () => {
+    using project = new WorkflowProject(['asks']);
+    await project.startFlow({ steps: [{ name: 'ask', tool: 'asks' }] }).finished;
+    const flow = project.flowId();
+    const { pid } = project.record(flow)!;
+    process.kill(pid, 'SIGSTOP');
+    await project.envelope(['answer', flow, '--choice', 'fast']);
+    assert.deepEqual((await project.envelope(['show', flow])).data.questions, []);
+    const { data } = await project.envelope(['wait', flow, '--timeout', '0.2']);
+    assert.deepEqual([data.waited, data.state], ['timeout', 'waiting_ai']);
+    process.kill(pid, 'SIGCONT');
+    assert.equal((await project.envelope(['wait', flow])).data.state, 'completed');
+  });
+
   it('is answered in advance by answers of the workflow', async () => {
     using project = new WorkflowProject(['asks']);
     const { code } = await project.flow({ steps: [{ name: 'ask', tool: 'asks' }] }, [

@@ -9,6 +9,7 @@ import { AcorError } from '../../src/protocol/acor-error.ts';
 import { newRun } from '../contracts/new-run.ts';
 import { endRun } from '../support/end-run.ts';
 import { FlowsInMemory } from '../support/flows-in-memory.ts';
+import { reachedInTime } from '../support/in-time.ts';
 import { until } from '../support/project.ts';
 
 const PLAIN = 'version: 1.0.0\nadapter: plain\n';
@@ -197,8 +198,12 @@ describe('a pipe', () => {
   });
 
   it('ends at its deadline with all its stages', async () => {
-    const { summary, task } = await run(['counts 1', 'holds'], { timeoutS: 1 });
-    assert.deepEqual([summary.code, summary.message], ['E_DEADLINE', 'the pipe timed out after 1 s']);
+    const { task } = await reachedInTime(async (limitS) => {
+      const ended = await run(['counts 1', 'holds'], { timeoutS: limitS });
+      const { code, message } = ended.summary;
+      assert.deepEqual([code, message], ['E_DEADLINE', `the pipe timed out after ${limitS} s`]);
+      return ended.of('task_started').length === 2 ? ended : undefined;
+    });
     assert.deepEqual(
       [task('task_done', '2.holds').status, task('task_done', '2.holds').msg],
       ['cancelled', 'deadline'],
@@ -313,6 +318,35 @@ describe('a pipe', () => {
       assert.deepEqual(flows.launched, []);
       const forced = await resumed(runId, ['counts 3', 'once'], true);
       assert.deepEqual([forced.summary.state, flows.launched.length], ['completed', 2]);
+    });
+
+    it('does not repeat such a stage when its supervisor has logged the end, and not written the record yet', async () => {
+      const { store } = flows.services;
+      const pipe = await begun();
+      const parent = { run_id: pipe.record.run_id, task_id: '2.once' };
+      const writer = await begun({ kind: 'tool', tool: 'once', parent });
+      const two = writer.record.run_id;
+      const gate = Promise.withResolvers<void>();
+      const update = writer.update.bind(writer);
+      writer.update = async (...change) => {
+        await gate.promise;
+        return update(...change);
+      };
+      const ended = endRun(writer, stopped('E_RUNNER_LOST', 'gone'));
+      // A process that waits for the record looks again and again. The pipe looks a few times before it waits.
+      const { inspect } = store.leases;
+      let looks = 0;
+      store.leases.inspect = async (id) => {
+        if (id === two && ++looks === 30) gate.resolve();
+        return inspect.call(store.leases, id);
+      };
+      const runId = await lose(pipe, { '1.counts': undefined, '2.once': two });
+      const refused = await resumed(runId, ['counts 3', 'once']);
+      store.leases.inspect = inspect;
+      gate.resolve();
+      await ended;
+      await writer.close();
+      assert.deepEqual([refused.summary.code, flows.launched], ['E_OUTCOME_UNKNOWN', []]);
     });
 
     it('starts again where the run of a stage was removed', async () => {

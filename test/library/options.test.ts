@@ -155,6 +155,13 @@ describe('the library, as the shell', () => {
     await assert.rejects(async () => acor.exec('no-such-program'), { code: 'E_RUNTIME_MISSING' });
   });
 
+  it('has the warnings of an answer', async () => {
+    project.write('tools/mute/tool.yaml', 'version: 1.0.0\nadapter: jsonl\n');
+    project.write('tools/mute/cli.sh', '#!/bin/bash\nexit 0\n', 0o755);
+    const { meta } = await acor.call('run.start', { tool: 'mute' });
+    assert.match(meta.warnings?.join() ?? '', /without a result/);
+  });
+
   it('takes last for the newest run, also to answer its question', async () => {
     const run = acor.run('asks');
     for await (const { type } of run)

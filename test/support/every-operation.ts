@@ -69,6 +69,8 @@ export function inputsOf(ids: Runs): Inputs {
     'config.set': () => ({ key: 'storage.keep', value: '5', dry_run: true }),
     'config.show': () => ({}),
     'config.unset': () => ({ key: 'storage.keep', dry_run: true }),
+    'host.show': () => ({}),
+    'host.stop': () => ({ dry_run: true }),
     'outbox.deliver': () => ({}),
     'plugin.list': () => ({}),
     'policy.check': () => ({ tool: 'quick' }),

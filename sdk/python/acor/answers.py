@@ -38,7 +38,7 @@ def ask(
         return earlier["answer"]
     _stdin_answers.listen()
     details = {
-        "options": [{"id": o} if isinstance(o, str) else o for o in options] if options else None,
+        "options": [_option(each) for each in _listed(options)] or None,
         "schema": schema,
         "timeout_s": timeout_s,
         "audience": audience,
@@ -61,6 +61,24 @@ def answer_to(action_id, default=None):
         return default
     put_off_deadline(delivered)
     return delivered["answer"]
+
+
+def _listed(options):
+    if options is None or isinstance(options, (list, tuple)):
+        return options or []
+    raise ToolError("E_USAGE", "not a list of options: %r" % (options,), 'Give a list, such as ["yes", "no"].')
+
+
+def _option(option):
+    if isinstance(option, str):
+        return {"id": option}
+    if isinstance(option, dict) and isinstance(option.get("id"), str):
+        return option
+    raise ToolError(
+        "E_USAGE",
+        "not an option: %r" % (option,),
+        "Give each option as a text, or as a dict with an id, a label and a description.",
+    )
 
 
 def _wait(action, action_id, default, timeout_s):

@@ -5,13 +5,17 @@ _SAFE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}")
 
 
 class ToolError(Exception):
-    """A mistake that a tool should report: a code of the error table, what happened, and the fix."""
+    """A mistake that a tool should report: a code of the error table, what happened, and the fix.
 
-    def __init__(self, code, msg, hint=""):
+    One that the tool does not catch becomes the error of the run. Without ``retryable`` the exit code and the table decide.
+    """
+
+    def __init__(self, code, msg, hint="", retryable=None):
         super().__init__(msg)
         self.code = code
         self.msg = msg
         self.hint = hint
+        self.retryable = retryable
 
 
 def check_file_name(what, name):

@@ -22,6 +22,7 @@ from acor.inputs import args
 from acor.liveness import heartbeat
 from acor.run_context import deadline_left_s, run_id, workspace
 from acor.secret_files import secret
+from acor.uncaught import report_uncaught
 
 __all__ = [
     "ProtocolEmitter",
@@ -50,3 +51,5 @@ __all__ = [
     "secret",
     "workspace",
 ]
+
+report_uncaught()

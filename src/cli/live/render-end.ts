@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { displayWidth, padToWidth } from '../../compose/display-width.ts';
 import type { Screen } from '../../compose/screen.ts';
 import { mark, styled } from '../../compose/style.ts';
-import { safeLine } from '../../compose/terminal-text.ts';
+import { safeLine, safeText } from '../../compose/terminal-text.ts';
 import { durationWords, sizeWords } from '../../compose/time-words.ts';
 import { wrapToWidth } from '../../compose/wrap-to-width.ts';
 import { renderResult } from '../present/result.ts';
@@ -13,12 +13,16 @@ const MAX_ARTIFACTS = 10;
 const MAX_FIGURES = 40;
 const MAX_CHARS = 2000;
 
-/** The end of a run: its outcome, its artifacts, the next commands, and last the data of its result. */
-export function renderEnd(end: Event, result: Event | undefined, cwd: string, screen: Screen): string {
+/** The end of a run: its outcome, its artifacts, the next commands, and last the data of its result. `said` is what stands above already. */
+export function renderEnd(
+  end: Event,
+  { result, said, cwd, screen }: { result: Event | undefined; said: string; cwd: string; screen: Screen },
+): string {
   return [
     figures(result, screen),
     artifacts(end, cwd, screen),
     headline(end, screen),
+    hintOf(end, said, screen),
     next(end, screen),
     result === undefined ? '' : renderResult(result, screen),
   ]
@@ -32,6 +36,14 @@ function headline(end: Event, screen: Screen): string {
   const look = sign === 'done' ? 'green' : sign === 'failed' ? 'red' : 'yellow';
   const took = `in ${durationWords(Number(end.duration_s))}`;
   return `${styled(`${mark(sign, screen)} ${state}`, look, screen)} ${took}`;
+}
+
+/** How to fix the failure, unless the error or a warning above says so. */
+function hintOf({ hint }: Event, said: string, screen: Screen): string {
+  if (typeof hint !== 'string' || hint === '' || said.includes(hint)) return '';
+  return wrapToWidth(safeText(hint), Math.max(8, screen.width - 2))
+    .map((line) => `  ${line}`)
+    .join('\n');
 }
 
 /** The metrics of the result, as names and values. */

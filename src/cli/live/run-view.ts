@@ -16,6 +16,9 @@ import { runFooter } from './run-footer.ts';
 /** The output of a plain program up to this length is shown again, in one piece, as the answer. */
 const MAX_REPEATED_LINES = 20;
 
+/** How much of what errors and warnings say is compared with the hint at the end. */
+const MAX_SAID_CHARS = 20_000;
+
 type Event = Readonly<Record<string, unknown>>;
 
 /** How a run is shown. */
@@ -51,6 +54,8 @@ export class RunView {
   #result: Event | undefined;
   /** What the last failed step said. */
   #failure = '';
+  /** What errors and warnings have said, the newest first. */
+  #said = '';
   #isOver = false;
   #word = '';
   #reportedPct = '';
@@ -125,11 +130,23 @@ export class RunView {
     }
     for (const step of steps) this.#out.print(stepLine(step, screen), 'kept');
     if (event.type === 'task_error') this.#failure = textOf((event.child_event as Event | undefined)?.msg);
+    this.#noteWhy(event);
     if (event.type === 'result') this.#result = this.#isShown(event) ? { ...event, data: undefined } : event;
-    if (event.type === 'runner_end') this.#out.print(renderEnd(event, this.#result, cwd, screen), 'kept');
+    if (event.type === 'runner_end')
+      this.#out.print(renderEnd(event, { result: this.#result, said: this.#said, cwd, screen }), 'kept');
     else if (!(event.type === 'action_required' && event.blocking === true && asks))
       for (const line of linesOf(this.#unrepeated(event))) this.#emit(renderEvent(line, screen));
     if (event.type === 'progress' && !screen.live) this.#reportProgress();
+  }
+
+  #noteWhy({ type, msg, hint }: Event): void {
+    const shown =
+      type === 'runner_warning'
+        ? textOf(msg)
+        : type === 'error' || type === 'runner_error'
+          ? textOf(hint)
+          : '';
+    if (shown !== '') this.#said = `${shown}\n${this.#said}`.slice(0, MAX_SAID_CHARS);
   }
 
   /** The error of a workflow without the words of its step, which stand above it. */

@@ -4,6 +4,7 @@ import { renderValue } from '../../compose/render.ts';
 import type { Screen } from '../../compose/screen.ts';
 import type { Place, Presenter } from '../../compose/terminal.ts';
 import { safeData } from '../../compose/terminal-text.ts';
+import { writeOut } from '../../compose/write-out.ts';
 import type { RunAbout } from '../../operations/run/run-about.ts';
 import type { runWait } from '../../operations/run/run-wait.ts';
 import type { EndedRun } from '../../operations/shapes.ts';
@@ -27,6 +28,7 @@ export function runPresenter(person: TerminalPerson, atQuestion: 'answer' | 'com
       if (view.hasLeftOut && isEnded(end.data)) await writeOutputFile(end.data, place.stdoutFd);
       return next !== undefined && atQuestion === 'answer' ? 'answer' : 'shown';
     },
+    failed: writeFailed,
     write: async (answer: Record<string, unknown>, fd) =>
       isEnded(answer) && (await writeOutputFile(answer, fd)),
     data: (answer: Record<string, unknown>, screen) =>
@@ -40,8 +42,20 @@ function isEnded(answer: unknown): answer is Ended {
   return typeof answer === 'object' && answer !== null && 'result' in answer && 'artifacts' in answer;
 }
 
+/** What a failed program had written to stdout, whole. */
+async function writeFailed(
+  details: unknown,
+  { screen, stdoutFd }: Pick<Place, 'screen' | 'stdoutFd'>,
+): Promise<void> {
+  const { data, dir } = (details ?? {}) as Record<string, unknown>;
+  if (data === undefined) return;
+  if (typeof dir === 'string' && (await writeOutputFile({ result: { data }, dir }, stdoutFd))) return;
+  await writeOut(stdoutFd, `${renderResult({ data }, screen)}\n`);
+}
+
 /** The end of a run that was waited for is shown as the end of one that was started; else why it was not waited for longer. */
 export const waitPresenter = {
+  failed: writeFailed,
   data({ run_id, state, questions, ...answer }: Waited, screen) {
     if (answer.result !== null) return renderAnswerOf(answer, screen);
     const asked = questions.map(({ action_id, action, msg }) => ({

@@ -5,6 +5,7 @@ import type { Presenter } from '../../compose/terminal.ts';
 import { agoWords, durationWords, localTime, sizeWords } from '../../compose/time-words.ts';
 
 import type { runShow } from '../../operations/run/run-show.ts';
+import { execProgram } from '../../protocol/names.ts';
 import { isFinal, type RunState } from '../../protocol/run.ts';
 import { shellCommand } from '../../util/shell-words.ts';
 import { costWords } from './costs.ts';
@@ -33,6 +34,8 @@ function runShownView(run: Shown, screen: Screen, nowMs: number): string {
     ...run.questions.map((question) => pairsOf(questionFacts(question, run.state), screen)),
     artifacts.length === 0 ? '' : tableOf(artifacts, screen, ['path', 'sha256'], ''),
     run.result === null ? '' : renderResult(run.result, screen),
+    // What a failed program wrote is its answer as well.
+    run.error?.['data'] === undefined ? '' : renderResult({ data: run.error['data'] }, screen),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -44,13 +47,13 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
   const why = [run.code, run.message ?? error?.msg].filter((part) => part);
   return {
     run: run.run_id,
-    call: given_args === null ? '' : shellCommand(['acor', 'run', run.tool, ...given_args]),
+    call: given_args === null ? '' : callOf(run.kind, run.tool, given_args),
     started: `${localTime(run.created_at)} (${agoWords(run.created_at, nowMs)})`,
     took: `${durationWords(took)}${run.attempt > 1 ? `, attempt ${run.attempt}` : ''}`,
     silent: run.silent_for_s === null ? '' : durationWords(run.silent_for_s),
     progress: far.join('  '),
     why: run.state === 'failed' || run.state === 'cancelled' ? why.join(': ') : '',
-    hint: typeof error?.hint === 'string' ? error.hint : '',
+    hint: run.hint ?? '',
     result: result === null ? '' : metricsOf(result),
     memory: typeof usage?.max_rss_bytes === 'number' ? sizeWords(usage.max_rss_bytes) : '',
     processor: typeof usage?.cpu_s === 'number' ? durationWords(usage.cpu_s) : '',
@@ -61,15 +64,31 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
   };
 }
 
+/** The command that makes the same call again. */
+function callOf(kind: Shown['kind'], tool: string, args: readonly string[]): string {
+  const program = execProgram(tool);
+  if (kind === 'workflow') return shellCommand(['acor', 'workflow', 'run', ...args]);
+  if (kind === 'pipe') return shellCommand(['acor', 'pipe', ...args]);
+  // It is recorded as --task-id=…, --description=… and --plan=…
+  if (kind === 'task')
+    return shellCommand(['acor', 'task', ...args.map((word) => word.slice(word.indexOf('=') + 1))]);
+  if (program === undefined) return shellCommand(['acor', 'run', tool, ...args]);
+  const grants = args.slice(0, Math.max(0, args.indexOf('--')));
+  return shellCommand(['acor', 'exec', ...grants, '--', program, ...args.slice(grants.length + 1)]);
+}
+
 function questionFacts(
-  { action_id, action, msg, context, options }: Shown['questions'][number],
+  { run_id, action_id, action, msg, context, options, schema, answer_with }: Shown['questions'][number],
   state: RunState,
 ) {
   return {
-    [isFinal(state) ? 'unanswered' : 'asks']: `${action} (${action_id})`,
+    [isFinal(state) ? 'unanswered' : 'asks']:
+      `${action} (${run_id === undefined ? '' : `${run_id} `}${action_id})`,
     words: msg,
     context: Object.entries(context).map(([key, value]) => `${key} ${JSON.stringify(value)}`),
     options: options?.map(({ id, label }) => (label === undefined ? id : `${id} (${label})`)) ?? '',
+    schema: schema === null ? '' : JSON.stringify(schema),
+    answer: isFinal(state) ? '' : (answer_with ?? ''),
   };
 }
 

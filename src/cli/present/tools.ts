@@ -46,6 +46,7 @@ export const adoptedPresenter = {
               .split('\n')
               .map((line) => `  ${line}`)),
       ]),
+      ...drafts.slice(0, 1).map(({ files }) => files),
       ...passed_over.map(({ command, why }) => `passed over ${command.join(' ')}: ${why}`),
       `asked, in the sandbox: ${asked.map((words) => words.join(' ')).join('; ')}`,
     ]

@@ -39,9 +39,10 @@ class JsonlAdapter implements Adapter {
 
   /** The output of a program that wrote no message is its result, unless its manifest demands one. */
   end(rc: number | null): void {
+    const text = this.#text !== undefined && this.#text.lines > 0 ? this.#text : undefined;
+    if (rc !== null && rc !== 0 && text !== undefined) this.#intake.accept(failedWith(rc, text));
     if (rc !== 0) return;
-    if (this.#text !== undefined && this.#text.lines > 0)
-      this.#intake.accept({ type: 'result', status: 'ok', data: this.#text.data() });
+    if (text !== undefined) this.#intake.accept({ type: 'result', status: 'ok', data: text.data() });
     else if (this.#hasLostMessage && this.#intake.ending === undefined) this.#failAtCut('last message');
   }
 
@@ -84,6 +85,12 @@ class JsonlAdapter implements Adapter {
       hint: 'Write the data to a file in ARTIFACTS_DIR, and name it in the result as an artifact.',
     });
   }
+}
+
+/** The failure of a program that does not know the protocol. What it wrote is its answer as well: a diff, the report of a test run. */
+export function failedWith(rc: number, text: OutputText): Record<string, unknown> & { type: string } {
+  const msg = `the program ended with exit code ${rc}`;
+  return { type: 'error', code: 'E_TOOL_FAILED', msg, rc, ...(text.lines > 0 && { data: text.data() }) };
 }
 
 /** Text up to this length is repeated in the result, so that a short answer need not be assembled from events. */

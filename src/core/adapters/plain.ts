@@ -4,7 +4,7 @@ import type { Intake } from '../run/attempt/intake.ts';
 import { isOkExit } from '../run/outcome.ts';
 import { ErrorRules } from './error-rules.ts';
 import { LINE_WAS_CUT } from './json-object.ts';
-import { OutputText } from './jsonl.ts';
+import { failedWith, OutputText } from './jsonl.ts';
 import { parseOutput } from './parse-output.ts';
 
 export const PLAIN: AdapterKind = { make: (context) => new PlainAdapter(context), isText: true };
@@ -64,14 +64,18 @@ class PlainAdapter implements Adapter {
   }
 
   #fail(rc: number): void {
+    const failure = failedWith(rc, this.#text);
     const known = this.#errors?.errorOf(rc);
-    this.#intake.accept({
-      type: 'error',
-      code: known?.code ?? 'E_TOOL_FAILED',
-      msg: known?.line ?? `the program ended with exit code ${rc}`,
-      ...(known?.hint !== undefined && { hint: known.hint }),
-      rc,
-    });
+    if (known === undefined) this.#intake.accept(failure);
+    else {
+      const { code, line: msg, hint } = known;
+      this.#intake.accept({
+        ...failure,
+        code,
+        ...(msg !== undefined && { msg }),
+        ...(hint !== undefined && { hint }),
+      });
+    }
   }
 
   #endWithData(lines: readonly string[]): void {

@@ -32,7 +32,7 @@ export interface LoadedConfig {
 
 /** The keys by which a project can widen security; the rules are in `widening.ts`. */
 export const MAY_WIDEN =
-  /^(security|budget|storage|task|answers|notify|telemetry|prices|project\.(tools_dirs|runs_dir|registry_dir)|environment\.(cancel_grace_s|waiting_stops_deadline))(\.|$)/;
+  /^(security|budget|storage|task|answers|notify|telemetry|host|prices|project\.(tools_dirs|runs_dir|registry_dir)|environment\.(cancel_grace_s|waiting_stops_deadline))(\.|$)/;
 
 /**
  * Loads the configuration (contract §6). Precedence: flag, variable, project file, user file, default. Throws

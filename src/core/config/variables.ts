@@ -111,6 +111,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'task.price.output': 'number',
   'task.price.cache_read': 'number',
   'task.price.cache_write': 'number',
+  host: 'text',
   plugins: 'list',
   'telemetry.endpoint': 'text',
   'telemetry.authorization': 'text',

@@ -171,6 +171,11 @@ const RULES: readonly Rule[] = [
     widens: differs,
     means: 'ACOR sends what runs did, with the names of tools and the messages of failures, to this place',
   },
+  {
+    key: /^host$/,
+    widens: differs,
+    means: 'ACOR keeps processes of yours that wait for calls, or keeps none where you want them',
+  },
 ];
 
 /** The settings that widen what `base`, the user's configuration, allows. `users` has the keys that the user's file sets. */

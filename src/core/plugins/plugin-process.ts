@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { NextStep } from '../../protocol/next-steps.ts';
+import { IS_COMPILED } from '../../util/is-compiled.ts';
 import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
-import { IS_COMPILED, packageFolder } from '../registry/own-files.ts';
+import { packageFolder } from '../registry/own-files.ts';
 import type { Answer, PluginOutline, Question } from './messages.ts';
 
 /** The environment variables that a plugin gets. */

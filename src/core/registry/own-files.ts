@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-
-/** Whether this process is the compiled program: its modules are in a file system inside the executable. */
-export const IS_COMPILED = /^(?:\/\$bunfs|[A-Z]:[\\/]~BUN)/.test(import.meta.dirname);
+import { IS_COMPILED } from '../../util/is-compiled.ts';
 
 /** Files of ACOR that other processes read: real files, also when the compiled program contains them. */
 export interface SdkPaths {

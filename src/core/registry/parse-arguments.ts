@@ -200,18 +200,23 @@ function onlyMissing(
 }
 
 function unknownFlag(spelling: string, flags: FlagTable): ArgumentProblem {
-  const [nearest] = nearestWords(spelling, flags.keys(), 1);
+  const isShort = /^-[^-]/.test(spelling);
+  // Every letter is one edit away from every other one: a short flag is only the beginning of a long one.
+  const [nearest] = isShort ? [] : nearestWords(spelling, flags.keys(), 1);
   // Each input has several spellings; its own flag is the last one.
   const bySpec = new Map([...flags].map(([flag, { spec }]) => [spec, flag] as const));
   const known = [...bySpec.values()].filter((flag) => flag !== INPUT_JSON && !flag.startsWith('--no-'));
+  const begun = isShort ? known.filter((flag) => flag.startsWith(`-${spelling.slice(0, 2)}`)) : [];
   return usageProblem(
     spelling,
     'unknown-flag',
     `unknown flag ${spelling}${nearest ? `; did you mean ${nearest}?` : ''}`,
     nearest
       ? `Write ${nearest}.`
-      : known.length > 0
-        ? `Known flags: ${known.join(', ')}.`
-        : 'The tool takes no flags.',
+      : begun.length > 0
+        ? `Write the long flag. Those with this letter: ${begun.join(', ')}.`
+        : known.length > 0
+          ? `Known flags: ${known.join(', ')}.`
+          : 'The tool takes no flags.',
   );
 }

@@ -31,7 +31,7 @@ import type { RunnerServices } from './services.ts';
 
 const TAIL_BYTES = 16_384;
 const MAX_SHOWN = 5;
-const WITHOUT_STDERR = 'It wrote nothing to stderr: read its output in the logs of the run.';
+const WITHOUT_STDERR = 'It wrote nothing to stderr: its output may say why.';
 const OTHER_PLACES =
   'Let the tool write into its workspace, or to a path that its caller gives (an input with access: write)';
 
@@ -113,8 +113,7 @@ function explainDenials(
 
 /** Adds to the message of a failed program what it wrote of the cause. A tool that reports an error itself has named it. */
 export function nameException(plan: ToolPlan, outcome: Outcome): void {
-  const isOwnError = !outcome.byRunner && plan.tool.adapter !== 'plain';
-  if (outcome.code !== 'E_TOOL_FAILED' || isOwnError) return;
+  if (outcome.code !== 'E_TOOL_FAILED' || !(outcome.byRunner || outcome.isBareExit)) return;
   const tail = tailIn(plan.workspace.stderrLog);
   if (tail.trim() === '' && outcome.hint === errorInfo('E_TOOL_FAILED')!.hint) outcome.hint = WITHOUT_STDERR;
   const line = exceptionLine(tail);

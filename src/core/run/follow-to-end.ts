@@ -17,7 +17,7 @@ interface FollowToEnd {
   since: number;
   signal?: AbortSignal | undefined;
   /** Called while no event comes; return true to stop following. */
-  isEnough?: () => boolean;
+  isEnough?: () => Promise<boolean>;
   /**
    * When the run is lost, recover it in these workspaces, so that its log gets its last event. Absent for readers, which write nothing.
    */
@@ -31,11 +31,11 @@ interface FollowToEnd {
 export async function* followToEnd(
   store: RunStore,
   runId: string,
-  { since, signal, isEnough = () => false, recoversIn }: FollowToEnd,
+  { since, signal, isEnough = async () => false, recoversIn }: FollowToEnd,
 ): AsyncGenerator<Uint8Array> {
   let checkedAtMs = Number.NEGATIVE_INFINITY;
   const isAbandoned = async () => {
-    if (isEnough()) return true;
+    if (await isEnough()) return true;
     const nowMs = performance.now();
     if (nowMs - checkedAtMs < LIVENESS_CHECK_MS) return false;
     checkedAtMs = nowMs;
@@ -56,7 +56,7 @@ export async function* followToEnd(
     // When the store cannot be written, the run stays lost and its log gets no last event.
     if (isLost && recoversIn !== undefined)
       isLost = (await recovered({ store, workspaces: recoversIn }, runId)).lost === true;
-    if (isEnough() && !isLost) return;
+    if (!isLost && (await isEnough())) return;
     const hasEnd = (await endInLog(store, runId)) !== undefined;
     // The lease of a supervisor on another host expired and was renewed since `isAbandoned` found the run lost.
     if (liveness === 'live' && !hasEnd) continue;

@@ -34,6 +34,8 @@ export interface Outcome {
   retryable: boolean;
   /** Whether the runner found the failure and records a `runner_error`. A tool's own error is in the log already. */
   byRunner: boolean;
+  /** The program wrote no message of its own: the error only says how it exited. */
+  isBareExit?: true;
   /** The child run that failed, of a workflow or a pipe. */
   failedRun?: string;
 }
@@ -73,7 +75,7 @@ export function judge(observed: Observed, rules: Rules): Outcome {
     case 'deadline':
       return ending.outputClosed
         ? stopped('E_TIMEOUT', `the tool closed its output, but did not exit within ${ending.timeoutS} s`)
-        : stopped('E_DEADLINE', `the tool timed out after ${ending.timeoutS} s`);
+        : timedOut('the tool', ending);
     case 'silent':
       return stopped('E_HEARTBEAT_MISSED', `the tool sent no event for ${ending.silentForS.toFixed(1)} s`);
     case 'output-limit':
@@ -100,6 +102,20 @@ export function judge(observed: Observed, rules: Rules): Outcome {
     default:
       return unreachable(ending);
   }
+}
+
+/** The deadline passed. A question that is open then is the likely reason, and can be answered before the next try. */
+export function timedOut(
+  what: string,
+  { timeoutS, question }: Omit<Extract<Ending, { kind: 'deadline' }>, 'kind' | 'outputClosed'>,
+): Outcome {
+  const outcome = stopped('E_DEADLINE', `${what} timed out after ${timeoutS} s`);
+  if (question === undefined) return outcome;
+  return {
+    ...outcome,
+    message: `${outcome.message}, while the question '${question}' was open`,
+    hint: `Answer it in time, or beforehand: --answer ${/^[\w.-]+$/.test(question) ? question : 'ACTION'}=VALUE. Or give the run a longer timeout, the question a timeout_s and a default, or set environment.waiting_stops_deadline: true.`,
+  };
 }
 
 /** The run has reached a limit of its cost. */
@@ -156,6 +172,7 @@ function toolError(message: LastMessage, { exitCodes, extraCodes }: Rules, exit:
     hint: text(message.hint) ?? info?.hint ?? null,
     retryable: said ?? byExit ?? info?.retryable ?? false,
     byRunner: false,
+    ...(typeof message.rc === 'number' && { isBareExit: true as const }),
   };
 }
 

@@ -5,6 +5,7 @@ import {
   readLogs,
   resumeRun,
   resumeWorkflow,
+  retryRun,
   showRun,
 } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
@@ -74,7 +75,8 @@ async function prepareNext(
     ...request,
     ...(replays !== null && { replays: { runId: replays, outputs: record.staged } }),
   });
-  if (!prepared.plan.idempotent && wasStoppedMidway(record) && !again.force) throw outcomeUnknown(record);
+  if (!prepared.plan.idempotent && wasStoppedMidway(record) && !again.force)
+    throw outcomeUnknown(record, again.mode);
   return prepared;
 }
 
@@ -130,9 +132,9 @@ function checkState({ run_id, state }: RunRecord, { from }: Rerun): void {
   });
 }
 
-function outcomeUnknown({ run_id, kind, tool, code, signal }: RunRecord): AcorError {
-  const force =
-    kind === 'workflow' ? resumeWorkflow(run_id, { force: true }) : resumeRun(run_id, { force: true });
+function outcomeUnknown({ run_id, kind, tool, code, signal }: RunRecord, mode: RerunMode): AcorError {
+  const resume = kind === 'workflow' ? resumeWorkflow : resumeRun;
+  const force = (mode === 'retry' ? retryRun : resume)(run_id, { force: true });
   return new AcorError(
     'E_OUTCOME_UNKNOWN',
     `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent, so its effects are unknown`,

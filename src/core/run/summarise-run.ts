@@ -82,6 +82,7 @@ export async function summaryOf(
     message: record.message ?? textOrNull(report?.msg),
     hint:
       lost?.hint ??
+      textOrNull(end?.hint) ??
       (denial === undefined
         ? (textOrNull(report?.hint) ?? (code === null ? null : (errorInfo(code)?.hint ?? null)))
         : (await import('./hint-of-denied.ts')).hintOfDenied(

@@ -1,3 +1,4 @@
+import { errorInfo } from '../../protocol/error-codes.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import { mayFollow, type RunState } from '../../protocol/run.ts';
 import type { RunCost } from '../../protocol/run-cost.ts';
@@ -95,9 +96,10 @@ async function writeOutcome(
 
 async function writeEnd(
   { log, commandOf }: RunWriter,
-  { state, code, retryable }: Outcome,
+  { state, code, hint, retryable }: Outcome,
   reported: Reported,
 ): Promise<void> {
+  const isOwnHint = hint !== null && hint !== errorInfo(code ?? '')?.hint;
   const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late, cost } = reported;
   log.append({
     type: 'runner_end',
@@ -105,7 +107,7 @@ async function writeEnd(
     rc,
     signal,
     code,
-    ...(state === 'failed' && { retryable }),
+    ...(state === 'failed' && { retryable, ...(isOwnHint && { hint }) }),
     duration_s,
     usage,
     ...(cost !== null && { cost }),

@@ -1,4 +1,6 @@
 import type { NextStep } from '../../protocol/next-steps.ts';
+import { isOrchestration } from '../../protocol/run.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { type AskedQuestion, questionsOf } from '../run/answers/open-questions.ts';
 import { answerSteps, readQuestion } from '../run/answers/question.ts';
@@ -38,7 +40,12 @@ export async function* followRun(
   for (let seen = since; ; ) {
     let state = seen > 0 ? await stateAt(store, runId, seen) : undefined;
     let isOver = false;
-    const isEnough = () => atQuestions && state === 'waiting_ai';
+    let hasQuestion = false;
+    // An answer comes before the change of state that it causes; for a question of a child, in the log of another run.
+    const isEnough = async () => {
+      hasQuestion = atQuestions && state === 'waiting_ai' && (await isAsking(store, runId));
+      return hasQuestion;
+    };
     for await (const lines of followToEnd(store, runId, { since: seen, signal, isEnough, recoversIn })) {
       if (ask !== undefined) seen += countLines(lines);
       state = stateAfter(lines) ?? state;
@@ -46,7 +53,7 @@ export async function* followRun(
       yield lines;
     }
     if (isOver) return 'ended';
-    if (!isEnough()) return signal?.aborted ? 'stopped' : 'ended';
+    if (!hasQuestion) return signal?.aborted ? 'stopped' : 'ended';
     if (ask === undefined) return 'question';
     if ((await ask()) === 'left') return signal?.aborted ? 'stopped' : 'question';
   }
@@ -59,7 +66,11 @@ async function stateAt(store: RunStore, runId: string, seq: number): Promise<str
   return change === undefined ? undefined : String(change.to);
 }
 
-/** The blocking questions, in the order in which they were asked. */
+async function isAsking(store: RunStore, runId: string): Promise<boolean> {
+  return (await blockingQuestionsOf(store, runId)).length > 0;
+}
+
+/** The open blocking questions, in the order in which they were asked. */
 export async function blockingQuestionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
   const questions = await questionsOf(store, runId);
   return questions.filter(({ asked, isOpen }) => isOpen && asked.blocking === true);
@@ -69,6 +80,21 @@ export async function blockingQuestionsOf(store: RunStore, runId: string): Promi
 export async function stepsForOpenQuestions(store: RunStore, runId: string): Promise<NextStep[]> {
   const questions = await blockingQuestionsOf(store, runId);
   return questions.flatMap(({ asked }) => answerSteps(runId, readQuestion(asked)));
+}
+
+/** The runs that wait for an answer below a tool that started them. Workflows and pipes have the questions of their steps in their own log. */
+export async function waitingBelow(store: RunStore, runId: string): Promise<RunRecord[]> {
+  const live = new Map<string, RunRecord>();
+  for (const { runId: id } of await store.leases.list()) {
+    const record = await store.read(id).catch(() => undefined);
+    if (record !== undefined) live.set(id, record);
+  }
+  const isBelow = ({ parent }: RunRecord): boolean => {
+    const above = parent === null ? undefined : live.get(parent.run_id);
+    if (parent === null || (above !== undefined && isOrchestration(above.kind))) return false;
+    return parent.run_id === runId || (above !== undefined && isBelow(above));
+  };
+  return [...live.values()].filter((record) => record.state === 'waiting_ai' && isBelow(record));
 }
 
 /** The state of the run after a batch of lines, if they change it. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { IS_COMPILED, packageFolder } from '../registry/own-files.ts';
+import { IS_COMPILED } from '../../util/is-compiled.ts';
+import { packageFolder } from '../registry/own-files.ts';
 
 /**
  * The command of the program `acor`, and the variables that it needs: the compiled program, or Bun with the sources. In

@@ -51,6 +51,8 @@ export async function statusOf(
 
 /** A question that is open for an answer, in wire format. */
 export interface OpenQuestion {
+  /** The run to answer, when that is a run that this one started. */
+  run_id?: string;
   action_id: string;
   action: string;
   audience: Audience;
@@ -65,6 +67,8 @@ export interface OpenQuestion {
   timeout_s?: number;
   /** The answer that it then takes; without one it fails. */
   default?: unknown;
+  /** The command that answers, where only the caller knows a valid answer. Operations add it. */
+  answer_with?: string;
 }
 
 /** The open questions of a run. */

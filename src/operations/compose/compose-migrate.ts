@@ -11,7 +11,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_TOOLS, VALIDATE } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { modelineOf, writeSchema } from '../tool/manifest-schema.ts';
+import { modelinesIn, writeSchema } from '../tool/manifest-schema.ts';
 import { openProgram } from './open-program.ts';
 import { toolsCli } from './tools-cli.ts';
 
@@ -139,7 +139,7 @@ async function migrate(
       ...opened,
       toolsDir,
       folder: join(config.root, '.acor', 'compose', name),
-      modelineOf: (file) => modelineOf(config.root, file),
+      modelineFor: await modelinesIn(config.root, toolsDir),
     },
     observed,
     declared,

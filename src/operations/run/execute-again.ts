@@ -113,7 +113,7 @@ function withCommand(
   if (shown.kind !== 'data') return shown;
   const { token } = shown.data;
   const force = effects === 'destroys' ? { force: true } : {};
-  const input = { run: run_id, execute: true, ...force, plan: token };
+  const input = { run: run_id, execute: true, ...force, plan: token ?? undefined };
   return { ...shown, next: [{ operation: 'run.replay', input, why: 'Execute the run again, as shown.' }] };
 }
 

@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { summariseLog } from '../../core/run/read-log.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { listArtifacts, type NextStep } from '../../protocol/next-steps.ts';
@@ -9,23 +8,34 @@ import { shellCommand } from '../../util/shell-words.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, runId } from '../shapes.ts';
+import { artifactsOf, type FoundArtifact } from './artifacts-of.ts';
 
 export const runArtifacts = acorOperation({
   name: 'run.artifacts',
-  summary: 'List the artifacts of a run: path, size, hash, media type.',
+  summary: 'List the artifacts of a run and of its steps: path, size, hash, media type.',
   effect: 'reads',
   idempotent: true,
   rateLimit: null,
   input: z.object({ run: runId }),
-  output: z.object({ run_id: z.string(), artifacts: z.array(artifactShape) }),
+  output: z.object({
+    run_id: z.string(),
+    artifacts: z.array(
+      z.lazy(() =>
+        artifactShape.unwrap().extend({
+          run_id: z.string().optional().describe('The step that made it, when that is another run.'),
+        }),
+      ),
+    ),
+  }),
   positionals: ['run'],
   list: 'artifacts',
   example: 'acor artifacts r-0123456789abcdef',
   async run(input, ctx) {
-    const { store } = await ctx.app.project();
-    await store.read(input.run);
-    const { end } = await summariseLog(store, input.run);
-    const artifacts = (end?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [];
+    const found = await artifactsOf(ctx.app, input.run);
+    const artifacts = found.map(({ madeBy, ...artifact }) => ({
+      ...artifact,
+      ...(madeBy !== input.run && { run_id: madeBy }),
+    }));
     return { kind: 'data', data: { run_id: input.run, artifacts } };
   },
 });
@@ -71,10 +81,8 @@ export const runArtifact = acorOperation({
   async run({ run, artifact: name, from, bytes: most }, ctx) {
     const bytes = most ?? (ctx.structured ? DEFAULT_BYTES : MAX_BYTES);
     const { store } = await ctx.app.project();
-    await store.read(run);
-    const { end } = await summariseLog(store, run);
-    const artifact = find((end?.artifacts ?? []) as MeasuredArtifact[], name, run);
-    const read = await store.blobs.read(run, artifact, { from, bytes });
+    const { madeBy, ...artifact } = find(await artifactsOf(ctx.app, run), name, run);
+    const read = await store.blobs.read(madeBy, artifact, { from, bytes });
     const text = textOf(read, from + read.length >= artifact.size);
     const { path, media_type, size, sha256 } = artifact;
     const length = text?.length ?? read.length;
@@ -88,7 +96,7 @@ export const runArtifact = acorOperation({
     if (!ctx.structured && text !== undefined && rest >= size)
       return { kind: 'document', document: text.content, data };
     if (!ctx.structured && (text === undefined || (most === undefined && rest < size))) {
-      const read = (part: { from: number; bytes: number }) => store.blobs.read(run, artifact, part);
+      const read = (part: { from: number; bytes: number }) => store.blobs.read(madeBy, artifact, part);
       const last = Math.min(size, from + (most ?? size));
       return { kind: 'bytes', bytes: parts(read, from, last), refusal: noText(run, name, artifact) };
     }
@@ -133,7 +141,7 @@ function restOf(run: string, artifact: string, from: number): NextStep {
 }
 
 /** Finds an artifact by its path, its number, or the end of its path if only one artifact matches. */
-function find(artifacts: readonly MeasuredArtifact[], name: string, run: string): MeasuredArtifact {
+function find(artifacts: readonly FoundArtifact[], name: string, run: string): FoundArtifact {
   const files = artifacts.filter(({ kind }) => kind === 'file');
   const byEnd = files.filter(({ path }) => path.endsWith(`/${name}`));
   const numbered = /^\d+$/.test(name) ? artifacts[Number(name) - 1] : undefined;

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { IndexedQuestion } from '../../core/ports/run-index.ts';
 import { questionsOf } from '../../core/run/answers/open-questions.ts';
 import { readQuestion } from '../../core/run/answers/question.ts';
+import { waitingBelow } from '../../core/supervision/follow-run.ts';
 import { AUDIENCES, audienceOf } from '../../protocol/v1/wire.ts';
 import { acorOperation } from '../define.ts';
 
@@ -57,7 +58,16 @@ export const runDecisions = acorOperation({
     if (input.run !== undefined) {
       const { tool } = await project.store.read(input.run);
       const questions = await questionsOf(project.store, input.run);
-      return answer(questions.map((question) => decisionOf(input.run!, tool, question)));
+      const own = questions.map((question) => decisionOf(input.run!, tool, question));
+      const below = await waitingBelow(project.store, input.run);
+      const asked = await Promise.all(
+        below.map(async (child) =>
+          (await questionsOf(project.store, child.run_id)).map((question) =>
+            decisionOf(child.run_id, child.tool, question),
+          ),
+        ),
+      );
+      return answer([...own, ...asked.flat()]);
     }
     const index = await project.index();
     const runs = await index.questions({ isOpen: input.open });

@@ -3,6 +3,7 @@ import { eventsResult } from '../../compose/events-result.ts';
 import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import { warningsOf } from '../../core/run/read-log.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import { summaryOf } from '../../core/run/summarise-run.ts';
@@ -11,7 +12,7 @@ import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-
 import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
 import { launchRequestOf } from '../../core/workflow/launch-request.ts';
-import { attachTo, followLogs, waitFor } from '../../protocol/next-steps.ts';
+import { attachTo, followLogs, showRun, waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
@@ -19,6 +20,7 @@ import { type EndedRun, type StartedRun, streams } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { answerOf, type ShownAs } from './run-result.ts';
+import { withAnswer } from './shown-questions.ts';
 
 /** Runs a request under a supervisor process of its own, and follows it, unless the caller detaches. */
 export async function runApart(
@@ -51,7 +53,9 @@ export async function showDetached(
   }
   // With Ctrl-C the person cancels the run. Other signals only end this process, and the run continues.
   const stop = new AbortController();
+  let isCancelled = false;
   const stopListening = ctx.interrupts.listen((signal, count) => {
+    isCancelled ||= signal === 'SIGINT';
     if (signal === 'SIGINT')
       store.control
         .requestCancel(runId, `interrupted by ${signal}`, { force: count > 1 })
@@ -70,6 +74,12 @@ export async function showDetached(
       end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {
         stopListening();
         if (how === 'question') return questionEnd(store, runId);
+        if (how === 'stopped' && isCancelled) {
+          ctx.note(
+            `acor: run ${runId} is being cancelled. See how it ended with: ${commandOf(showRun(runId))}`,
+          );
+          return { answer: { kind: 'data', data: await startedRunOf(project, runId) } };
+        }
         if (how === 'stopped') {
           ctx.note(`acor: run ${runId} continues. Follow it with: ${commandOf(attachTo(runId))}`);
           return { answer: { kind: 'data', data: await startedRunOf(project, runId) } };
@@ -83,7 +93,7 @@ export async function showDetached(
 
 /** A run that continues without the caller. */
 export async function startedRunOf({ store, workspaces }: RunHost, runId: string): Promise<StartedRun> {
-  return { run_id: runId, state: (await store.read(runId)).state, dir: workspaces.of(runId).dir };
+  return { run_id: runId, state: (await readRun(store, runId)).state, dir: workspaces.of(runId).dir };
 }
 
 const HOW_TO_ANSWER =
@@ -92,13 +102,17 @@ const HOW_TO_ANSWER =
 /** The end of the stream when the run waits: exit code 2, and the exact commands that answer. The run itself continues. */
 export async function questionEnd(store: RunStore, runId: string): Promise<StreamEnd<never>> {
   const next = await stepsForOpenQuestions(store, runId);
+  const questions = (await openQuestionsOf(store, runId)).map((question) => withAnswer(runId, question));
+  // Only the text of a question can say what it accepts.
+  const forms = questions.flatMap(({ answer_with }) => answer_with ?? []);
+  const how =
+    forms.length === 0 ? HOW_TO_ANSWER : `Answer with: ${forms.join('; ')}, where JSON stands for the answer`;
   const error = new AppError('E_ACTION_REQUIRED', `run ${runId} waits for an answer`, {
-    hint: `${HOW_TO_ANSWER}, then follow the run.`,
+    hint: `${how}, then follow the run.`,
     next: [...next, attachTo(runId)],
     exit: 2,
-    details: { run_id: runId, questions: await openQuestionsOf(store, runId) },
+    details: { run_id: runId, questions },
   });
-  // Only the text of the question can say what it accepts.
-  const notes = next.length > 0 ? [] : [`acor: run ${runId} waits for an answer. ${HOW_TO_ANSWER}.`];
+  const notes = next.length > 0 ? [] : [`acor: run ${runId} waits for an answer. ${how}.`];
   return { answer: { kind: 'failure', error, warnings: await warningsOf(store, runId) }, next, notes };
 }

@@ -5,9 +5,6 @@ import { output, runFlags, startTool } from './run-start.ts';
 
 const list = z.array(z.string()).default([]);
 
-const NO_STDIN =
-  'the program does not get your standard input, which holds data: write them to a file, and name it as an argument';
-
 export const runExec = acorOperation({
   name: 'run.exec',
   summary: 'Run any program or script with the sandbox, limits and record of a tool.',
@@ -41,7 +38,6 @@ export const runExec = acorOperation({
   async run({ program, args, read, write, net, cmd, ...flags }, ctx) {
     const call = execCall(program, args, { read, write, net, cmd }, ctx.cwd);
     const { registry } = await ctx.app.project();
-    if (await ctx.hasUnreadStdin?.()) ctx.app.warn(NO_STDIN);
     const found = await registry.find(call.tool, { args: call.args, cwd: ctx.cwd, env: ctx.env });
     return startTool({ ...flags, ...call }, found, ctx);
   },

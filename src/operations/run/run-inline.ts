@@ -3,7 +3,7 @@ import { Run } from '../../core/run/run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import { startRun } from '../../core/run/start-run.ts';
-import { followLogs } from '../../protocol/next-steps.ts';
+import { followLogs, showRun } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 import { type EndedRun, type StartedRun, streams } from '../shapes.ts';
@@ -27,15 +27,17 @@ export async function runHere(
     const { showDetached } = await import('./run-detached.ts');
     return showDetached(run.runId, 0, flags, ctx);
   }
-  const stopListening = ctx.interrupts.listen((signal, count) =>
-    run.cancel(`interrupted by ${signal}`, { force: count > 1 }),
-  );
+  let isCancelled = false;
+  const stopListening = ctx.interrupts.listen((signal, count) => {
+    isCancelled = true;
+    void run.cancel(`interrupted by ${signal}`, { force: count > 1 });
+  });
   // After the end of the run an interrupt only stops the output of its events.
   void run.ended.catch(() => {}).then(stopListening);
   return {
     kind: 'events',
     stream: streams(flags.stream, ctx.env),
-    events: ctx.person?.ask === undefined ? untilLeft(run, run.follow(), ctx) : withDialog(run, ctx),
+    events: ctx.person?.ask === undefined ? untilLeft(run, () => isCancelled, ctx) : withDialog(run, ctx),
     about: async () => {
       const { runAbout } = await import('./run-about.ts');
       const asks = ctx.person?.ask !== undefined;
@@ -45,15 +47,16 @@ export async function runHere(
   };
 }
 
-/** Passes the events on; notes on stderr that the run continues when the reader of stdout is gone. */
+/** Passes the events on; notes on stderr whether the run continues when the reader of stdout is gone. */
 async function* untilLeft(
-  { runId }: Run,
-  events: AsyncGenerator<Uint8Array>,
+  run: Run,
+  isCancelled: () => boolean,
   ctx: OperationContext<AcorApp>,
 ): AsyncGenerator<Uint8Array> {
+  const { runId } = run;
   let isLeft = true;
   try {
-    yield* events;
+    yield* run.follow();
     isLeft = false;
   } catch (error) {
     isLeft = false;
@@ -61,7 +64,10 @@ async function* untilLeft(
   } finally {
     if (isLeft)
       ctx.note(
-        `acor: the reader of stdout is gone; run ${runId} continues. Follow it with: ${commandOf(followLogs(runId))}`,
+        isCancelled()
+          ? // Ctrl-C ends every program of a shell's pipe.
+            `acor: run ${runId} is being cancelled. See how it ended with: ${commandOf(showRun(runId))}`
+          : `acor: the reader of stdout is gone; run ${runId} continues. Follow it with: ${commandOf(followLogs(runId))}`,
       );
   }
 }

@@ -1,6 +1,7 @@
 import { questionsOf } from '../../core/run/answers/open-questions.ts';
 import { readQuestion } from '../../core/run/answers/question.ts';
 import { lastProgress } from '../../core/run/read-log.ts';
+import { readRun } from '../../core/run/read-run.ts';
 import { isFinal, type RunState } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { type ChangedRun, runChanges, seqSeen } from './run-changes.ts';
@@ -67,7 +68,7 @@ async function occurrencesOf(
   switch (name) {
     case 'run.ended': {
       if (!isFinal(state as RunState)) return [];
-      const { ended_at, created_at } = await store.read(run_id);
+      const { ended_at, created_at } = await readRun(store, run_id);
       const data = { ...about, state, code, message };
       return [{ id: `${run_id}-ended-${attempt}`, name, at: ended_at ?? created_at, data }];
     }

@@ -54,14 +54,19 @@ export async function answerOf(
   }
   const { code, message, hint, retryable } = summary;
   const { store } = await app.project();
-  const { stderrTail } = await import('../../core/run/read-log.ts');
+  const { stderrTail, summariseLog } = await import('../../core/run/read-log.ts');
   // A tool may have removed its own log.
   const stderr = await stderrTail(store, summary.run_id).catch(() => []);
+  const ending = await summariseLog(store, summary.run_id).then(
+    (log) => log.ending,
+    () => undefined,
+  );
+  const data = ending?.type === 'error' ? ending.data : undefined;
   const error = new AppError(code ?? 'E_UNKNOWN', message ?? 'the run failed', {
     hint: hint ?? undefined,
     next: summary.next,
     retryable,
-    ...(stderr.length > 0 && { details: { stderr } }),
+    details: { ...(stderr.length > 0 && { stderr }), ...(data !== undefined && { data }) },
   });
   return { kind: 'failure', error, data: shown, exit, warnings };
 }

@@ -3,8 +3,6 @@ import { keptSteps, undecidedPlaces } from '../../core/review/undecided.ts';
 import { stderrTail, summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
-import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
-import { shownQuestionsOf } from '../../core/supervision/run-status.ts';
 import { cancelRun, followLogs, VERIFY } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import { runRecord } from '../../protocol/run-record.ts';
@@ -18,8 +16,10 @@ import {
   survivorShape,
   unverifiedShape,
 } from '../shapes.ts';
+import { artifactsOf } from './artifacts-of.ts';
 import { clocksOf } from './run-clocks.ts';
 import { unverified, unverifiedWords } from './run-unverified.ts';
+import { answersToShow, questionsToShow } from './shown-questions.ts';
 
 const shownRun = runRecord.extend({
   dir: z.string(),
@@ -33,6 +33,7 @@ const shownRun = runRecord.extend({
   questions: shownQuestions,
   result: z.record(z.string(), z.unknown()).nullable(),
   error: z.record(z.string(), z.unknown()).nullable(),
+  hint: z.string().nullable().describe('How to fix a failed run.'),
   stderr: z.array(z.string()).optional().describe('The last lines of stderr of a failed run.'),
   artifacts: z.array(artifactShape),
   undecided: z
@@ -78,11 +79,12 @@ export const runShow = acorOperation({
       last_event_at: (lastEvent?.ts as string | undefined) ?? null,
       ...(await clocksOf(store, record, log)),
       progress: progress === undefined ? null : pickProgress(progress),
-      questions: await shownQuestionsOf(store, record),
+      questions: await questionsToShow(store, record),
       result: ending?.type === 'result' ? ending : null,
       error: ending?.type === 'error' ? ending : null,
+      hint: record.state === 'failed' ? (hintOf(end) ?? hintOf(log.failure) ?? hintOf(ending) ?? null) : null,
       ...(stderr.length > 0 && { stderr }),
-      artifacts: (end?.artifacts as z.output<typeof artifactShape>[] | undefined) ?? [],
+      artifacts: (await artifactsOf(ctx.app, input.run)).map(({ madeBy: _, ...artifact }) => artifact),
       ...(undecided.length > 0 && {
         undecided: undecided.map(({ path, mode, state }) => ({ path, mode, state })),
       }),
@@ -91,7 +93,7 @@ export const runShow = acorOperation({
     };
     const next = isFinal(record.state)
       ? [...keptSteps(input.run, dir), ...(await recordedSteps(store, record, end))]
-      : [...(await stepsForOpenQuestions(store, input.run)), followLogs(input.run), cancelRun(input.run)];
+      : [...(await answersToShow(store, input.run)), followLogs(input.run), cancelRun(input.run)];
     const warnings = [
       ...(why ? [unverifiedWords(input.run, why)] : []),
       ...((end?.warnings ?? []) as string[]),
@@ -99,6 +101,10 @@ export const runShow = acorOperation({
     return { kind: 'data', data, next: why ? [...next, VERIFY] : next, warnings };
   },
 });
+
+function hintOf(event: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  return typeof event?.hint === 'string' && event.hint !== '' ? event.hint : undefined;
+}
 
 function pickProgress({ step, pct, msg }: Readonly<Record<string, unknown>>) {
   return {

@@ -15,6 +15,7 @@ import { acorOperation } from '../define.ts';
 import { answers, retries, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
+import { warnOfStdin } from './warn-of-stdin.ts';
 
 export const runFlags = {
   timeout: timeoutOf('the whole run'),
@@ -161,13 +162,32 @@ export async function startTool(
     }
     return planned;
   }
+  const look = request.readStdin === undefined ? await warnOfStdin(found, ctx) : async () => {};
+  const started = await startRequest({ ...request, found }, options, ctx);
+  if (started.kind !== 'events') return started;
+  return {
+    ...started,
+    async ended() {
+      const end = await started.ended();
+      await look();
+      return end;
+    },
+  };
+}
+
+async function startRequest(
+  request: RunRequest & { found: ToolEntry },
+  options: RunFlags,
+  ctx: OperationContext<AcorApp>,
+): Promise<OperationResult<z.output<typeof output>>> {
+  const services = await ctx.app.services();
   // A tool that may ask gets a supervisor process, so that the run continues when its caller exits to answer (contract §3).
-  if (options.detach || toolMayAsk(found, services.config)) {
+  if (options.detach || toolMayAsk(request.found, services.config)) {
     const { runApart } = await import('./run-detached.ts');
-    return runApart({ ...request, found }, options, ctx);
+    return runApart(request, options, ctx);
   }
   const { runHere } = await import('./run-inline.ts');
-  return runHere(services, { ...request, found }, options, ctx);
+  return runHere(services, request, options, ctx);
 }
 
 /**

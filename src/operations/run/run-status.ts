@@ -1,3 +1,5 @@
+import { questionsOf } from '../../core/run/answers/open-questions.ts';
+import { readQuestion } from '../../core/run/answers/question.ts';
 import { stderrTail } from '../../core/run/read-log.ts';
 import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import {
@@ -9,6 +11,7 @@ import {
 } from '../../core/supervision/run-status.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { isForAgents } from '../needs-person.ts';
 import { lastRun } from './last-run.ts';
 
 export type { OpenQuestion, RunStatus };
@@ -31,16 +34,32 @@ export async function namedRun(app: AcorApp, name: string): Promise<string> {
   return name === 'last' ? lastRun((await app.project()).store) : name;
 }
 
-/** The open questions of a run, which tool it runs, and the steps that answer those for which it waits. */
-export async function runQuestions(
-  app: AcorApp,
-  run: string,
-): Promise<{ tool: string; questions: OpenQuestion[]; answers: NextStep[] }> {
+/** The open questions of a run, for a caller without a person. */
+export interface RunQuestions {
+  tool: string;
+  questions: OpenQuestion[];
+  /** The ids of those that this caller may answer. */
+  answerable: ReadonlySet<string>;
+  /** The steps that answer those for which the run waits. */
+  answers: NextStep[];
+}
+
+export async function runQuestions(app: AcorApp, run: string): Promise<RunQuestions> {
   await app.authorize({ name: 'run.show', effect: 'reads' }, { run });
-  const { store } = await app.project();
+  const { store, config } = await app.project();
   const { tool } = await store.read(run);
   const questions = await openQuestionsOf(store, run);
-  return { tool, questions, answers: await stepsForOpenQuestions(store, run) };
+  if (questions.length === 0) return { tool, questions, answerable: new Set(), answers: [] };
+  const mayAnswer = await app.policyAllows({ name: 'run.answer', effect: 'writes' }, { run });
+  const answerable = new Set<string>();
+  for (const { asked } of mayAnswer ? await questionsOf(store, run) : []) {
+    const question = readQuestion(asked);
+    if (await isForAgents(question, { root: config.root, env: app.env })) answerable.add(question.actionId);
+  }
+  const answers = (await stepsForOpenQuestions(store, run)).filter(
+    (step) => 'input' in step && answerable.has(String(step.input['action_id'])),
+  );
+  return { tool, questions, answerable, answers };
 }
 
 /** The questions of an ended run that have no answer. */

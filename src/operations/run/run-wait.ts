@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { readRun } from '../../core/run/read-run.ts';
 import { summaryOf } from '../../core/run/summarise-run.ts';
 import { followRun } from '../../core/supervision/follow-run.ts';
-import { shownQuestionsOf } from '../../core/supervision/run-status.ts';
 import { waitFor } from '../../protocol/next-steps.ts';
 import { drain } from '../../util/streams.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, runId, shownQuestions } from '../shapes.ts';
 import { questionEnd } from './run-detached.ts';
 import { answerOf } from './run-result.ts';
+import { questionsToShow } from './shown-questions.ts';
 
 /** The longest delay of a timer, in seconds: 24 days. */
 const MAX_WAIT_S = 2_147_483;
@@ -65,7 +65,7 @@ export const runWait = acorOperation({
       state: record.state,
       code: record.code,
       waited,
-      questions: await shownQuestionsOf(store, record),
+      questions: await questionsToShow(store, record),
       result: summary.result,
       artifacts: summary.artifacts,
     };

@@ -117,7 +117,7 @@ export async function showPlan(
 function stepFor(plan: ToolPlan, request: RunRequest, token: string | null): NextStep[] {
   if (plan.givenArgs === null) return [];
   const input = {
-    plan: token,
+    plan: token ?? undefined,
     timeout: request.timeoutS,
     retries: request.retries,
     review: request.writes === 'review' || undefined,

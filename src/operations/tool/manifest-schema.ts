@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
-/** The line that names the schema for editors, in a project that has a place for the schema. */
-export async function modelineOf(root: string, file: string): Promise<string | null> {
-  if (!existsSync(join(root, '.acor'))) return null;
+/** The line that names the schema for editors in the manifest of a tool, in a project that has a place for the schema. */
+export async function modelinesIn(root: string, folder: string): Promise<(name: string) => string | null> {
+  if (!existsSync(join(root, '.acor'))) return () => null;
   const { schemaReference } = await import('../../core/authoring/scaffold/schema-files.ts');
-  const schema = schemaReference(root, dirname(file), 'manifest');
-  return schema && `yaml-language-server: $schema=${schema}`;
+  return (name) => {
+    const schema = schemaReference(root, join(folder, name), 'manifest');
+    return schema && `yaml-language-server: $schema=${schema}`;
+  };
 }
 
 /** Writes the schema, where the project has a place for it and does not have it yet. */

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
 import { toolsDirsOf } from '../../core/config/load.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
@@ -12,7 +12,7 @@ import {
   VALIDATE,
 } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
-import { modelineOf, writeSchema } from './manifest-schema.ts';
+import { modelinesIn, writeSchema } from './manifest-schema.ts';
 
 const draftShape = z.object({
   name: z.string(),
@@ -36,6 +36,7 @@ const draftShape = z.object({
       }),
     )
     .describe('Keys that a person may add to the manifest, which has them as comments.'),
+  files: z.string().describe('Which files it finds when it runs.'),
   manifest: z.string().optional().describe('The content of the manifest, with --dry-run.'),
 });
 
@@ -86,7 +87,7 @@ export const toolAdopt = acorOperation({
   ],
   async run(input, ctx) {
     const { config, registry } = await ctx.app.project();
-    const [{ loadRuntime }, { placeOf }, { scriptOf }, { writeDrafts }] = await Promise.all([
+    const [{ loadRuntime }, { placeOf }, { scriptOf }, { FOUND_FILES, writeDrafts }] = await Promise.all([
       import('../../core/process/load-runtime.ts'),
       import('../../core/authoring/adopt/place.ts'),
       import('../../core/authoring/adopt/script.ts'),
@@ -102,12 +103,19 @@ export const toolAdopt = acorOperation({
       script === null
         ? await (await import('../../core/authoring/adopt/adopt.ts')).adopt(
             place,
-            { ...input, programFor: (name: string) => programFor(join(folder, name)), reads },
+            {
+              ...input,
+              programFor: (name: string) => programFor(join(folder, name)),
+              modelineFor: await modelinesIn(config.root, folder),
+              reads,
+            },
             ctx.signal,
           )
         : await (await import('../../core/authoring/adopt/adopt-script.ts')).adoptScript(place, script, {
             name: input.name,
-            modeline: await modelineOf(config.root, script.file),
+            modeline: (await modelinesIn(config.root, dirname(dirname(script.file))))(
+              basename(dirname(script.file)),
+            ),
           });
     const placed = drafts.map((draft) => ({
       ...draft,
@@ -121,14 +129,18 @@ export const toolAdopt = acorOperation({
     if (rivals.length > 0) throw nameTaken(rivals.map(({ name }) => name));
     if (!input.dry_run) {
       writeDrafts(placed);
-      if (script !== null) await writeSchema(config.root);
+      await writeSchema(config.root);
     }
     const [first] = placed;
     const isFound = script !== null || toolsDirsOf(config).includes(folder);
     return {
       kind: 'data',
       data: {
-        drafts: placed.map(({ manifest, ...draft }) => ({ ...draft, ...(input.dry_run && { manifest }) })),
+        drafts: placed.map(({ manifest, needsInput: _, ...draft }) => ({
+          ...draft,
+          files: FOUND_FILES,
+          ...(input.dry_run && { manifest }),
+        })),
         dry_run: input.dry_run,
         isolation: place.sandbox.backend.name,
         asked,
@@ -137,7 +149,12 @@ export const toolAdopt = acorOperation({
       next: input.dry_run
         ? [adoptionOf(input)]
         : first !== undefined && isFound
-          ? [VALIDATE, describeTool(first.name), previewRun(first.name), learnTool(first.name)]
+          ? [
+              VALIDATE,
+              describeTool(first.name),
+              // Without the inputs that only the caller knows, they would be refused.
+              ...(first.needsInput ? [] : [previewRun(first.name), learnTool(first.name)]),
+            ]
           : [SEE_CONFIG],
     };
   },

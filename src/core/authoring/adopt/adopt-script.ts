@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { type Adopted, reportOf, toolName } from './adopt.ts';
-import { type DraftInput, type DraftInputs, draftInputs } from './draft-inputs.ts';
-import { draftManifest } from './draft-manifest.ts';
+import { describedInputs, draftInputs } from './draft-inputs.ts';
+import { assumedKeys, draftManifest } from './draft-manifest.ts';
 import { type FoundHelp, findHelp } from './find-help.ts';
 import type { HelpPlace } from './help-place.ts';
 import type { ReadHelp } from './help-shape.ts';
@@ -21,7 +21,7 @@ export async function adoptScript(
   const answer = await findHelp(place, [shown]);
   const found = typeof answer === 'string' ? withoutHelp(shown, answer) : answer;
   const { help, source, text } = found;
-  const inputs = typeof answer === 'string' ? null : described(draftInputs(help));
+  const inputs = typeof answer === 'string' ? null : describedInputs(draftInputs(help));
   const name = toolName(wanted ?? script.name, new Set());
   const offered = offersOf(text, help, inputs?.leftOut ?? []).filter(() => inputs !== null);
   const manifest = draftManifest({
@@ -29,7 +29,8 @@ export async function adoptScript(
     ...keysOf(script, found),
   });
   const report = reportOf(source, help, inputs ?? { inputs: [], leftOut: [] });
-  const draft = { name, command: [script.entry ?? shown], manifest, ...report, offered };
+  const needsInput = inputs?.inputs.some(({ keys }) => keys['required'] === true) ?? false;
+  const draft = { name, command: [script.entry ?? shown], manifest, ...report, offered, needsInput };
   return { drafts: [draft], asked: found.asked, passed_over: [] };
 }
 
@@ -53,39 +54,13 @@ function withoutHelp(shown: string, why: string): FoundHelp {
 function keysOf(
   { path, entry, writesProtocol }: ScriptToAdopt,
   { help, works }: FoundHelp,
-): Pick<Parameters<typeof draftManifest>[0], 'first' | 'last' | 'comments'> {
+): Pick<Parameters<typeof draftManifest>[0], 'first' | 'last'> {
   return {
     first: {
       ...(help.description === '' && { description: `The script ${basename(path)}.` }),
       ...(entry !== undefined && { entry }),
       ...(!writesProtocol && { adapter: 'plain' }),
     },
-    last: {
-      timeout_s: 1800,
-      exit_codes: { ok: 0, fatal_error: 1, fatal_usage: 2 },
-      effects: 'writes',
-      ...(works && { health: { selftest: [...works] } }),
-    },
-    comments: {
-      permissions:
-        ' Add what the tool needs besides its path arguments: filesystem.read and .write, network.egress_allow (host:port), commands.',
-      effects: ' CHECK: reads, writes or destroys',
-    },
-  };
-}
-
-/** The inputs, each with a description. */
-export function described({ inputs, leftOut }: DraftInputs): DraftInputs {
-  return { inputs: inputs.map(withDescription), leftOut };
-}
-
-function withDescription(input: DraftInput): DraftInput {
-  const { name, flag, positional, description } = input.keys;
-  if (description !== undefined) return input;
-  const spelling = flag ?? `--${String(name).replaceAll('_', '-')}`;
-  return {
-    ...input,
-    keys: { ...input.keys, description: positional ? `The operand ${name}.` : `The option ${spelling}.` },
-    doubts: [...input.doubts, 'the help says nothing about it'],
+    last: assumedKeys(works),
   };
 }

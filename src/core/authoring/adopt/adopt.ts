@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { runProgram, SEE_HEALTH } from '../../../protocol/next-steps.ts';
-import { type DraftInput, type DraftInputs, draftInputs } from './draft-inputs.ts';
-import { draftManifest } from './draft-manifest.ts';
+import { type DraftInput, type DraftInputs, describedInputs, draftInputs } from './draft-inputs.ts';
+import { assumedKeys, draftManifest } from './draft-manifest.ts';
 import { type FoundHelp, findHelp, withFurtherTexts } from './find-help.ts';
 import type { HelpPlace } from './help-place.ts';
 import type { ReadHelp } from './help-shape.ts';
@@ -16,6 +16,8 @@ export interface AdoptRequest {
   program: string;
   /** The `entry` of the manifest for a tool of this name. */
   programFor(name: string): string;
+  /** The line that names the schema for editors, in the manifest of a tool of this name. */
+  modelineFor(name: string): string | null;
   subcommand: readonly string[];
   name?: string | undefined;
   recursive: boolean;
@@ -37,6 +39,8 @@ export interface Draft {
   not_understood: string[];
   /** Keys that a person may add to the manifest. */
   offered: Offer[];
+  /** Whether a call without inputs is refused. */
+  needsInput: boolean;
 }
 
 /** All drafts of a program, and the commands that were run to get them. */
@@ -108,7 +112,7 @@ function fingerprint({ text }: FoundHelp): string {
 
 function draftOf(
   request: AdoptRequest,
-  { help, source, text }: FoundHelp,
+  { help, source, text, works }: FoundHelp,
   words: readonly string[],
   subcommand: readonly string[],
   names: Set<string>,
@@ -118,14 +122,28 @@ function draftOf(
     [request.name ?? words.slice(0, 1 + request.subcommand.length).join('-'), ...below].join('-'),
     names,
   );
-  const inputs = draftInputs(help);
+  const inputs = describedInputs(draftInputs(help));
   const command = [request.programFor(name), ...subcommand];
   const offered = offersOf(text, help, inputs.leftOut);
   const manifest = draftManifest({
-    ...{ name, source, help, inputs, offered, reads: request.reads },
-    first: { command: [...command], adapter: 'plain' },
+    ...{ name, source, help, inputs, offered, reads: request.reads, modeline: request.modelineFor(name) },
+    first: {
+      ...(help.description === '' && { description: `The program ${words.join(' ')}.` }),
+      command: [...command],
+      adapter: 'plain',
+    },
+    last: assumedKeys(argumentsBehind(subcommand, works)),
   });
-  return { name, command, manifest, ...reportOf(source, help, inputs), offered };
+  const needsInput = inputs.inputs.some(({ keys }) => keys['required'] === true);
+  return { name, command, manifest, ...reportOf(source, help, inputs), offered, needsInput };
+}
+
+/** The arguments behind the subcommand, which the manifest has in its command. */
+function argumentsBehind(
+  subcommand: readonly string[],
+  works: readonly string[] | undefined,
+): readonly string[] | undefined {
+  return subcommand.every((word, at) => works?.[at] === word) ? works?.slice(subcommand.length) : undefined;
 }
 
 /** What the answer says of the inputs of a draft. */

@@ -53,6 +53,9 @@ function isHelp({ spellings }: FoundOption): boolean {
   );
 }
 
+/** What click and others write behind the help of an option. */
+const REQUIRED = /\s*(?:\[(?:.*; )?required\]|\(required\))$/i;
+
 function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names: Names): void {
   const flag =
     option.spellings.find((each) => /^--/.test(each) && FLAG.test(each)) ??
@@ -61,7 +64,9 @@ function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names:
     leftOut.push(`${option.spellings.join(', ')}: not the spelling of a flag`);
     return;
   }
-  const { value, text } = option;
+  const { value } = option;
+  const text = option.text.replace(REQUIRED, '');
+  const isRequired = option.isRequired || text !== option.text;
   const count = value === null ? 0 : valuesOf(value.name);
   if (count > 1) {
     leftOut.push(`${flag} ${value!.name}: takes ${count} values`);
@@ -83,7 +88,7 @@ function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names:
   const keys: Record<string, unknown> = {
     name,
     ...(type !== 'string' && { type }),
-    ...(option.isRequired && { required: true }),
+    ...(isRequired && { required: true }),
     ...(flag !== flagOf({ name }) && { flag }),
     ...((value?.isJoined || (isSwitchedOff && option.negations.length === 0)) && { joined: true }),
     ...(multiple && { multiple: true }),
@@ -202,4 +207,20 @@ class Names {
       return candidate;
     }
   }
+}
+
+/** The same inputs, each with a description: what the help does not say, a person should. */
+export function describedInputs({ inputs, leftOut }: DraftInputs): DraftInputs {
+  return { inputs: inputs.map(withDescription), leftOut };
+}
+
+function withDescription(input: DraftInput): DraftInput {
+  const { name, flag, positional, description } = input.keys;
+  if (description !== undefined) return input;
+  const spelling = flag ?? `--${String(name).replaceAll('_', '-')}`;
+  return {
+    ...input,
+    keys: { ...input.keys, description: positional ? `The operand ${name}.` : `The option ${spelling}.` },
+    doubts: [...input.doubts, 'the help says nothing about it'],
+  };
 }

@@ -13,9 +13,7 @@ interface DraftParts {
   /** The keys before the inputs: what starts the program, for example. */
   first: Readonly<Record<string, unknown>>;
   /** The keys behind the permissions. */
-  last?: Readonly<Record<string, unknown>>;
-  /** What a person should know about a key. */
-  comments?: Readonly<Record<string, string>>;
+  last: Readonly<Record<string, unknown>>;
   /** The line that names the schema for editors. */
   modeline?: string | null;
   /** Where their help was found first. */
@@ -29,11 +27,11 @@ interface DraftParts {
   reads: readonly string[];
 }
 
-const MAX_COMMENT = 150;
+const MAX_COMMENT = 200;
 
 /** The text of a `tool.yaml`. Doubts become comments at the input that they concern. */
 export function draftManifest(parts: DraftParts): string {
-  const { name, first, last, comments, modeline, source, help, offered, reads } = parts;
+  const { name, first, last, modeline, source, help, offered, reads } = parts;
   const inputs = parts.inputs ?? { inputs: [], leftOut: [] };
   const manifest = {
     name,
@@ -61,8 +59,7 @@ export function draftManifest(parts: DraftParts): string {
       if (comments.length > 0) (item as Node).commentBefore = commentOf(comments);
     }
   }
-  for (const [key, comment] of Object.entries({ ...KEY_COMMENTS, ...comments }))
-    commentOn(document, key, comment);
+  for (const [key, comment] of Object.entries(KEY_COMMENTS)) commentOn(document, key, comment);
   const offers = offered.flatMap(({ key, value, why }) => [`Perhaps, since ${why}:`, `${key}: ${value}`]);
   if (offers.length > 0) commentOn(document, 'inputs', commentOf(offers));
   return document.toString({ lineWidth: 0 });
@@ -70,8 +67,23 @@ export function draftManifest(parts: DraftParts): string {
 
 const KEY_COMMENTS: Readonly<Record<string, string>> = {
   permissions:
-    ' Add what the tool needs besides its path arguments: filesystem.read and .write, network.egress_allow (host:port), commands.\n Its effects are unknown. Add them when you know them: effects: reads, writes or destroys.',
+    ' Add what the tool needs besides its path arguments: filesystem.read and .write, network.egress_allow (host:port), commands.',
+  effects: ' CHECK: reads, writes or destroys',
 };
+
+/** Which files a drafted tool finds. */
+export const FOUND_FILES =
+  'It starts in an empty folder of its own, and finds only the files and folders that its inputs of type path name. To let it start in the project and read all of it, add: cwd: project';
+
+/** The keys that `validate --strict` asks for and the help does not say. `works` are arguments that ended with exit code 0. */
+export function assumedKeys(works: readonly string[] | undefined): Record<string, unknown> {
+  return {
+    timeout_s: 1800,
+    exit_codes: { ok: 0, fatal_error: 1, fatal_usage: 2 },
+    effects: 'writes',
+    ...(works && works.length > 0 && { health: { selftest: [...works] } }),
+  };
+}
 
 function commentOn(document: Document, key: string, comment: string): void {
   if (!isMap(document.contents)) return;
@@ -83,6 +95,7 @@ function headOf(source: string, { inputs, leftOut }: DraftInputs, { unread }: Re
   const further = new Set(inputs.flatMap(({ source: from }) => from ?? []));
   return [
     `DRAFT: generated from ${source}, which may be wrong or incomplete. Review it, then set a version without -draft.`,
+    FOUND_FILES,
     ...[...further].map((each) => `An input from ${each} says so.`),
     ...leftOut.map((each) => `Omitted: ${each}`),
     ...unread.map((each) => `Not understood: ${each}`),

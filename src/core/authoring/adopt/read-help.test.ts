@@ -58,6 +58,7 @@ describe('the reading of help texts', () => {
       const text = draftManifest({
         name: 'x',
         first: { command: words },
+        last: {},
         source: `the help of '${words.join(' ')}'`,
         help,
         inputs: draftInputs(help),
@@ -125,6 +126,20 @@ describe('a help text', () => {
       readHelp(`usage: ${call}\n`, ['x']).options.map((each) => each.spellings[0]);
     assert.deepEqual(spellings('x [-46AaC] [-o file]'), ['-4', '-6', '-A', '-a', '-C', '-o']);
     assert.deepEqual(spellings('x [-help] [-verbose]'), ['-help', '-verbose']);
+  });
+
+  it('takes an option for required where click or another library says so behind its help', () => {
+    const text =
+      'Usage: x [OPTIONS]\n\nOptions:\n  --out PATH     [required]\n  --name TEXT    Whom.  [required]\n  --key TEXT     A key (required)\n  --kind TEXT    Of a required kind.\n';
+    assert.deepEqual(
+      inputs(text).map(({ name, required, description }) => [name, required, description]),
+      [
+        ['out', true, undefined],
+        ['name', true, 'Whom.'],
+        ['key', true, 'A key'],
+        ['kind', undefined, 'Of a required kind.'],
+      ],
+    );
   });
 
   it('becomes inputs with the flag as the program spells it', () => {

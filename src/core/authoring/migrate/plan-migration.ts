@@ -6,8 +6,7 @@ import type { RecordedRun } from '../../../protocol/recorded-run.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
 import { readRecording } from '../../adapters/recorded-run.ts';
 import { toolName } from '../adopt/adopt.ts';
-import { described } from '../adopt/adopt-script.ts';
-import { type DraftInput, type DraftInputs, draftInputs } from '../adopt/draft-inputs.ts';
+import { type DraftInput, type DraftInputs, describedInputs, draftInputs } from '../adopt/draft-inputs.ts';
 import { draftManifest } from '../adopt/draft-manifest.ts';
 import { type FoundHelp, findHelp, withFurtherTexts } from '../adopt/find-help.ts';
 import { offersOf } from '../adopt/offers.ts';
@@ -69,7 +68,7 @@ export interface MigrationPlace extends AdoptPlace {
   toolsDir: string;
   /** The folder for the wrapper and the old command line. */
   folder: string;
-  modelineOf(file: string): Promise<string | null>;
+  modelineFor(name: string): string | null;
 }
 
 /** Drafts a tool for each primitive from its help, records it once, and declares the form of what it wrote. */
@@ -204,7 +203,7 @@ async function addTool(around: Surroundings, primitive: Primitive, migration: Mi
     migration.not_raised.push({ what: shown, why: 'its text shows no form: declare it under output' });
   const manifest = draftOf(parts, {
     entry: at.programFor(join(at.toolsDir, name)),
-    modeline: await at.modelineOf(file),
+    modeline: at.modelineFor(name),
     reading,
     schema: format === 'text' ? undefined : schemaOf(read.data),
   });
@@ -252,7 +251,7 @@ async function helpOf(
 
 /** The inputs of the help that do not change the form of the output, or those that the author names. */
 function inputsFor({ help }: FoundHelp, { inputs, call }: Primitive, words: readonly string[]): DraftInputs {
-  const drafted = described(draftInputs({ ...help, commands: words.length > 0 ? [] : help.commands }));
+  const drafted = describedInputs(draftInputs({ ...help, commands: words.length > 0 ? [] : help.commands }));
   const named = new Map(drafted.inputs.map((each) => [String(each.keys['name']), each]));
   const fixed = call.map((word) => word.replace(/=.*/s, ''));
   const isFree = ({ keys }: DraftInput) => {
@@ -330,11 +329,6 @@ function draftOf(
       effects: known ?? 'writes',
       health: { selftest: primitive.sample },
       examples: [{ description: 'As it was recorded.', args: primitive.sample }],
-    },
-    comments: {
-      permissions:
-        ' Add what the tool needs besides its path arguments: filesystem.read and .write, network.egress_allow (host:port), commands.',
-      ...(known === undefined && { effects: ' CHECK: reads, writes or destroys' }),
     },
   });
 }

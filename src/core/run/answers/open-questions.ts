@@ -17,7 +17,17 @@ export interface AskedQuestion {
 export async function questionsOf(store: RunStore, runId: string): Promise<AskedQuestion[]> {
   const { record, liveness } = await livenessOf(store, runId);
   const questions = questionsIn(await store.questionEvents(runId), isOrchestration(record.kind));
-  return liveness === 'lost' ? questions.map((question) => ({ ...question, isOpen: false })) : questions;
+  if (liveness === 'lost') return questions.map((question) => ({ ...question, isOpen: false }));
+  return Promise.all(
+    questions.map(async (question) => ({ ...question, isOpen: await isStillOpen(store, question) })),
+  );
+}
+
+/** The supervisor of a child takes the answer, and the log of its workflow follows later. */
+async function isStillOpen(store: RunStore, { isOpen, askedBy }: AskedQuestion): Promise<boolean> {
+  if (!isOpen || askedBy === undefined) return isOpen;
+  const ofChild = await questionsOf(store, askedBy.runId).catch(() => []);
+  return ofChild.some(({ asked, isOpen }) => asked.action_id === askedBy.actionId && isOpen);
 }
 
 /** Computes the questions from a run's question events. Set `asksForTasks` for an orchestrator, whose tasks are runs that ask. */

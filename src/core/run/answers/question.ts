@@ -95,8 +95,22 @@ function exampleOf(schema: Question['schema'] = {}): unknown {
   const { const: only, default: usual, examples, type, minimum, multipleOf } = schema;
   const named = only ?? usual ?? (Array.isArray(examples) ? examples[0] : undefined);
   if (named !== undefined) return named;
+  if (named === undefined && type === 'object') return exampleObject(schema);
   const isNumber = type === 'number' || (type === 'integer' && Number.isInteger(minimum));
   return isNumber && multipleOf === undefined && typeof minimum === 'number' ? minimum : undefined;
+}
+
+/** An object whose required fields have a value that the schema names; undefined when one has none. */
+function exampleObject({ properties, required }: Schema): Record<string, unknown> | undefined {
+  if (!isRecord(properties) || !Array.isArray(required) || required.length === 0) return undefined;
+  const found: Record<string, unknown> = {};
+  for (const name of required) {
+    const field = properties[String(name)];
+    const value = !isRecord(field) ? undefined : Array.isArray(field.enum) ? field.enum[0] : exampleOf(field);
+    if (value === undefined) return undefined;
+    found[String(name)] = value;
+  }
+  return found;
 }
 
 function readOption(option: unknown): QuestionOption {

@@ -95,6 +95,12 @@ export class Questions {
     return this.#blocking.size > 0;
   }
 
+  /** The action of the first open question that blocks. */
+  get awaited(): string | undefined {
+    const [id] = this.#blocking;
+    return id === undefined ? undefined : this.#open.get(id)?.question.action;
+  }
+
   /** Whether the deadline clock is stopped: from the first blocking question until no blocking question is open. */
   get isClockStopped(): boolean {
     return this.#clock.runs;

@@ -8,7 +8,8 @@ export type Ending =
   | { kind: 'exited'; exit: Exit }
   /** The tool sent its last message and did not exit. */
   | { kind: 'lingered' }
-  | { kind: 'deadline'; timeoutS: number; outputClosed: boolean }
+  /** `question` is the action of the one that the tool waited for. */
+  | { kind: 'deadline'; timeoutS: number; outputClosed: boolean; question?: string | undefined }
   | { kind: 'silent'; silentForS: number }
   | { kind: 'output-limit'; maxBytes: number }
   | OverLimit

@@ -85,6 +85,7 @@ function deadlineOf(
     timeoutS,
     // The watchdog's kill has closed the output, too.
     isOutputClosed: () => output.isStdoutClosed && !isPastLimit(plan, options),
+    question: () => options.questions.awaited,
     onMoved: (leftMs) =>
       watchdog.limitTime(leftMs === undefined ? undefined : leftMs + stopMs(cancelGraceS) + STOP_MARGIN_MS),
   });

@@ -151,6 +151,11 @@ export class ToolCalls implements AsyncDisposable {
     writer.log.append({ type: 'runner_log', level: 'info', msg, child_run_id: childId });
     for await (const lines of services.store.follow(childId, { wait: true, signal: this.#stop.signal })) {
       writeFully(out, lines);
+      if (isAsking(lines)) {
+        const asks = `run ${childId} of '${tool}', which the tool has started, waits for an answer`;
+        writer.log.append({ type: 'runner_log', level: 'warn', msg: asks, child_run_id: childId });
+        await writer.log.flush();
+      }
       // A tool that waits for another one is not silent.
       intake.lastEventMs = intake.lastProgressMs = performance.now();
     }
@@ -207,6 +212,12 @@ function toolIn(program: string, words: readonly string[]): { tool: string; args
   if (tool === undefined || tool.startsWith('-'))
     throw new AcorError('E_USAGE', 'the call names no tool', { hint: 'Name a tool of the project.' });
   return { tool, args };
+}
+
+/** Whether the run waits for an answer from these events on. */
+function isAsking(lines: Uint8Array): boolean {
+  const text = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
+  return text.includes('"type":"runner_state"') && text.includes('"to":"waiting_ai"');
 }
 
 function exitCodeOf({ state, code, rc }: RunRecord): number {

@@ -5,7 +5,7 @@ import type { RunWriter } from '../../ports/run-store.ts';
 import { EndingRace } from '../../run/attempt/ending.ts';
 import { guardDeadline } from '../../run/attempt/guards/clocks.ts';
 import { endChildren } from '../../run/end-children.ts';
-import { failureOf, type Outcome, stopped } from '../../run/outcome.ts';
+import { failureOf, type Outcome, stopped, timedOut } from '../../run/outcome.ts';
 import {
   type AttemptOptions,
   type AttemptOutcome,
@@ -67,6 +67,7 @@ export class WorkflowExecutor implements RunExecutor {
       isClockStopped: () => limits.waitingStopsDeadline && options.questions.isClockStopped,
       timeoutS: limits.timeoutS,
       isOutputClosed: () => false,
+      question: () => options.questions.awaited,
     });
     const history = await TaskHistory.read(
       this.#services.store,
@@ -160,8 +161,8 @@ export class WorkflowExecutor implements RunExecutor {
     if (ending?.kind === 'store-failed') throw ending.error;
     if (ending?.kind === 'cancelled') return notStarted(cancelled(ending.reason));
     if (ending !== undefined) {
-      const { timeoutS } = this.#plan.limits;
-      return notStarted(stopped('E_DEADLINE', `the workflow timed out after ${timeoutS} s`));
+      const question = ending.kind === 'deadline' ? ending.question : undefined;
+      return notStarted(timedOut('the workflow', { timeoutS: this.#plan.limits.timeoutS, question }));
     }
     const failed = [...results.all()].flatMap(([, end]) => end.failed);
     if (fatal !== undefined) return notStarted(await this.#reportFailure(engine, fatal, failed));

@@ -51,6 +51,7 @@ export class PipeAttempt {
       isClockStopped: () => pipe.plan.limits.waitingStopsDeadline && options.questions.isClockStopped,
       timeoutS: pipe.plan.limits.timeoutS,
       isOutputClosed: () => false,
+      question: () => options.questions.awaited,
     });
     this.#stopGuard = deadline.stop;
     this.#decisions = new Decisions(options.questions, pipe.writer, pipe.plan.workspace, {

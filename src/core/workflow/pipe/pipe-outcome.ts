@@ -1,6 +1,6 @@
 import type { AcorError } from '../../../protocol/acor-error.ts';
 import type { Ending } from '../../run/attempt/ending.ts';
-import { type Outcome, stopped } from '../../run/outcome.ts';
+import { type Outcome, stopped, timedOut } from '../../run/outcome.ts';
 import type { RunSummary } from '../../run/run-summary.ts';
 import type { PlannedStage } from './plan-pipe.ts';
 
@@ -16,7 +16,7 @@ export function pipeOutcome(failure: StageFailure | undefined, ending: Ending | 
     case 'cancelled':
       return outcome('cancelled', ending.reason);
     case 'deadline':
-      return stopped('E_DEADLINE', `the pipe timed out after ${ending.timeoutS} s`);
+      return timedOut('the pipe', ending);
     case 'store-failed':
       return { ...stopped(ending.error.code, ending.error.message), hint: ending.error.hint ?? null };
     default:

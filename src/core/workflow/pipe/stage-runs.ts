@@ -3,7 +3,7 @@ import { readLogs, resumeRun } from '../../../protocol/next-steps.ts';
 import { kindOfName } from '../../../protocol/run.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
-import { followToEnd } from '../../run/follow-to-end.ts';
+import { endedRecord, followToEnd } from '../../run/follow-to-end.ts';
 import { isLive } from '../../run/read-run.ts';
 import { recoverRun } from '../../run/recover-lost-run.ts';
 import { wasStoppedMidway } from '../../run/retry.ts';
@@ -42,11 +42,12 @@ async function isGoingOn({ store }: Pipe['services'], record: RunRecord | undefi
 }
 
 /** Ends the run first: two runs of one stage must not work at once. */
-async function endedRun({ store, workspaces }: Pipe['services'], record: RunRecord): Promise<RunRecord> {
+async function endedRun(services: Pipe['services'], record: RunRecord): Promise<RunRecord> {
+  const { store, workspaces } = services;
   if (!(await isLive(store, record.run_id))) return record;
   await store.control.requestCancel(record.run_id, 'the pipe restarts from an earlier stage');
   for await (const _ of followToEnd(store, record.run_id, { since: 0, recoversIn: workspaces }));
-  return store.read(record.run_id);
+  return endedRecord(services, record.run_id);
 }
 
 /** Undefined for a run that was removed. */

@@ -6,6 +6,7 @@ import { TRUST } from '../../../protocol/next-steps.ts';
 import { commandOf } from '../../command-forms.ts';
 import { acorOperation } from '../../define.ts';
 import { untrusted } from '../../project/untrusted.ts';
+import { checkHost } from './host.ts';
 import { checkLimits } from './limits.ts';
 import { checkNotify } from './notify.ts';
 import { checkSandbox } from './sandbox.ts';
@@ -48,6 +49,7 @@ export const health = acorOperation({
       checks.push(...(await checkSecrets(project, ctx.env)));
       checks.push(...(await checkRuntimes(project, ctx.env)));
       checks.push(...(await checkSandbox(project)));
+      checks.push(...checkHost(project.config, ctx));
       checks.push(await checkLimits());
       checks.push(...(await checkNotify(project)));
       checks.push(...(await checkStore(project, input.fix && !input.dry_run)));

@@ -58,8 +58,12 @@ const WANTED: readonly { path: string[]; rule: string; message: string; fix: str
   },
 ];
 
+/** A program that was not written for ACOR knows no such flag. */
+const FOREIGN_SELFTEST =
+  'Add arguments with which it ends with exit code 0 and changes nothing: health: { selftest: ["--version"] }';
+
 async function adviceOn(
-  { manifest, manifestPath, hasHeader, entry, dir, name, problems }: ToolEntry,
+  { manifest, manifestPath, hasHeader, adapter, entry, dir, name, problems }: ToolEntry,
   root: string,
   cwd: string,
 ): Promise<Finding[]> {
@@ -78,7 +82,8 @@ async function adviceOn(
     findingOf({ file: manifestPath, ...yaml.placeOf(path), rule, message, fix });
 
   const findings = WANTED.filter(({ path }) => valueAt(yaml.value, path) === undefined).map(
-    ({ rule, message, fix }) => found([], rule, message, fix),
+    ({ rule, message, fix }) =>
+      found([], rule, message, rule === 'no-selftest' && adapter !== 'jsonl' ? FOREIGN_SELFTEST : fix),
   );
   for (const { deprecation, value } of deprecatedIn('manifest', yaml.value)) {
     const message = `'${deprecation.path}: ${JSON.stringify(value)}' is deprecated`;

@@ -1,5 +1,6 @@
 import { AcorError } from '../../../../protocol/acor-error.ts';
 import { describeTool, readLogs } from '../../../../protocol/next-steps.ts';
+import { shellCommand } from '../../../../util/shell-words.ts';
 import type { Problem } from '../../../config/problem.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
 import type { RunRequest } from '../../../run/run-request.ts';
@@ -42,13 +43,14 @@ export const selftests: Checker = {
   },
 };
 
-/** The tool with the self-test's arguments. The exit code is the result. */
+/** The tool with the self-test's arguments. The exit code is the result; a tool that speaks the protocol may report its own error. */
 function testing(services: RunnerServices, tool: ToolEntry): RunnerServices {
-  const { inputs: _, input_schema: __, ...manifest } = tool.manifest;
+  const { inputs: _, input_schema: __, output_schema: ___, ...manifest } = tool.manifest;
+  const adapter = tool.adapter === 'jsonl' ? 'jsonl' : 'plain';
   const tested: ToolEntry = {
     ...tool,
-    adapter: 'plain',
-    manifest: { ...manifest, adapter: 'plain', output: 'text', strict: false },
+    adapter,
+    manifest: { ...manifest, adapter, output: 'text', strict: false },
   };
   return {
     ...services,
@@ -73,7 +75,7 @@ async function whyFailed(
     if (state === 'completed') return undefined;
     return {
       message: `${code ?? state}${message === null ? '' : `: ${message}`}`,
-      fix: `${hint === null ? '' : `${hint} `}Read the events of the run.`,
+      fix: `${hint === null ? '' : `${hint} `}The self-test is the call '${shellCommand([request.tool, ...request.args])}': correct the tool, or write arguments with which it ends with exit code 0 under health.selftest. Read the events of the run.`,
       next: [readLogs(run.runId)],
     };
   } catch (error) {

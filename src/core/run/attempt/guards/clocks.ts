@@ -28,6 +28,8 @@ export function guardDeadline(
     isClockStopped: () => boolean;
     timeoutS: number;
     isOutputClosed: () => boolean;
+    /** The action of the question that the tool waits for. */
+    question: () => string | undefined;
     onMoved?: (leftMs: number | undefined) => void;
   },
 ): DeadlineGuard {
@@ -48,6 +50,7 @@ export function guardDeadline(
     kind: 'deadline',
     timeoutS: options.timeoutS,
     outputClosed: options.isOutputClosed(),
+    question: options.question(),
   });
   look();
   return { stop: () => stop(), look, ending };

@@ -1,31 +1,20 @@
-import { connect, type SecureContext, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { errorMessage } from '../../../../util/error-code.ts';
-import { remedySentence } from '../../../policy/explain-denial.ts';
-import type { SecretInjector } from '../../sandbox.ts';
 import type { EgressCount } from '../connection-log.ts';
-import type { WayOut } from '../egress-route.ts';
-import { nameOf, withPort } from '../host.ts';
 import { type Field, headText, listed, readResponseHead, valuesOf } from '../http-head.ts';
 import { ByteReader, MalformedMessage } from './byte-reader.ts';
 import { coveredPieces } from './covered-pieces.ts';
+import { type EndingMeans, reachHost, reportRefused, sayRefused } from './ended-host.ts';
 import { type Framing, framingField, framingOf, readBody, write, writeBody } from './message-body.ts';
 import { type EndedHost, type EndedRequest, type RefusedRequest, readEndedRequest } from './request.ts';
 import type { UsedRule } from './request-rules.ts';
+import { mayUpload, overLimit } from './upload-limit.ts';
 
 const MAX_HEAD_BYTES = 64 * 1024;
 const TIMEOUT_MS = 10_000;
 const PROTOCOL = 'http/1.1';
 /** Of a response; the gateway writes those of its own connection. */
 const HOP_BY_HOP = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'upgrade', 'trailer'];
-
-/** What all connections of a run share. */
-export interface EndingMeans {
-  way: WayOut;
-  /** The roots that the hosts are verified against. */
-  outward: SecureContext;
-  /** Undefined for a tool without injected secrets. */
-  injector: SecretInjector | undefined;
-}
 
 /** A connection to a host, with its TLS verified. */
 interface Outward {
@@ -196,49 +185,24 @@ export class EndedConnection {
   async #reachOut(): Promise<Outward | undefined> {
     if (this.#outward !== undefined && !this.#outward.reader.isClosed && !this.#outward.socket.destroyed)
       return this.#outward;
-    const { way, outward: secureContext } = this.#means;
-    const { host, port } = this.#to;
-    const name = nameOf(host);
-    const reached = await way.reach(host, port);
-    if (reached.kind !== 'connected') {
-      const why =
-        reached.kind === 'refused' ? reached.refusal.why : `it could not be reached: ${reached.why}`;
-      this.#say(reached.kind === 'refused' ? 403 : 502, `${withPort(name, port)}: ${why}`);
+    const reached = await reachHost(this.#means, this.#to, [PROTOCOL]);
+    if ('why' in reached) {
+      this.#say(reached.status, reached.why);
       return undefined;
     }
-    const { outer: socket, count } = reached;
-    const identity = host.kind === 'name' ? { servername: name } : { host: name };
-    // Said explicitly: NODE_TLS_REJECT_UNAUTHORIZED in the environment turns the default off.
-    const rejectUnauthorized = true;
-    const tls = connect({
-      ...identity,
-      socket,
-      secureContext,
-      rejectUnauthorized,
-      ALPNProtocols: [PROTOCOL],
-    });
-    try {
-      await secured(tls, 'secureConnect');
-    } catch (error) {
-      const why = `its TLS was refused: ${errorMessage(error)}`;
-      way.journal.failed(name, port, why);
-      this.#say(502, `${withPort(name, port)}: ${why}`);
-      return undefined;
-    }
-    this.#outward = { socket: tls, reader: new ByteReader(tls), count };
-    if (this.#tool.destroyed) tls.destroy();
+    const { socket, count } = reached;
+    this.#outward = { socket, reader: new ByteReader(socket), count };
+    if (this.#tool.destroyed) socket.destroy();
     return this.#outward;
   }
 
   #refuse(refused: RefusedRequest): void {
     this.#report(refused);
-    const { status, why, allow } = refused;
-    this.#say(status, allow === undefined ? why : `${why}. ${remedySentence(allow)}`);
+    this.#say(refused.status, sayRefused(refused));
   }
 
-  #report({ why, allow }: RefusedRequest): void {
-    const { host, port } = this.#to;
-    this.#means.way.journal.denied({ host: nameOf(host), port, why, request: why, ...(allow && { allow }) });
+  #report(refused: RefusedRequest): void {
+    reportRefused(this.#means.way, this.#to, refused);
   }
 
   /** An answer of the gateway itself, which is the last one. */
@@ -280,42 +244,6 @@ const UPGRADED: Field[] = [
 
 /** The tool sends more than its rule allows. */
 class UploadRefused extends Error {}
-
-function mayUpload(rule: UsedRule | undefined, bytes: number): boolean {
-  if (rule === undefined) return true;
-  const { maxUploadBytes = Number.POSITIVE_INFINITY } = rule.rule;
-  if (rule.sentBytes + bytes > maxUploadBytes) return false;
-  rule.sentBytes += bytes;
-  return true;
-}
-
-function overLimit(rule: UsedRule | undefined): string {
-  return `it sends more than max_upload allows, which is ${rule?.rule.maxUploadBytes} bytes in one attempt`;
-}
-
-/** Waits until TLS is set up. */
-export function secured(socket: TLSSocket, event: 'secure' | 'secureConnect'): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: Error) => {
-      done();
-      socket.on('error', () => {});
-      socket.destroy();
-      reject(error);
-    };
-    const onClose = () => fail(new Error('the connection was closed'));
-    const onReady = () => {
-      done();
-      socket.on('error', () => {});
-      resolve();
-    };
-    const timer = setTimeout(() => fail(new Error('it took too long')), TIMEOUT_MS);
-    const done = () => {
-      clearTimeout(timer);
-      socket.off('error', fail).off('close', onClose).off(event, onReady);
-    };
-    socket.on('error', fail).on('close', onClose).on(event, onReady);
-  });
-}
 
 /** A host that sends something else than HTTP/1 is not a fault of the tool. */
 function asCutOff(error: unknown): never {

@@ -7,13 +7,19 @@ import type { WayOut } from '../egress-route.ts';
 import { covers, type EgressRule, type Host, nameOf } from '../host.ts';
 import { TRUST_FILE } from '../trust-file.ts';
 import { RunAuthority } from './authority.ts';
-import { EndedConnection, secured } from './ended-connection.ts';
+import { EndedConnection } from './ended-connection.ts';
+import { secured } from './ended-host.ts';
 import type { EndedHost } from './request.ts';
 import type { UsedRule } from './request-rules.ts';
 import type { TrustedRoots } from './roots.ts';
 
-const NO_HTTP_1 =
-  'the program offers no HTTP/1.1 (gRPC and other clients of HTTP/2 alone), and ACOR reads nothing else: list the host without rules and without injected secrets';
+const NO_HTTP =
+  'the program offers neither HTTP/1.1 nor HTTP/2, and ACOR reads nothing else: list the host without rules and without injected secrets';
+/**
+ * The first one that the program offers as well: HTTP/2 is for programs that speak nothing else, such as gRPC. Node does not serve HTTP/2 on a
+ * TLS socket that another part of the program has made.
+ */
+const PROTOCOLS = 'bun' in process.versions ? ['http/1.1', 'h2'] : ['http/1.1'];
 
 /** Ends the TLS of the hosts whose requests ACOR reads, for one attempt of a run. */
 export class TlsEnding {
@@ -69,7 +75,7 @@ export class TlsEnding {
     const tool = new TLSSocket(inner, {
       isServer: true,
       secureContext: this.#authority.contextFor(to.host),
-      ALPNProtocols: ['http/1.1'],
+      ALPNProtocols: PROTOCOLS,
     });
     const ready = secured(tool, 'secure');
     inner.resume();
@@ -77,7 +83,7 @@ export class TlsEnding {
       await ready;
     } catch (error) {
       if (errorCode(error)?.includes('NO_APPLICATION_PROTOCOL') === true)
-        way.journal.denied({ host: nameOf(to.host), port: to.port, why: NO_HTTP_1 });
+        way.journal.denied({ host: nameOf(to.host), port: to.port, why: NO_HTTP });
       inner.destroy();
       return;
     }
@@ -91,7 +97,9 @@ export class TlsEnding {
     // Reading all roots takes some milliseconds.
     this.#outward ??= createSecureContext({ ca: this.#roots });
     const means = { way, outward: this.#outward, injector: this.#injector };
-    await new EndedConnection(tool, to, means).serve();
+    if (tool.alpnProtocol !== 'h2') return new EndedConnection(tool, to, means).serve();
+    const { EndedHttp2 } = await import('./ended-http2.ts');
+    return new EndedHttp2(tool, to, means).serve();
   }
 }
 

@@ -1,0 +1,104 @@
+import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import { IS_COMPILED } from '../../util/is-compiled.ts';
+import { identify, isRunning, readProcess } from '../../util/process-table.ts';
+import { newSha256 } from '../../util/sha256.ts';
+import { ACOR_VERSION } from '../../util/version.ts';
+import { findProject, userFolder } from '../config/find.ts';
+import { inheritedFrom } from './caller.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Variables that a process reads once, at its start. */
+const READ_AT_START =
+  /^(?:HOME|PATH|TZ|TMPDIR|LANG|LANGUAGE|LC_\w+|LD_\w+|MALLOC_\w+|XDG_\w+|BUN_\w+|NODE_\w+|SSL_CERT_\w+|OPENSSL_\w+|\w+_proxy|\w+_PROXY)$/;
+const KEY_CHARS = 32;
+const NAME = /^(\d+)-(\d+)\.(idle|busy)$/;
+/** A process that starts has this long until another one may be started. */
+export const START_LIMIT_MS = 30_000;
+export const STARTING = 'starting';
+
+/** A process of the host, by the name of its socket. */
+export interface HostProcess {
+  pid: number;
+  state: 'idle' | 'busy';
+  /** The name of its socket in the folder. */
+  name: string;
+}
+
+/** Where the processes of hosts listen: the session's folder for sockets, else the user's cache. */
+export function hostsFolder(env: Env): string {
+  const runtime = env['XDG_RUNTIME_DIR'];
+  const base =
+    runtime && isAbsolute(runtime) ? join(runtime, 'acor') : userFolder('XDG_CACHE_HOME', '.cache', env);
+  return join(base, 'host');
+}
+
+/**
+ * The folder of the host for a caller: of this user, project and program, and for what the tools of such a caller inherit. Everything that it
+ * depends on is in its name, so that a caller never meets a process that would run its tools in another way. Undefined where no process may
+ * stand in for the caller.
+ */
+export function hostFolder(cwd: string, env: Env): string | undefined {
+  if (!IS_COMPILED || process.platform !== 'linux') return undefined;
+  const inherited = inheritedFrom('self');
+  if (inherited === undefined) return undefined;
+  const { dev, ino, size, mtimeMs } = statSync(process.execPath);
+  const parts = [
+    ACOR_VERSION,
+    [process.execPath, dev, ino, size, mtimeMs],
+    findProject(cwd).root,
+    Object.entries(variablesAtStart(env)).sort(([left], [right]) => (left < right ? -1 : 1)),
+    inherited,
+  ];
+  const key = newSha256().update(JSON.stringify(parts)).digest('hex').slice(0, KEY_CHARS);
+  return join(hostsFolder(env), key);
+}
+
+/** The variables that belong to a process of the host; it gets all others with each call. */
+export function variablesAtStart(env: Env): Record<string, string> {
+  const given = Object.entries(env).filter(
+    ([name, value]) => value !== undefined && READ_AT_START.test(name),
+  );
+  return Object.fromEntries(given as [string, string][]);
+}
+
+/** The folders of all hosts of this user. */
+export function foldersOfHosts(env: Env): string[] {
+  const all = hostsFolder(env);
+  return namesIn(all)
+    .map((name) => join(all, name))
+    .filter(isPrivate);
+}
+
+/** Whether the folder is this user's alone: another user could otherwise listen there. False where it does not exist. */
+export function isPrivate(folder: string): boolean {
+  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  return stats?.isDirectory() === true && stats.uid === process.getuid?.() && (stats.mode & 0o077) === 0;
+}
+
+/** The name of this process's socket, without its state. */
+export function ownName(): string {
+  return `${process.pid}-${readProcess(process.pid)?.startTime ?? 0}`;
+}
+
+/** What the folder contains; names of other files are left out. */
+export function processesIn(folder: string): HostProcess[] {
+  return namesIn(folder).flatMap((name) => {
+    const [, pid, , state] = NAME.exec(name) ?? [];
+    return state === undefined ? [] : [{ pid: Number(pid), state: state as HostProcess['state'], name }];
+  });
+}
+
+/** Whether the process of a socket still runs. */
+export function isLive({ pid, name }: HostProcess): boolean {
+  return isRunning({ ...identify(pid), start_time: Number(NAME.exec(name)?.[2]) });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, statSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCode } from '../../util/error-code.ts';
+import { findProject } from '../config/find.ts';
+import {
+  hostFolder,
+  isLive,
+  isPrivate,
+  processesIn,
+  START_LIMIT_MS,
+  STARTING,
+  variablesAtStart,
+} from './host-folder.ts';
+
+/** As many calls at once as this are answered by waiting processes; more run by themselves. */
+const MAX_PROCESSES = Math.max(2, navigator.hardwareConcurrency);
+
+/**
+ * Starts one more process of the host for later calls, in a session of its own, unless there are enough or one is starting. A caller that has found no
+ * waiting process calls it after its own work, so it delays nothing and a failure changes nothing.
+ */
+export function startHost(cwd: string, env: Readonly<Record<string, string | undefined>>): void {
+  const folder = hostFolder(cwd, env);
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!isPrivate(folder) || processesIn(folder).filter(isLive).length >= MAX_PROCESSES) return;
+  if (!announce(join(folder, STARTING))) return;
+  const child = spawn(process.execPath, ['host', 'serve', '--cwd', findProject(cwd).root], {
+    cwd: '/',
+    env: variablesAtStart(env),
+    detached: true,
+    stdio: 'ignore',
+  });
+  child.on('error', () => {});
+  child.unref();
+}
+
+/** Whether this process is the one that starts the next. The new process removes the file when it listens. */
+function announce(file: string): boolean {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+    return true;
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') return false;
+  }
+  const since = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (Date.now() - since < START_LIMIT_MS) return false;
+  try {
+    unlinkSync(file);
+  } catch {}
+  return false;
+}

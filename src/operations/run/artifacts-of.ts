@@ -1,0 +1,23 @@
+import { summariseLog } from '../../core/run/read-log.ts';
+import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
+import { isOrchestration } from '../../protocol/run.ts';
+import type { AcorApp } from '../acor-app.ts';
+
+/** An artifact, and the run that made it. */
+export type FoundArtifact = MeasuredArtifact & { madeBy: string };
+
+/** Deeper workflows of workflows are not followed. */
+const MAX_DEPTH = 8;
+
+/** The artifacts of a run, and those of the steps of a workflow or a pipe, in the order of the steps' starts. */
+export async function artifactsOf(app: AcorApp, runId: string, depth = 0): Promise<FoundArtifact[]> {
+  const { store, index: openIndex } = await app.project();
+  const { kind } = await store.read(runId);
+  const { end } = await summariseLog(store, runId);
+  const own = ((end?.artifacts ?? []) as MeasuredArtifact[]).map((each) => ({ ...each, madeBy: runId }));
+  if (!isOrchestration(kind) || depth === MAX_DEPTH) return own;
+  const { runs } = await (await openIndex()).query({ parent: runId, order: 'oldest' });
+  const ofSteps: FoundArtifact[] = [];
+  for (const { run_id } of runs) ofSteps.push(...(await artifactsOf(app, run_id, depth + 1)));
+  return [...own, ...ofSteps];
+}

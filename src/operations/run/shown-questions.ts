@@ -1,0 +1,42 @@
+import type { RunStore } from '../../core/ports/run-store.ts';
+import { answerSteps, readQuestion } from '../../core/run/answers/question.ts';
+import { stepsForOpenQuestions, waitingBelow } from '../../core/supervision/follow-run.ts';
+import { type OpenQuestion, openQuestionsOf, shownQuestionsOf } from '../../core/supervision/run-status.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
+import { isFinal } from '../../protocol/run.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { commandOf } from '../command-forms.ts';
+
+/** The questions that a reader of a run is shown: its own, and those of the runs that its tool has started. */
+export async function questionsToShow(
+  store: RunStore,
+  record: Pick<RunRecord, 'run_id' | 'state'>,
+): Promise<OpenQuestion[]> {
+  const { run_id } = record;
+  const own = (await shownQuestionsOf(store, record)).map((question) => withAnswer(run_id, question));
+  if (isFinal(record.state)) return own;
+  const below = await waitingBelow(store, run_id);
+  const asked = await Promise.all(
+    below.map(async ({ run_id: child }) =>
+      (await openQuestionsOf(store, child)).map((question) => ({
+        run_id: child,
+        ...withAnswer(child, question),
+      })),
+    ),
+  );
+  return [...own, ...asked.flat()];
+}
+
+/** The steps that answer them. */
+export async function answersToShow(store: RunStore, runId: string): Promise<NextStep[]> {
+  const below = await waitingBelow(store, runId);
+  const ids = [runId, ...below.map(({ run_id }) => run_id)];
+  return (await Promise.all(ids.map((id) => stepsForOpenQuestions(store, id)))).flat();
+}
+
+/** Adds the form of the command where no ready one can be offered, because only the caller knows a valid answer. */
+export function withAnswer(runId: string, question: OpenQuestion): OpenQuestion {
+  if (answerSteps(runId, readQuestion({ ...question })).length > 0) return question;
+  const input = { run: runId, action_id: question.action_id, value: 'JSON' };
+  return { ...question, answer_with: commandOf({ operation: 'run.answer', input, why: '' }) };
+}

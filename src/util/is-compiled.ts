@@ -1,0 +1,2 @@
+/** Whether this process is the compiled program: its modules are in a file system inside the executable. */
+export const IS_COMPILED = /^(?:\/\$bunfs|[A-Z]:[\\/]~BUN)/.test(import.meta.dirname);
