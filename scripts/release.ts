@@ -19,6 +19,7 @@ import { type Digests, digestsOf } from './release-parts/digests.ts';
 import { homebrewFormula } from './release-parts/homebrew-formula.ts';
 import { provenance } from './release-parts/provenance.ts';
 import { releaseNotes } from './release-parts/release-notes.ts';
+import { stageCompose } from './stage-compose.ts';
 import { stagePackage, stagePlatform } from './stage-package.ts';
 import { thirdPartyLicenses } from './third-party-licenses.ts';
 
@@ -42,6 +43,8 @@ try {
   console.error('release: packing');
   stagePackage(join(work, 'acor'));
   pack(join(work, 'acor'));
+  await stageCompose(join(work, 'compose'));
+  pack(join(work, 'compose'));
   for (const platform of built) {
     const staged = join(work, platform.id);
     stagePlatform(staged, platform, join(folder, programName(platform)));

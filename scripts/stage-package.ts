@@ -60,7 +60,7 @@ export function stagePlatform(folder: string, platform: Platform, program: strin
 }
 
 /** The mask of the user who makes a release must not be seen in it. */
-function settleModes(folder: string): void {
+export function settleModes(folder: string): void {
   for (const path of filesIn(folder)) {
     const file = join(folder, path);
     chmodSync(file, statSync(file).mode & 0o100 ? 0o755 : 0o644);
@@ -101,7 +101,7 @@ function ownManifest(): Manifest {
   return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 }
 
-function writeManifest(folder: string, manifest: object): void {
+export function writeManifest(folder: string, manifest: object): void {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 

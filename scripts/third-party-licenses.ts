@@ -4,11 +4,13 @@ import { dependenciesOf } from './run-dependencies.mjs';
 
 const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
 
-/** The licences of the packages whose code is in the bundle and in the compiled program, each with its whole text. */
-export function thirdPartyLicenses(root: string): string {
-  const packages = Object.keys(dependenciesOf(root)).filter(
-    (path) => path !== '' && !path.includes('@oven/'),
-  );
+/**
+ * The licences of the packages whose code is in the bundle and in the compiled program, each with its whole text; or of the named ones.
+ */
+export function thirdPartyLicenses(root: string, names?: readonly string[]): string {
+  const packages =
+    names?.map((name) => `node_modules/${name}`) ??
+    Object.keys(dependenciesOf(root)).filter((path) => path !== '' && !path.includes('@oven/'));
   const parts = packages.sort().map((path) => {
     const { name, version, license } = JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'));
     return [`${name} ${version} (${license})`, ...textsOf(root, path)].join('\n\n');

@@ -1,5 +1,5 @@
-// Writes the declarations of the six exports, and of what they import, to a new folder:
-//   bun scripts/write-types.ts FOLDER
+// Writes the declarations of the six exports, or of one of them, and of what they import, to a new folder:
+//   bun scripts/write-types.ts FOLDER [EXPORT]
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,7 @@ function libraryOf(text: string): string {
 
 const root = dirname(import.meta.dirname);
 const target = process.argv[2]!;
+const entries = process.argv[3] === undefined ? ENTRIES : [process.argv[3]];
 const emitted = mkdtempSync(join(tmpdir(), 'acor-types-'));
 try {
   const options = ['-p', join(root, 'tsconfig.types.json'), '--outDir', emitted];
@@ -22,7 +23,7 @@ try {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   // The compiler emits every source file that the exports load; their declarations need far fewer.
-  const open = ENTRIES.map((entry) => `${entry}.d.ts`);
+  const open = entries.map((entry) => `${entry}.d.ts`);
   for (const path of open) {
     const text = readFileSync(join(emitted, path), 'utf8');
     for (const [, , specifier] of text.matchAll(SPECIFIER)) {

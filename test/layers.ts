@@ -49,6 +49,7 @@ const CORE = [
   'core/authoring/validation',
   'core/authoring/adopt',
   'core/authoring/contract',
+  'core/authoring/migrate',
   'core/insights',
   'core/authoring/learn',
 ];
@@ -244,6 +245,22 @@ export const LAYERS: readonly Layer[] = [
     packages: ['zod'],
     node: true,
     note: 'judges a command line by the contract of seed 004, with what adopt reads and runs',
+  },
+  {
+    folder: 'core/authoring/migrate',
+    folders: [
+      'protocol',
+      'util',
+      'core/config',
+      'core/registry',
+      'core/run',
+      'core/adapters',
+      'core/authoring/adopt',
+      'core/authoring/contract',
+    ],
+    packages: ['zod'],
+    node: true,
+    note: 'a tool for each call of a program, from its help and a recorded run, and its wrapper',
   },
   {
     folder: 'core/authoring/learn',

@@ -8,8 +8,7 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { AppError, defineCli, defineOperation, serve } from 'acor/compose';
-import * as z from 'zod';
+import { AppError, defineCli, defineOperation, serve, z } from 'acor/compose';
 
 interface Doubles {
   cwd: string;

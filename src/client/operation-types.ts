@@ -182,6 +182,165 @@ export interface OperationTypes {
       dry_run: boolean;
     };
   };
+  /** Call a migrated program: its tools are commands, and each answer is one envelope. */
+  'compose.call': {
+    input: {
+      /** The program, which is the category of its tools. */
+      program: string;
+      /** The command and its flags: everything behind the program is for the wrapper. */
+      args?: Array<string> | undefined;
+    };
+    data: {
+      /** The exit code. */
+      exit: number;
+      /** What the command printed: an envelope, or a help text. */
+      answer: string;
+    };
+  };
+  /** Migrate a program: write a tool for each call, a wrapper, tests and notices, and judge the result. */
+  'compose.migrate': {
+    input: {
+      /** A program on the PATH, or a path. */
+      program: string;
+      /** A call that becomes a tool: what every call has, then -- and the arguments of the recorded one, such as "log --format=%H -- --max-count 3". */
+      call?: Array<string> | undefined;
+      /** A YAML file of such calls, with inputs, the form of the output, and error codes. */
+      primitives?: string | undefined;
+      /** The folder for the tools; by default the first of project.tools_dirs. */
+      output?: string | undefined;
+      /** The token of `compose plan`: nothing is written when it has changed. */
+      plan?: string | undefined;
+      /** Show what would be written, as `compose plan` does. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      program: string;
+      tools: Array<{
+        name: string;
+        /** Its words in the wrapper. */
+        command: string;
+        /** The arguments that every call has. */
+        call: Array<string>;
+        /** The words of the old command. */
+        replaces: Array<string>;
+        /** The declared form of its output. */
+        output: string;
+        inputs: number;
+        /** The arguments of the recorded call. */
+        recorded: Array<string>;
+        /** What a person should check; the manifest has it as comments. */
+        uncertain: Array<{
+          input: string;
+          check: string;
+        }>;
+      }>;
+      files: Array<{
+        path: string;
+        text?: string | undefined;
+      }>;
+      score: {
+        /** Of the program, from 0 to 100. */
+        before: number;
+        /** Of the wrapper; null until it is written. */
+        after: number | null;
+      };
+      /** Findings of the program that the wrapper does not have. */
+      resolved: Array<{
+        rule: string;
+        severity: string;
+        message: string;
+      }>;
+      /** Findings of the wrapper. */
+      remaining: Array<{
+        rule: string;
+        severity: string;
+        message: string;
+      }>;
+      /** What the migration could not raise, and what would. */
+      not_raised: Array<{
+        what: string;
+        why: string;
+      }>;
+      /** How many commands the program has, and how many of them tools replace. */
+      coverage: {
+        commands: number;
+        migrated: number;
+      };
+      /** Of the files: `compose migrate --plan` refuses to write others. */
+      plan_token: string;
+      dry_run: boolean;
+    };
+  };
+  /** Show what a migration of a program would write: a tool for each call, a wrapper, tests and notices. */
+  'compose.plan': {
+    input: {
+      /** A program on the PATH, or a path. */
+      program: string;
+      /** A call that becomes a tool: what every call has, then -- and the arguments of the recorded one, such as "log --format=%H -- --max-count 3". */
+      call?: Array<string> | undefined;
+      /** A YAML file of such calls, with inputs, the form of the output, and error codes. */
+      primitives?: string | undefined;
+      /** The folder for the tools; by default the first of project.tools_dirs. */
+      output?: string | undefined;
+    };
+    data: {
+      program: string;
+      tools: Array<{
+        name: string;
+        /** Its words in the wrapper. */
+        command: string;
+        /** The arguments that every call has. */
+        call: Array<string>;
+        /** The words of the old command. */
+        replaces: Array<string>;
+        /** The declared form of its output. */
+        output: string;
+        inputs: number;
+        /** The arguments of the recorded call. */
+        recorded: Array<string>;
+        /** What a person should check; the manifest has it as comments. */
+        uncertain: Array<{
+          input: string;
+          check: string;
+        }>;
+      }>;
+      files: Array<{
+        path: string;
+        text?: string | undefined;
+      }>;
+      score: {
+        /** Of the program, from 0 to 100. */
+        before: number;
+        /** Of the wrapper; null until it is written. */
+        after: number | null;
+      };
+      /** Findings of the program that the wrapper does not have. */
+      resolved: Array<{
+        rule: string;
+        severity: string;
+        message: string;
+      }>;
+      /** Findings of the wrapper. */
+      remaining: Array<{
+        rule: string;
+        severity: string;
+        message: string;
+      }>;
+      /** What the migration could not raise, and what would. */
+      not_raised: Array<{
+        what: string;
+        why: string;
+      }>;
+      /** How many commands the program has, and how many of them tools replace. */
+      coverage: {
+        commands: number;
+        migrated: number;
+      };
+      /** Of the files: `compose migrate --plan` refuses to write others. */
+      plan_token: string;
+      dry_run: boolean;
+    };
+  };
   /** Set a key of the configuration; comments stay, and the value is checked first. */
   'config.set': {
     input: {

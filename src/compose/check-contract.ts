@@ -1,7 +1,4 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { runCli } from './app.ts';
+import { type CapturedCall, captureCli } from './capture-cli.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
 import { findCommand } from './find-command.ts';
 import { GLOBAL_FLAGS } from './globals.ts';
@@ -48,13 +45,15 @@ export async function checkContract<C>(
       problems.push({ command, message: 'the command is missing', fix: `Add '${app.name} ${command}'.` });
       continue;
     }
-    problems.push(...answerProblems(command, await call(app, words, io), [0, 2]));
+    problems.push(...answerProblems(command, await captureCli(app, words, io), [0, 2]));
   }
   for (const { command } of shown) {
-    const called = await call(app, [...command.split(' '), NO_FLAG], io);
+    const called = await captureCli(app, [...command.split(' '), NO_FLAG], io);
     problems.push(...answerProblems(`${command} ${NO_FLAG}`, called, [1]));
   }
-  problems.push(...answerProblems('acor-no-such-word', await call(app, ['acor-no-such-word'], io), [1]));
+  problems.push(
+    ...answerProblems('acor-no-such-word', await captureCli(app, ['acor-no-such-word'], io), [1]),
+  );
   return problems;
 }
 
@@ -117,15 +116,10 @@ function isCallOf<C>(app: CliApp<C>, example: string, command: string): boolean 
   return program === app.name && findCommand(app.routes, words, app.aliases).route?.command === command;
 }
 
-interface Called {
-  exit: number;
-  stdout: string;
-}
-
 /** What is wrong with an answer: it is one envelope, and its exit code is one of these. */
 function answerProblems(
   command: string,
-  { exit, stdout }: Called,
+  { exit, stdout }: CapturedCall,
   exits: readonly number[],
 ): ContractProblem[] {
   const problems: ContractProblem[] = [];
@@ -161,31 +155,5 @@ function parsed(stdout: string): ParsedEnvelope | undefined {
     return JSON.parse(lines[0]!) as ParsedEnvelope;
   } catch {
     return undefined;
-  }
-}
-
-/** One command line in this process, with files for its streams. */
-async function call<C>(app: CliApp<C>, argv: readonly string[], io: Partial<CliIo>): Promise<Called> {
-  const folder = mkdtempSync(join(tmpdir(), 'check-contract-'));
-  const out = openSync(join(folder, 'out'), 'w');
-  const err = openSync(join(folder, 'err'), 'w');
-  try {
-    const exit = await runCli(app, [...argv], {
-      stdoutFd: out,
-      stderrFd: err,
-      stdoutIsTTY: false,
-      stdinIsTTY: false,
-      columns: undefined,
-      env: {},
-      cwd: folder,
-      signal: new AbortController().signal,
-      readStdin: async () => '',
-      ...io,
-    });
-    return { exit, stdout: readFileSync(join(folder, 'out'), 'utf8') };
-  } finally {
-    closeSync(out);
-    closeSync(err);
-    rmSync(folder, { recursive: true, force: true });
   }
 }

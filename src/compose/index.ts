@@ -1,3 +1,4 @@
+export * as z from 'zod';
 export { nearest } from '../util/nearest.ts';
 export { runCli } from './app.ts';
 export { AppError, type AppErrorOptions, EXIT, type ExitCode } from './app-error.ts';

@@ -26,6 +26,12 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     ...formOf('compose.audit'),
     load: async () => (await import('./compose/compose-audit.ts')).composeAudit,
   },
+  { ...formOf('compose.call'), load: async () => (await import('./compose/compose-call.ts')).composeCall },
+  {
+    ...formOf('compose.migrate'),
+    load: async () => (await import('./compose/compose-migrate.ts')).composeMigrate,
+  },
+  { ...formOf('compose.plan'), load: async () => (await import('./compose/compose-migrate.ts')).composePlan },
   { ...formOf('config.set'), load: async () => (await import('./system/config-change.ts')).configSet },
   { ...formOf('config.show'), load: async () => (await import('./system/config-show.ts')).configShow },
   { ...formOf('config.unset'), load: async () => (await import('./system/config-change.ts')).configUnset },

@@ -3,6 +3,7 @@ import { flagOf, INPUT_NAME, INPUT_NAME_RULE } from './input-types.ts';
 import { type InputSpec, inputSpec } from './manifest-inputs.ts';
 import { mapMistakes } from './manifest-map.ts';
 import { markerMistakes } from './manifest-markers.ts';
+import { outputMistakes } from './manifest-output.ts';
 import {
   leastLevel,
   PERMISSION_LEVELS,
@@ -32,14 +33,7 @@ export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): G
       'Remove one of them.',
     );
   }
-  if (file['output'] === 'json' && file['adapter'] !== 'plain') {
-    yield at(
-      ['output'],
-      'output-needs-plain',
-      "'output: json' goes with 'adapter: plain'",
-      'Add adapter: plain, or remove output.',
-    );
-  }
+  yield* outputMistakes(file);
   yield* mapMistakes(file['map'], file['adapter']);
   yield* markerMistakes(file['markers'], file['adapter']);
   yield* inputMistakes(file['inputs']);

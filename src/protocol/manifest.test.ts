@@ -95,6 +95,20 @@ describe('the mistakes between the keys of a manifest', () => {
     ['entry beside command', { entry: 'cli.py', command: ['true'] }, 'entry-or-command'],
     ['inputs beside input_schema', { inputs: [], input_schema: {} }, 'inputs-or-schema'],
     ['output: json without adapter: plain', { output: 'json' }, 'output-needs-plain'],
+    ['a form of output without adapter: plain', { output: { format: 'csv' } }, 'output-needs-plain'],
+    ['columns without names', { adapter: 'plain', output: 'columns' }, 'output-columns'],
+    [
+      'a setting of another form',
+      { adapter: 'plain', output: { format: 'json', columns: ['a'] } },
+      'output-setting',
+    ],
+    ['errors without text', { errors: [{ exit: 1, code: 'E_USAGE' }] }, 'errors-need-text'],
+    ['an error without a sign', { adapter: 'plain', errors: [{ code: 'E_USAGE' }] }, 'error-rule'],
+    [
+      'an error with an invalid pattern',
+      { adapter: 'plain', errors: [{ match: '(', code: 'E_USAGE' }] },
+      'pattern',
+    ],
     ['two inputs of one flag', { inputs: [{ name: 'a_b' }, { name: 'a-b' }] }, 'duplicate-input'],
     [
       'an own flag that another input has',

@@ -3,6 +3,7 @@ import { mistakesBetweenKeys } from './manifest-checks.ts';
 import { inputSpec } from './manifest-inputs.ts';
 import { mapRule } from './manifest-map.ts';
 import { ownMarker } from './manifest-markers.ts';
+import { errorRule, outputSpec } from './manifest-output.ts';
 import { type Permissions, permissionsSpec, settlePermissions } from './manifest-permissions.ts';
 import {
   injectionHosts,
@@ -49,10 +50,16 @@ export const manifestFile = z
     command: commandLine.optional().describe('A program and its first arguments, instead of an entry.'),
     language: z.string().optional().describe('Defaults to the language of the entry.'),
     adapter: z.enum(ADAPTERS).default('jsonl').describe("How the tool's stdout is read."),
-    output: z
-      .enum(['text', 'json'])
+    output: outputSpec
       .default('text')
-      .describe('For adapter plain: the whole of stdout is one JSON value.'),
+      .describe("For adapter plain: the form of the text, which becomes the result's data."),
+    errors: z
+      .array(errorRule)
+      .min(1)
+      .optional()
+      .describe(
+        'Failures of a program by exit code and by lines on stderr: the first rule that matches applies.',
+      ),
     map: z
       .array(mapRule)
       .min(1)

@@ -7,8 +7,17 @@ import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { ROUTES } from '../../src/operations/index.ts';
 import { parseLines, TestProject, until } from '../support/project.ts';
 
-/** They change nothing that lasts: two servers, and a check of the installation in a folder of its own. */
-const WITHOUT: readonly string[] = ['http.serve', 'mcp.serve', 'system.self-test'];
+/**
+ * They change nothing that lasts: two servers, a check of the installation in a folder of its own, and a plan. The commands of a wrapper have
+ * dry runs of their own.
+ */
+const WITHOUT: readonly string[] = [
+  'compose.call',
+  'compose.plan',
+  'http.serve',
+  'mcp.serve',
+  'system.self-test',
+];
 
 /** What a command needs to have something to change. */
 interface Given {
@@ -38,6 +47,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   cancel: ({ live }) => [live],
   clean: () => ['--keep', '0'],
   'compose audit': () => ['sort'],
+  'compose migrate': () => ['sort'],
   'config set': () => ['storage.keep', '5'],
   'config unset': () => ['environment.timeout_s'],
   discard: ({ layered }) => [layered],

@@ -29,7 +29,7 @@ export function buildPackages(folder: string): {
 }
 
 /** Makes a tarball as npm does, but hardly compresses it: the program has a hundred megabytes. */
-function packed(folder: string, source: string): Published {
+export function packed(folder: string, source: string): Published {
   const path = source.startsWith('/') ? source : join(folder, source);
   const manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
   const tarball = join(folder, `${manifest.name.replace('/', '-')}.tgz`);

@@ -1,8 +1,11 @@
+import { settingsOf } from '../../protocol/output-settings.ts';
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
 import type { Intake } from '../run/attempt/intake.ts';
 import { isOkExit } from '../run/outcome.ts';
+import { ErrorRules } from './error-rules.ts';
 import { LINE_WAS_CUT } from './json-object.ts';
 import { failedWith, OutputText } from './jsonl.ts';
+import { parseOutput } from './parse-output.ts';
 
 export const PLAIN: AdapterKind = { make: (context) => new PlainAdapter(context), isText: true };
 
@@ -10,25 +13,27 @@ export const PLAIN: AdapterKind = { make: (context) => new PlainAdapter(context)
 class PlainAdapter implements Adapter {
   readonly keepsEmptyLines = true;
   readonly #intake: Intake;
-  readonly #exitCodes: Readonly<Record<string, number>>;
+  readonly #manifest: AdapterContext['plan']['tool']['manifest'];
   readonly #text: OutputText;
-  /** The lines of the one JSON document (`output: json`). The output limit bounds them. */
-  readonly #json: string[] | undefined;
-  #hasCutJson = false;
+  /** The lines of an output with a declared form. The output limit bounds them. */
+  readonly #lines: string[] | undefined;
+  #hasCutLine = false;
+  readonly #errors: ErrorRules | undefined;
 
   constructor(context: AdapterContext) {
-    const { output, exit_codes } = context.plan.tool.manifest;
+    const { manifest } = context.plan.tool;
+    this.#manifest = manifest;
     this.#intake = context.intake;
     this.#text = new OutputText(context);
-    if (output === 'json') this.#json = [];
-    this.#exitCodes = exit_codes;
+    if (settingsOf(manifest.output).format !== 'text') this.#lines = [];
+    if (manifest.errors !== undefined) this.#errors = new ErrorRules(manifest.errors);
   }
 
   line(bytes: Uint8Array, start: number, end: number, cut: boolean): void {
     const msg = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
-    if (this.#json !== undefined) {
-      this.#json.push(msg);
-      this.#hasCutJson ||= cut;
+    if (this.#lines !== undefined) {
+      this.#lines.push(msg);
+      this.#hasCutLine ||= cut;
       return;
     }
     this.#text.add(bytes, start, end);
@@ -38,11 +43,15 @@ class PlainAdapter implements Adapter {
     else this.#intake.plainLine(msg);
   }
 
+  errorLine(bytes: Uint8Array, start: number, end: number): boolean {
+    this.#errors?.see(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
+    return false;
+  }
+
   end(rc: number | null): void {
     if (rc === null) return;
-    if (!isOkExit(rc, this.#exitCodes)) {
-      this.#intake.accept(failedWith(rc, this.#text));
-    } else if (this.#json !== undefined) this.#endWithJson(this.#json);
+    if (!isOkExit(rc, this.#manifest.exit_codes)) this.#fail(rc);
+    else if (this.#lines !== undefined) this.#endWithData(this.#lines);
     else {
       const data = this.#text.data();
       this.#intake.accept({
@@ -54,25 +63,47 @@ class PlainAdapter implements Adapter {
     }
   }
 
-  #endWithJson(lines: readonly string[]): void {
-    if (this.#hasCutJson) {
+  #fail(rc: number): void {
+    const failure = failedWith(rc, this.#text);
+    const known = this.#errors?.errorOf(rc);
+    if (known === undefined) this.#intake.accept(failure);
+    else {
+      const { code, line: msg, hint } = known;
+      this.#intake.accept({
+        ...failure,
+        code,
+        ...(msg !== undefined && { msg }),
+        ...(hint !== undefined && { hint }),
+      });
+    }
+  }
+
+  #endWithData(lines: readonly string[]): void {
+    const { output } = this.#manifest;
+    const { format } = settingsOf(output);
+    if (this.#hasCutLine) {
       this.#intake.accept({
         type: 'error',
         code: 'E_PROTOCOL',
-        msg: `the manifest says output: json, but the JSON ${LINE_WAS_CUT}`,
-        hint: 'Print the JSON on several lines (indented), or write it to a file in ARTIFACTS_DIR.',
+        msg: `the manifest says output: ${format}, but the ${format === 'json' ? 'JSON' : 'output'} ${LINE_WAS_CUT}`,
+        hint:
+          format === 'json'
+            ? 'Print the JSON on several lines (indented), or write it to a file in ARTIFACTS_DIR.'
+            : 'Print shorter lines, or write them to a file in ARTIFACTS_DIR.',
       });
       return;
     }
-    try {
-      this.#intake.accept({ type: 'result', status: 'ok', data: JSON.parse(lines.join('\n')) });
-    } catch (error) {
+    const parsed = parseOutput(output, lines);
+    if ('problem' in parsed) {
       this.#intake.accept({
         type: 'error',
         code: 'E_PROTOCOL',
-        msg: `the manifest says output: json, but stdout is not valid JSON: ${(error as Error).message}`,
-        hint: 'Set output: text in the manifest, or make the program print exactly one JSON document.',
+        msg: `the manifest says output: ${format}, but stdout has another form: ${parsed.problem}`,
+        hint: 'Declare the form of stdout under output in the manifest, or set output: text.',
       });
+      return;
     }
+    for (const warning of parsed.warnings) this.#intake.warnOnce(`output:${warning}`, undefined, warning);
+    this.#intake.accept({ type: 'result', status: 'ok', data: parsed.data });
   }
 }

@@ -45,7 +45,8 @@ class TextMapAdapter implements Adapter {
   }
 
   errorLine(bytes: Uint8Array, start: number, end: number): boolean {
-    return this.#context.plan.tool.manifest.from !== 'stdout' && this.#take(bytes, start, end);
+    if (this.#context.plan.tool.manifest.from !== 'stdout' && this.#take(bytes, start, end)) return true;
+    return this.#others.errorLine?.(bytes, start, end) ?? false;
   }
 
   settle(): Promise<void> {

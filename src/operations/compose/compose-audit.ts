@@ -10,8 +10,6 @@ import { splitCommand } from '../../util/shell-words.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 
-const DEADLINE_MS = 30_000;
-
 const severity = z.enum(SEVERITIES);
 
 const evidence = z.object({
@@ -207,17 +205,8 @@ async function judged(
       hint: 'Name a program, or a file in TypeScript, JavaScript, Python, Go or Rust.',
     });
   }
-  const [{ loadRuntime }, { placeOf }] = await Promise.all([
-    import('../../core/process/load-runtime.ts'),
-    import('../../core/authoring/adopt/place.ts'),
-  ]);
-  const { config } = await ctx.app.project();
-  const surroundings = { script: null, config, runtime: await loadRuntime(), cwd: ctx.cwd, env: ctx.env };
-  const found = await placeOf(target.program, surroundings);
-  const { packageOf } = await import('../../core/authoring/contract/target.ts');
-  const own = packageOf(found.place.program);
-  const folders = own === undefined ? found.place.folders : [...found.place.folders, own];
-  const place = { ...found.place, folders, deadlineMs: DEADLINE_MS };
+  const { openProgram } = await import('./open-program.ts');
+  const { place } = await openProgram(target.program, ctx);
   const request = {
     program: target.program,
     limits: { depth: settings.depth, commands: settings.commands },

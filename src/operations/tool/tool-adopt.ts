@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
 import { toolsDirsOf } from '../../core/config/load.ts';
@@ -13,6 +12,7 @@ import {
   VALIDATE,
 } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
+import { modelinesIn, writeSchema } from './manifest-schema.ts';
 
 const draftShape = z.object({
   name: z.string(),
@@ -210,25 +210,6 @@ function refuseForScript({
       hint: 'Leave it out: the manifest is written beside the script.',
     },
   );
-}
-
-/** The line that names the schema for editors in the manifest of a tool, in a project that has a place for the schema. */
-async function modelinesIn(root: string, folder: string): Promise<(name: string) => string | null> {
-  if (!existsSync(join(root, '.acor'))) return () => null;
-  const { schemaReference } = await import('../../core/authoring/scaffold/schema-files.ts');
-  return (name) => {
-    const schema = schemaReference(root, join(folder, name), 'manifest');
-    return schema && `yaml-language-server: $schema=${schema}`;
-  };
-}
-
-async function writeSchema(root: string): Promise<void> {
-  const [{ hasSchema, planSchema }, { writeFiles }] = await Promise.all([
-    import('../../core/authoring/scaffold/schema-files.ts'),
-    import('../../core/authoring/scaffold/write-files.ts'),
-  ]);
-  if (existsSync(join(root, '.acor')) && !hasSchema(root, 'manifest'))
-    writeFiles([planSchema(root, 'manifest')], root);
 }
 
 function nameTaken(names: readonly string[]): AcorError {

@@ -1,5 +1,5 @@
-import { type CalledProgram, callProgram } from '../adopt/call-program.ts';
-import type { HelpPlace } from '../adopt/help-place.ts';
+import { callProgram } from '../adopt/call-program.ts';
+import type { CalledProgram, HelpPlace } from '../adopt/help-place.ts';
 import { inTurn } from './in-turn.ts';
 import { fieldsOf, payloadOf } from './printed.ts';
 import { structuredFlag } from './structured-flag.ts';

@@ -78,7 +78,11 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'no-version': warning('config', 'The file has a version.', 'adds it'),
   'entry-or-command': error('manifest', '`entry` and `command` exclude each other.'),
   'inputs-or-schema': error('manifest', '`inputs` and `input_schema` exclude each other.'),
-  'output-needs-plain': error('manifest', '`output: json` requires `adapter: plain`.'),
+  'output-needs-plain': error('manifest', '`output` requires `adapter: plain`.'),
+  'output-columns': error('manifest', '`format: columns` names its columns.'),
+  'output-setting': error('manifest', 'A setting of `output` is one that its format reads.'),
+  'errors-need-text': error('manifest', '`errors` requires `adapter: plain` or `text-map`.'),
+  'error-rule': error('manifest', 'A rule of `errors` has an exit code or a pattern.'),
   'duplicate-input': error('manifest', 'No two inputs share a flag.'),
   'list-is-last': error('manifest', 'A positional list is the last positional input.'),
   'optional-is-last': error('manifest', 'Required positional inputs come first.'),
@@ -140,6 +144,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'duplicate-name': error('tool', 'No two tools have the same name.'),
   'dangling-link': error('tool', 'The target of a symlink exists.'),
   'link-outside': error('tool', 'The target of a symlink is in the tools folder.'),
+  'recorded-run': error(
+    'tool',
+    'A recorded output (`tests/*.json`) gives the data or the code that it gave.',
+  ),
   selftest: error('tool', 'The self-test of the tool ends well (--selftest).'),
   'built-in-code': error('error codes', 'A built-in code keeps its class.'),
   'not-in-a-project': error(

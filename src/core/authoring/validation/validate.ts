@@ -3,6 +3,7 @@ import { advice } from './checkers/advice.ts';
 import { examples } from './checkers/examples.ts';
 import { config, errorCodes, manifests, policies } from './checkers/project-files.ts';
 import { published } from './checkers/published.ts';
+import { recordedRuns } from './checkers/recorded-runs.ts';
 import { selftests } from './checkers/selftests.ts';
 import { versions } from './checkers/versions.ts';
 import { workflows } from './checkers/workflows.ts';
@@ -30,6 +31,7 @@ const CHECKERS: readonly Checker[] = [
   errorCodes,
   policies,
   published,
+  recordedRuns,
   workflows,
   versions,
   selftests,

@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { settingsOf } from '../../../protocol/output-settings.ts';
 import { kindOfName, runName } from '../../../protocol/run.ts';
 import type { RecordForm, RunLauncher } from '../../ports/run-launcher.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
@@ -82,7 +83,7 @@ function refuseDeaf({ taskId }: Stage, { name, manifest, manifestPath }: ToolEnt
 
 /** The lines of a plain program are its records, unless its adapter reads the whole output as one value. */
 function formOf({ adapter, manifest }: ToolEntry): RecordForm {
-  return adapter === 'plain' && manifest.output === 'text' ? 'lines' : 'messages';
+  return adapter === 'plain' && settingsOf(manifest.output).format === 'text' ? 'lines' : 'messages';
 }
 
 function holdsSecret(): AcorError {

@@ -1,0 +1,267 @@
+import type { OutputSettings, OutputSpec, ValueType } from '../../protocol/manifest-output.ts';
+import { settingsOf } from '../../protocol/output-settings.ts';
+import { unreachable } from '../../util/unreachable.ts';
+
+/** The data in a program's text, or the first place where it has another form than the manifest says. */
+export type ParsedOutput = { data: unknown; warnings: string[] } | { problem: string };
+
+type Row = Record<string, unknown>;
+
+/** A hostile header with many names must not multiply with many short lines. */
+const MAX_VALUES = 5_000_000;
+
+/** A line that has not the declared form. */
+class WrongForm extends Error {}
+
+/** Reads the lines of a program as the manifest declares them. The format is not `text`. */
+export function parseOutput(output: OutputSpec, lines: readonly string[]): ParsedOutput {
+  const settings = settingsOf(output);
+  const read = lines.slice(settings.skip);
+  if (settings.empty !== undefined && read.every((line) => line.trim() === ''))
+    return { data: settings.empty, warnings: [] };
+  const types = new TypedValues(settings.types);
+  try {
+    return { data: dataOf(settings, read, types), warnings: types.warnings };
+  } catch (error) {
+    if (!(error instanceof WrongForm)) throw error;
+    return { problem: error.message };
+  }
+}
+
+function dataOf(settings: OutputSettings, lines: readonly string[], types: TypedValues): unknown {
+  const { format, skip } = settings;
+  const numbered = lines
+    .map((text, at) => ({ text: text.replace(/\r$/, ''), number: at + 1 + skip }))
+    .filter(({ text }) => text.trim() !== '');
+  switch (format) {
+    case 'text':
+      throw new Error('Internal: text is not parsed');
+    case 'json':
+      return parsedJson(lines.join('\n'), '');
+    case 'jsonl':
+      return numbered.map(({ text, number }) => parsedJson(text, `line ${number}: `));
+    case 'lines':
+      return numbered.map(({ text }) => text);
+    case 'csv':
+      return csvRows(settings, lines).map((row) => types.of(row));
+    case 'columns':
+      return numbered.map(({ text }) => types.of(named(settings.columns!, splitLine(settings, text))));
+    case 'table':
+      return tableRows(
+        settings,
+        numbered.map(({ text }) => text),
+      ).map((row) => types.of(row));
+    case 'pairs':
+      return types.of(pairsOf(settings, numbered));
+    case 'paragraphs':
+      return paragraphs(lines, skip).map((part) => types.of(pairsOf(settings, part)));
+    default:
+      return unreachable(format);
+  }
+}
+
+function parsedJson(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new WrongForm(`${where}it is not valid JSON: ${(error as Error).message}`);
+  }
+}
+
+/** RFC 4180: a quoted value may hold separators, line feeds and doubled quotes. */
+function csvRows(settings: OutputSettings, lines: readonly string[]): Row[] {
+  const { columns, separator = ',', header = columns === undefined } = settings;
+  const records = csvRecords(lines, separator, settings.skip);
+  const first = header ? records.shift() : undefined;
+  const names = columns ?? first?.values ?? [];
+  refuseTooMany(names.length, records.length);
+  return records.map(({ values, number }) => {
+    if (values.length > names.length)
+      throw new WrongForm(`line ${number}: ${values.length} values for ${names.length} columns`);
+    return named(names, values);
+  });
+}
+
+function csvRecords(lines: readonly string[], separator: string, skip: number) {
+  const text = lines.join('\n').replaceAll('\r\n', '\n').replace(/\r$/, '');
+  const records: { values: string[]; number: number }[] = [];
+  let number = skip + 1;
+  let at = 0;
+  while (at < text.length) {
+    const record = { values: [] as string[], number };
+    for (let isMore = true; isMore; ) {
+      let value = '';
+      if (text[at] === '"') {
+        const start = number;
+        for (at++; ; at++) {
+          if (at >= text.length) throw new WrongForm(`line ${start}: a quote is not closed`);
+          if (text[at] === '\n') number++;
+          if (text[at] !== '"') value += text[at];
+          else if (text[at + 1] === '"') value += text[++at];
+          else break;
+        }
+        at++;
+      }
+      while (at < text.length && text[at] !== '\n' && !text.startsWith(separator, at)) value += text[at++];
+      record.values.push(value);
+      isMore = text.startsWith(separator, at) && text[at] !== '\n';
+      if (isMore) at += separator.length;
+    }
+    at++;
+    number++;
+    if (record.values.length > 1 || record.values[0] !== '') records.push(record);
+  }
+  return records;
+}
+
+/** The last column takes the rest of the line. */
+function splitLine({ columns, separator }: OutputSettings, line: string): string[] {
+  const values: string[] = [];
+  let rest = separator === undefined ? line.trim() : line;
+  while (values.length < columns!.length - 1) {
+    const found = separator === undefined ? rest.search(/\s/) : rest.indexOf(separator);
+    if (found < 0) break;
+    values.push(rest.slice(0, found));
+    rest = separator === undefined ? rest.slice(found).trimStart() : rest.slice(found + separator.length);
+  }
+  return [...values, rest];
+}
+
+function refuseTooMany(columns: number, rows: number): void {
+  if (columns * rows > MAX_VALUES)
+    throw new WrongForm(`${rows} lines with ${columns} columns are more than ${MAX_VALUES} values`);
+}
+
+function named(names: readonly string[], values: readonly string[]): Row {
+  return Object.fromEntries(names.map((name, at) => [name, values[at] ?? null]));
+}
+
+/** A table under a header: a column is where the header or a line has characters, between places that are blank in all. */
+function tableRows({ columns }: OutputSettings, lines: readonly string[]): Row[] {
+  const [header = '', ...rows] = lines.map((line) => line.replaceAll('\t', '        '));
+  const spans = spansOf([header, ...rows]);
+  refuseTooMany(spans.length, rows.length);
+  const cells = (line: string) =>
+    spans.map(([start], at) => line.slice(start, spans[at + 1]?.[0] ?? line.length).trim());
+  const merged = mergedSpans(spans, cells(header), rows.map(cells));
+  const cut = (line: string) =>
+    merged.map(([start], at) => line.slice(start, merged[at + 1]?.[0] ?? line.length).trim());
+  const names = columns ?? cut(header);
+  if (rows.length > 0 && names.length !== merged.length)
+    throw new WrongForm(`the table has ${merged.length} columns, and ${names.length} are named`);
+  return rows.map((row) => named(names, cut(row)));
+}
+
+type Span = readonly [start: number, end: number];
+
+function spansOf(lines: readonly string[]): Span[] {
+  const width = Math.max(0, ...lines.map((line) => line.length));
+  const isUsed = new Array<boolean>(width).fill(false);
+  for (const line of lines) for (let at = 0; at < line.length; at++) if (line[at] !== ' ') isUsed[at] = true;
+  const spans: Span[] = [];
+  for (let at = 0; at < width; at++) {
+    if (!isUsed[at]) continue;
+    const start = at;
+    while (at < width && isUsed[at]) at++;
+    spans.push([start, at]);
+  }
+  return spans;
+}
+
+/** `Mounted on` is one name, and a value with spaces is one value: neither begins a column of its own. */
+function mergedSpans(
+  spans: readonly Span[],
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): Span[] {
+  const merged: Span[] = [];
+  for (const [at, span] of spans.entries()) {
+    const before = merged.at(-1);
+    const isNear = before !== undefined && span[0] - before[1] === 1;
+    const isWordOfName = isNear && rows.every((row) => row[at] === '');
+    if (before !== undefined && (header[at] === '' || isWordOfName))
+      merged[merged.length - 1] = [before[0], span[1]];
+    else merged.push(span);
+  }
+  return merged;
+}
+
+interface NumberedLine {
+  text: string;
+  number: number;
+}
+
+/** `Key: value`. An indented line continues the value before it; a key that is there again adds a line to its value. */
+function pairsOf({ separator = ':' }: OutputSettings, lines: readonly NumberedLine[]): Row {
+  const pairs = new Map<string, string>();
+  let last: string | undefined;
+  for (const { text, number } of lines) {
+    const at = text.indexOf(separator);
+    const isFurther = /^\s/.test(text) && last !== undefined;
+    if (!isFurther && at <= 0)
+      throw new WrongForm(
+        `line ${number}: no '${separator}' between a name and a value: ${text.slice(0, 80)}`,
+      );
+    const name: string = isFurther ? last! : text.slice(0, at).trim();
+    const value = isFurther ? text.trim() : text.slice(at + separator.length).trim();
+    const earlier = pairs.get(name);
+    pairs.set(name, earlier === undefined ? value : `${earlier}\n${value}`);
+    last = name;
+  }
+  return Object.fromEntries(pairs);
+}
+
+function paragraphs(lines: readonly string[], skip: number): NumberedLine[][] {
+  const parts: NumberedLine[][] = [];
+  let isInside = false;
+  for (const [at, line] of lines.entries()) {
+    const text = line.replace(/\r$/, '');
+    if (text.trim() === '') isInside = false;
+    else {
+      if (!isInside) parts.push([]);
+      isInside = true;
+      parts.at(-1)!.push({ text, number: at + 1 + skip });
+    }
+  }
+  return parts;
+}
+
+const TRUE = ['true', 'yes', 'on', '1'];
+const FALSE = ['false', 'no', 'off', '0'];
+
+/** Gives values their declared types, and reports one that does not have it. */
+class TypedValues {
+  readonly warnings: string[] = [];
+  readonly #types: [string, ValueType][];
+  readonly #reported = new Set<string>();
+
+  constructor(types: Readonly<Record<string, ValueType>>) {
+    this.#types = Object.entries(types).filter(([, type]) => type !== 'string');
+  }
+
+  of(row: Row): Row {
+    for (const [name, type] of this.#types) {
+      const text = row[name];
+      if (typeof text !== 'string') continue;
+      const value = typedValue(type, text.trim());
+      if (value === null && text.trim() !== '') this.#report(name, type, text);
+      row[name] = value;
+    }
+    return row;
+  }
+
+  #report(name: string, type: ValueType, text: string): void {
+    if (this.#reported.has(name)) return;
+    this.#reported.add(name);
+    this.warnings.push(`'${name}' is not of type ${type}, and is null: '${text.slice(0, 80)}'`);
+  }
+}
+
+function typedValue(type: ValueType, text: string): unknown {
+  if (type === 'bool') {
+    if (TRUE.includes(text.toLowerCase())) return true;
+    return FALSE.includes(text.toLowerCase()) ? false : null;
+  }
+  const isNumber = type === 'int' ? /^[+-]?\d{1,15}$/ : /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+  return isNumber.test(text) ? Number(text) : null;
+}

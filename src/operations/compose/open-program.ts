@@ -1,0 +1,17 @@
+import type { OperationContext } from '../../compose/operation.ts';
+import { type AdoptPlace, placeOf } from '../../core/authoring/adopt/place.ts';
+import { packageOf } from '../../core/authoring/contract/target.ts';
+import { loadRuntime } from '../../core/process/load-runtime.ts';
+import type { AcorApp } from '../acor-app.ts';
+
+const DEADLINE_MS = 30_000;
+
+/** The sandbox in which a program is called to be judged, with the package that it belongs to. */
+export async function openProgram(program: string, ctx: OperationContext<AcorApp>): Promise<AdoptPlace> {
+  const { config } = await ctx.app.project();
+  const surroundings = { script: null, config, runtime: await loadRuntime(), cwd: ctx.cwd, env: ctx.env };
+  const found = await placeOf(program, surroundings);
+  const own = packageOf(found.place.program);
+  const folders = own === undefined ? found.place.folders : [...found.place.folders, own];
+  return { ...found, place: { ...found.place, folders, deadlineMs: DEADLINE_MS } };
+}
