@@ -29,7 +29,10 @@ export function logCall(
     run_id: RUN_ID_PATTERN.test(run) ? run : undefined,
     ms: Math.round(envelope.meta.elapsed),
   };
-  if (envelope.ok) return log(effect === 'reads' ? 'debug' : 'info', 'call', fields);
+  if (envelope.ok) {
+    log(effect === 'reads' ? 'debug' : 'info', 'call', fields);
+    return;
+  }
   const { code, class: kind } = envelope.error;
   log(OWN_PROBLEMS.includes(kind) ? 'error' : 'warn', 'call failed', { ...fields, code });
 }

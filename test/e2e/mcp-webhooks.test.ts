@@ -71,7 +71,8 @@ class Rig {
   }
 
   async run(tool = 'quick'): Promise<string> {
-    return (await this.project.envelope(['run', tool, tool === 'asks' ? '--detach' : '--no-stream'])).data.run_id;
+    return (await this.project.envelope(['run', tool, tool === 'asks' ? '--detach' : '--no-stream'])).data
+      .run_id;
   }
 
   /** Waits until so many events are delivered. */

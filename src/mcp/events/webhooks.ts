@@ -145,7 +145,7 @@ export class Webhooks {
   }
 
   async #deliver(): Promise<void> {
-    const unnamed = this.#host.open({ name: undefined, traceparent: undefined });
+    const unnamed = this.#host.open({ name: undefined, traceparent: undefined, tracestate: undefined });
     const never = new AbortController().signal;
     const { files } = await eventCallbacks(unnamed.app);
     while (files.list().length > 0) {
@@ -171,7 +171,7 @@ export class Webhooks {
   /** Delivers what is due; returns when the next try is. */
   async #deliverTo(subscription: Subscription): Promise<number> {
     const { id, name, arguments: filter, client, notBefore = '' } = subscription;
-    const open = this.#host.open({ name: client, traceparent: undefined });
+    const open = this.#host.open({ name: client, traceparent: undefined, tracestate: undefined });
     const { files, callbacks } = await eventCallbacks(open.app);
     const now = Date.now();
     if (subscription.expiresAtMs <= now || callbacks === undefined) {
