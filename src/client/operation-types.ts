@@ -271,7 +271,7 @@ export interface OperationTypes {
       dry_run: boolean;
     };
   };
-  /** Show what a migration of a program would write: a tool for each call, a wrapper, tests and notices. */
+  /** Record the named calls of a program once, and show what its migration would write. */
   'compose.plan': {
     input: {
       /** A program on the PATH, or a path. */

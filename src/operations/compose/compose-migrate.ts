@@ -82,8 +82,7 @@ const description = {
 export const composePlan = acorOperation({
   ...description,
   name: 'compose.plan',
-  summary:
-    'Show what a migration of a program would write: a tool for each call, a wrapper, tests and notices.',
+  summary: 'Record the named calls of a program once, and show what its migration would write.',
   input: z.object(shared),
   example: 'acor compose plan git --call "log --format=%H -- --max-count 3"',
   run: (given, ctx) => migrate({ ...given, dry_run: true }, ctx),
