@@ -118,8 +118,9 @@ export class AcorApp {
     try {
       await this.authorize(operation, input);
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      // An invalid policy refuses every call until it is fixed. It does not leave this one to others.
+      return !(error instanceof AcorError && error.code === 'E_POLICY_DENIED');
     }
   }
 
@@ -130,8 +131,9 @@ export class AcorApp {
     try {
       await this.#askPolicy(operation.name, [action], this.principal, input['run']);
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      // An invalid policy refuses every call until it is fixed. It does not leave this one to others.
+      return !(error instanceof AcorError && error.code === 'E_POLICY_DENIED');
     }
   }
 
