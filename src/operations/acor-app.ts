@@ -124,8 +124,9 @@ export class AcorApp {
     try {
       await this.#askPolicy(operation.name, [action], this.principal, input['run']);
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      // An invalid policy leaves nothing to others: the call reports it.
+      return !(error instanceof AcorError && error.code === 'E_POLICY_DENIED');
     }
   }
 
