@@ -145,7 +145,7 @@ export class Webhooks {
   }
 
   async #deliver(): Promise<void> {
-    const unnamed = this.#host.open({ name: undefined, traceparent: undefined, tracestate: undefined });
+    const unnamed = this.#host.open({ ...UNTRACED, name: undefined });
     const never = new AbortController().signal;
     const { files } = await eventCallbacks(unnamed.app);
     while (files.list().length > 0) {
@@ -171,7 +171,7 @@ export class Webhooks {
   /** Delivers what is due; returns when the next try is. */
   async #deliverTo(subscription: Subscription): Promise<number> {
     const { id, name, arguments: filter, client, notBefore = '' } = subscription;
-    const open = this.#host.open({ name: client, traceparent: undefined, tracestate: undefined });
+    const open = this.#host.open({ ...UNTRACED, name: client });
     const { files, callbacks } = await eventCallbacks(open.app);
     const now = Date.now();
     if (subscription.expiresAtMs <= now || callbacks === undefined) {
@@ -240,6 +240,8 @@ export class Webhooks {
   }
 }
 
+/** A delivery belongs to no trace of a client. */
+const UNTRACED = { traceparent: undefined, tracestate: undefined };
 const NOTHING_YET = { failed: 0, retryAtMs: 0, lastDeliveryAt: null, lastError: null, failedSince: null };
 
 /** Over HTTP a caller has the token of the server; its name distinguishes it from others. */
