@@ -7,6 +7,9 @@ import type { ProjectCache } from '../operations/project-cache.ts';
 import { duplicateOf, type UnixSocket } from '../util/unix-socket.ts';
 import { type Call, type FromCaller, type FromHost, say } from './wire.ts';
 
+/** A command whose caller is dead gets this long to cancel its run in order. */
+const LEFT_LIMIT_MS = 60_000;
+
 /** The connections of one caller, and its command line. */
 export interface Caller {
   control: UnixSocket;
@@ -97,7 +100,10 @@ export class RunningCall {
 
   /** A connection has ended: without the one for messages the caller is dead. */
   closed(socket: UnixSocket): void {
-    if (socket === this.#caller.control) this.interrupt('SIGKILL');
+    if (socket !== this.#caller.control) return;
+    this.interrupt('SIGKILL');
+    // Without a caller nothing may keep this process. A run that has not ended then loses its supervisor, as by a kill.
+    setTimeout(() => this.#left.resolve(1), LEFT_LIMIT_MS).unref();
   }
 
   /** Does to the command what a signal does to a process that runs it. */
