@@ -9,7 +9,7 @@ export type { OpenHost } from '../operations/project-host.ts';
 export interface Caller {
   name: string | undefined;
   traceparent: string | undefined;
-  tracestate: string | undefined;
+  tracestate?: string | undefined;
 }
 
 const MAX_NAME_CHARS = 100;
