@@ -11,6 +11,7 @@ import type { ToolEntry } from '../core/registry/registry.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
+import { callerOfSchedule } from '../protocol/run.ts';
 import { userName } from '../util/user-name.ts';
 import { commandOf } from './command-forms.ts';
 
@@ -31,6 +32,8 @@ export class AcorApp {
   readonly launcher: RunLauncher | undefined;
   /** All operations. Passed in, because the table of routes loads the operations that use this class. */
   readonly routes: readonly Route<AcorApp>[];
+  /** The schedule that makes this call. */
+  readonly #schedule: string | undefined;
   readonly #note: (line: string) => void;
   readonly #authorize: Authorize;
   readonly #projects: ProjectCache | undefined;
@@ -56,6 +59,7 @@ export class AcorApp {
     projects?: ProjectCache;
     launcher?: RunLauncher;
     config?: Readonly<Record<string, unknown>> | undefined;
+    schedule?: string;
   }) {
     this.routes = options.routes;
     this.cwd = options.cwd;
@@ -68,10 +72,12 @@ export class AcorApp {
     this.launcher = options.launcher;
     this.#projects = options.projects;
     this.#config = options.config;
+    this.#schedule = options.schedule;
   }
 
-  /** The caller for the record of a run: the agent or the client; undefined for the local user. */
+  /** The caller for the record of a run: the schedule, the agent or the client; undefined for the local user. */
   get caller(): string | undefined {
+    if (this.#schedule !== undefined) return callerOfSchedule(this.#schedule);
     return this.principal.kind === 'local-user' ? undefined : this.principal.name;
   }
 
@@ -112,8 +118,9 @@ export class AcorApp {
     try {
       await this.authorize(operation, input);
       return true;
-    } catch {
-      return false;
+    } catch (error) {
+      // An invalid policy refuses every call until it is fixed. It does not leave this one to others.
+      return !(error instanceof AcorError && error.code === 'E_POLICY_DENIED');
     }
   }
 
@@ -154,6 +161,11 @@ export class AcorApp {
     const { callerRefusals, refusedCaller } = await import('./caller-refusals.ts');
     const violations = await callerRefusals(principal, actions, run, place);
     if (violations.length > 0) throw refusedCaller(operation, violations);
+  }
+
+  /** The project, if an operation has asked for it. */
+  get openedProject(): Promise<Project> | undefined {
+    return this.#project;
   }
 
   project(): Promise<Project> {
@@ -244,9 +256,13 @@ const CALLER_ACTIONS: Readonly<Record<string, CallerAction | null>> = {
   'workflow.run': 'run',
   'run.answer': 'answer',
   'run.cancel': 'cancel',
+  'schedule.add': 'run',
+  'schedule.watch': 'run',
   'project.trust': 'approve',
   'tool.approve': 'approve',
   // They serve or continue what other calls have started, and each call is asked for by itself.
+  'host.serve': null,
+  'host.stop': null,
   'http.serve': null,
   'mcp.serve': null,
   'outbox.deliver': null,
@@ -256,7 +272,7 @@ const CALLER_ACTIONS: Readonly<Record<string, CallerAction | null>> = {
   'system.self-test': null,
 };
 
-const READS_PROJECT = /^(run|tool|workflow|prompt|resource|secret|policy)\./;
+const READS_PROJECT = /^(run|tool|workflow|prompt|resource|secret|policy|schedule)\./;
 
 /** What a call means for `who_may`; undefined where the policy has no say. */
 function actionOf(
@@ -315,10 +331,18 @@ export interface HttpRequest {
   onListening(at: { port: number; code: string }): void;
 }
 
+/** How to run a process of the host. */
+export interface HostRequest {
+  cwd: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
 /** The servers that a command can start. They are in layers above the operations, so the program's entry point (cli/main.ts) passes them in. */
 export interface Surfaces {
   /** Serves until the client disconnects (standard input and output), or until `signal` aborts (HTTP). */
   mcp(request: McpRequest): Promise<void>;
   /** Serves the HTTP API and the dashboard without end; it only ends when it cannot listen. */
   http(request: HttpRequest): Promise<never>;
+  /** Runs commands of other processes, until this one is not needed any more. */
+  host(request: HostRequest): Promise<void>;
 }
