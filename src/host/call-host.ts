@@ -132,7 +132,7 @@ class HostCall {
       return;
     }
     const { hasUnreadStdin } = await import('../util/unread-stdin.ts');
-    say<FromCaller>(this.#control, { unread: hasUnreadStdin() });
+    say<FromCaller>(this.#control, { unread: await hasUnreadStdin() });
   }
 
   #forwardSignals(): () => void {

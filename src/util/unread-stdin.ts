@@ -1,20 +1,33 @@
 import { spawnSync } from 'node:child_process';
 import { fstatSync, readFileSync } from 'node:fs';
 
-/** FIONREAD of Linux: how many bytes a pipe or a socket holds. Neither Bun nor Node offers it, and a poll reports an end like data. */
-const COUNT = 'ioctl(STDIN, 0x541B, my $held = pack("i", 0)) or exit 1; exit(unpack("i", $held) ? 0 : 1)';
+/** FIONREAD of Linux: how many bytes a pipe or a socket holds. A poll reports an end like data, so it does not tell. */
+const FIONREAD = 0x541b;
+/** Node has no ioctl. */
+const COUNT = `ioctl(STDIN, ${FIONREAD}, my $held = pack("i", 0)) or exit 1; exit(unpack("i", $held) ? 0 : 1)`;
 
 /** Whether standard input is a file, a pipe or a socket with bytes that are not read yet. It reads none: they may be for the caller's own loop. */
-export function hasUnreadStdin(): boolean {
+export async function hasUnreadStdin(): Promise<boolean> {
   try {
     const stats = fstatSync(0);
     if (stats.isFile()) return position() < stats.size;
     if (!(stats.isFIFO() || stats.isSocket()) || process.platform !== 'linux') return false;
+    if (process.versions.bun !== undefined) return (await heldBytes()) > 0;
     return spawnSync('perl', ['-e', COUNT], { stdio: ['inherit', 'ignore', 'ignore'] }).status === 0;
   } catch {
-    // Closed, or without /proc.
+    // Closed, or without /proc, or without the C library of this name.
     return false;
   }
+}
+
+/** Without a process: starting one takes longer than the rest of a short call. */
+async function heldBytes(): Promise<number> {
+  const { dlopen, FFIType } = await import('bun:ffi');
+  const { symbols } = dlopen('libc.so.6', {
+    ioctl: { args: [FFIType.i32, FFIType.u64, FFIType.ptr], returns: FFIType.i32 },
+  });
+  const held = new Int32Array(1);
+  return symbols.ioctl(0, FIONREAD, held) === 0 ? held[0]! : 0;
 }
 
 function position(): number {
