@@ -32,8 +32,12 @@ export async function endInLog(store: RunStore, runId: string): Promise<RunnerEn
   }
 }
 
-export function changeFrom({ state, code, rc, signal, duration_s, attempt, ts }: RunnerEnd): EndChange {
-  return { state, code, message: null, rc, signal, duration_s, ended_at: ts, attempt };
+/** What the end says of the record: what the seal covers must be in both. */
+export function changeFrom(end: RunnerEnd): EndChange & Pick<RunRecord, 'usage' | 'cost' | 'cost_usd'> {
+  const { state, code, message = null, rc, signal, duration_s, attempt, ts, cost = null } = end;
+  const usage = { cpu_s: end.usage.cpu_s, max_rss_bytes: end.usage.max_rss_bytes };
+  const change = { state, code, message, rc, signal, duration_s, ended_at: ts, attempt };
+  return { ...change, usage, cost, cost_usd: cost?.usd ?? null };
 }
 
 export function lostMessage({ supervisor }: RunRecord): string {
