@@ -46,6 +46,8 @@ const NEEDED = {
   groff: 'groff-base',
   tmux: 'tmux',
   chromium: 'chromium',
+  jq: 'jq',
+  sqlite3: 'sqlite3',
 };
 
 /** Sandboxes and limits work differently for root, so if root runs the suite, this user runs their tests as well. */

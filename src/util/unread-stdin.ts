@@ -13,7 +13,7 @@ export async function hasUnreadStdin(): Promise<boolean> {
     if (stats.isFile()) return position() < stats.size;
     if (!(stats.isFIFO() || stats.isSocket()) || process.platform !== 'linux') return false;
     if (process.versions.bun !== undefined) return (await heldBytes()) > 0;
-    return spawnSync('perl', ['-e', COUNT], { stdio: ['inherit', 'ignore', 'ignore'] }).status === 0;
+    return spawnSync('/usr/bin/perl', ['-e', COUNT], { stdio: ['inherit', 'ignore', 'ignore'] }).status === 0;
   } catch {
     // Closed, or without /proc, or without the C library of this name.
     return false;

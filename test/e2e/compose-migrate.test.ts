@@ -119,6 +119,14 @@ describe('acor compose migrate', { skip: missing.length > 0 ? `needs ${missing.j
     assert.match(again.error!.message, /the project has these already: git-log/);
   });
 
+  it('refuses to migrate nothing, with the form of a call, and its plan does not offer it', async () => {
+    const { code, error } = await project.envelope(['compose', 'migrate', 'git']);
+    assert.deepEqual([code, error.code], [1, 'E_USAGE']);
+    assert.match(error.hint, /--call/);
+    const { data, meta } = await project.envelope(['compose', 'plan', 'git']);
+    assert.deepEqual([data.tools, meta.next ?? []], [[], []]);
+  });
+
   it('raises the score of real programs, and says what it could not raise', async () => {
     for (const program of PROGRAMS.slice(1)) {
       const { ok, data, error } = await project.envelope([

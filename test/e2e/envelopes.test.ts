@@ -55,6 +55,8 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   learn: () => ['--dry-run', 'quick'],
   artifact: ({ run }) => [run, '1'],
   'compose audit': () => ['sort', '--dry-run'],
+  'compose migrate': () => ['seq', '--call', '-- 3', '--dry-run'],
+  'compose plan': () => ['seq', '--call', '-- 3'],
   'config set': () => ['storage.keep', '5'],
   'config unset': () => ['storage.keep'],
   complete: () => ['bash', '--json'],
@@ -81,9 +83,9 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   'workflow run': () => ['flow', '--no-stream'],
 };
 
-/** Commands whose success needs a tool that waits for it, a client, an agent or a layer: `questions.test.ts`, `mcp.test.ts`,
- * `serve.test.ts`, `task.test.ts` and `kept-writes.test.ts` have them. */
-const ELSEWHERE = ['answer', 'apply', 'discard', 'mcp', 'serve', 'task', 'undo'];
+/** Commands whose success needs a tool that waits for it, a client, an agent, a layer or a migrated program: `questions.test.ts`,
+ * `mcp.test.ts`, `serve.test.ts`, `task.test.ts`, `kept-writes.test.ts` and `compose-migrate.test.ts` have them. */
+const ELSEWHERE = ['answer', 'apply', 'compose call', 'discard', 'mcp', 'serve', 'task', 'undo'];
 
 /** Commands that answer in a project with an invalid configuration. Every other command fails there. */
 const WITHOUT_CONFIG: readonly string[] = [
@@ -94,6 +96,7 @@ const WITHOUT_CONFIG: readonly string[] = [
   'errors',
   'explain',
   'health',
+  'host stop',
   'man',
   'self-test',
   'tools',

@@ -145,14 +145,15 @@ async function migrate(
     { services, cwd: ctx.cwd, env: ctx.env },
     ctx.signal,
   );
+  const isEmpty = migration.tools.length === 0;
+  if (isEmpty && !given.dry_run) throw nothingToMigrate(given.program, migration);
   await refuseTaken(migration, ctx);
   if (given.plan !== undefined && given.plan !== migration.token) throw planChanged(given.program);
   if (!given.dry_run) {
     write(migration);
     await writeSchema(config.root);
   }
-  const after =
-    given.dry_run || migration.tools.length === 0 ? undefined : await judgeWrapper(name, opened.place, ctx);
+  const after = given.dry_run ? undefined : await judgeWrapper(name, opened.place, ctx);
   const left = new Set(after?.findings.map(({ rule }) => rule));
   const { files, token, ...report } = migration;
   const again = {
@@ -176,7 +177,9 @@ async function migrate(
       dry_run: given.dry_run,
     },
     next: given.dry_run
-      ? [{ operation: 'compose.migrate', input: { ...again, plan: token }, why: 'Write exactly this.' }]
+      ? isEmpty
+        ? []
+        : [{ operation: 'compose.migrate', input: { ...again, plan: token }, why: 'Write exactly this.' }]
       : [
           VALIDATE,
           { operation: 'compose.call', input: { program: name, args: ['tools'] }, why: 'See its commands.' },
@@ -219,6 +222,16 @@ async function refuseTaken({ files, tools }: Migration, ctx: OperationContext<Ac
     hint: 'ACOR overwrites nothing: remove them first, or name the primitives differently.',
     details: { files: there, tools: taken },
     next: [LIST_TOOLS],
+  });
+}
+
+function nothingToMigrate(program: string, { not_raised }: Migration): AcorError {
+  return new AcorError('E_USAGE', `no call of ${program} was named that can become a tool`, {
+    hint: 'Name a call that succeeds here, as in --call "log --format=%H -- --max-count 3".',
+    details: { not_raised },
+    next: [
+      { operation: 'compose.plan', input: { program }, why: 'See the commands that tools could replace.' },
+    ],
   });
 }
 

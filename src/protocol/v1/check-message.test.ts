@@ -143,6 +143,8 @@ describe('the schemas of the runner events', () => {
         if (field === 'answer') continue;
         // Logs of earlier builds do not name the kind of a run.
         if (subject === 'runner_start' && field === 'kind') continue;
+        // Nor do their ends say what happened.
+        if (subject === 'runner_end' && field === 'message') continue;
         const { [field]: _, ...rest } = message;
         assert.equal(schema.safeParse(rest).success, false, `${at} without ${field}`);
         refused++;

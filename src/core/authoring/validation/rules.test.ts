@@ -22,6 +22,7 @@ const PLACES = [
   'core/workflow/check',
   'protocol/manifest-checks.ts',
   'protocol/manifest-inputs.ts',
+  'protocol/manifest-output.ts',
   'protocol/manifest-secrets.ts',
   'protocol/config-file.ts',
   'protocol/published-resource.ts',
