@@ -18,6 +18,7 @@ const LEAST_FILES = 300;
 /** Files of the core and the protocol that may hold a command line of ACOR, and why. */
 const MAY_HOLD_COMMANDS: Readonly<Record<string, string>> = {
   'core/authoring/agents/agents.ts': 'it writes the settings of agents, which start ACOR by its command',
+  'core/authoring/migrate/programs.ts': 'it writes programs for shells, which start ACOR by its command',
   'core/authoring/scaffold/planned-file.ts': 'it recognises the first line of a file that ACOR wrote',
   'core/authoring/scaffold/existing/python-imports.ts': 'it writes an import of the Python package acor',
   'protocol/config-file.ts': 'the descriptions are documentation, in the schema for editors',
@@ -45,6 +46,7 @@ const MADE_STEPS: readonly NextStep[] = [
   steps.waitFor(r),
   steps.cancelRun(r),
   steps.resumeRun(r, { force: true }),
+  steps.retryRun(r, { force: true }),
   steps.resumeWorkflow(r),
   steps.previewReplay(r),
   steps.diffRun(r),

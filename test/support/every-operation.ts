@@ -10,6 +10,7 @@ export const CALLABLE = ROUTES.filter(
 
 /** Operations that fail in this project: they need a run with a layer, a person, or an agent. */
 export const FAILING: Readonly<Record<string, string>> = {
+  'compose.call': 'E_TOOL_NOT_FOUND',
   'run.apply': 'E_APPROVAL_REQUIRED',
   'run.discard': 'E_USAGE',
   'run.undo': 'E_APPROVAL_REQUIRED',
@@ -64,8 +65,8 @@ export function inputsOf(ids: Runs): Inputs {
     'agents.remove': () => ({ dry_run: true }),
     'compose.audit': () => ({ target: 'sort', dry_run: true }),
     'compose.call': () => ({ program: 'sort', args: ['tools'] }),
-    'compose.migrate': () => ({ program: 'sort', dry_run: true }),
-    'compose.plan': () => ({ program: 'sort' }),
+    'compose.migrate': () => ({ program: 'seq', call: ['-- 3'], dry_run: true }),
+    'compose.plan': () => ({ program: 'seq', call: ['-- 3'] }),
     'config.set': () => ({ key: 'storage.keep', value: '5', dry_run: true }),
     'config.show': () => ({}),
     'config.unset': () => ({ key: 'storage.keep', dry_run: true }),
