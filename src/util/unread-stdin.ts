@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fstatSync, readFileSync } from 'node:fs';
 
-/** FIONREAD of Linux: how many bytes a pipe or a socket holds. A poll reports an end like data, so it does not tell. */
+/** FIONREAD of Linux: how many bytes a pipe or a socket holds. A poll reports an end like data. */
 const FIONREAD = 0x541b;
 /** Node has no ioctl. */
 const COUNT = `ioctl(STDIN, ${FIONREAD}, my $held = pack("i", 0)) or exit 1; exit(unpack("i", $held) ? 0 : 1)`;

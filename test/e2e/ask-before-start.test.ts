@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -175,8 +176,24 @@ describe('a path outside of the grants', { skip: skip || noTerminal }, () => {
     symlinkSync('secret', join(outside, 'a'));
     await answer(run, 'run');
     const { error } = await ended(run);
-    assert.match(error?.code ?? '', /^E_(PERMISSION|STORAGE)$/);
+    assert.equal(error?.code, 'E_PERMISSION');
     assert.doesNotMatch(JSON.stringify(eventsOf(run)), /secret\\\\n/);
+  });
+
+  it('is the file that was asked for, not one that took its place while the question waited', async () => {
+    addReader();
+    mkdirSync(join(outside, 'a'));
+    mkdirSync(join(outside, 'b'));
+    writeFileSync(join(outside, 'a/data.txt'), 'content\n');
+    writeFileSync(join(outside, 'b/data.txt'), 'secret\n');
+    const run = await asking('reads', join(outside, 'a/data.txt'));
+    renameSync(join(outside, 'a'), join(outside, 'a-before'));
+    renameSync(join(outside, 'b'), join(outside, 'a'));
+    await answer(run, 'run');
+    const { error } = await ended(run);
+    assert.equal(error?.code, 'E_PERMISSION');
+    assert.match(error.message, /took the place of .*data\.txt while the question/);
+    assert.equal(existsSync(project.path(`.runs/${run}/work/started`)), false);
   });
 
   it('is written only after a yes, when the output is put in place', async () => {

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { AgentDecision } from '../../../protocol/policy-file.ts';
 import { errorMessage } from '../../../util/error-code.ts';
@@ -86,10 +87,12 @@ export class PermissionQuestions {
     try {
       for (const each of missing) {
         const asked = askedFor(each, this.#plan.tool.name);
+        const before = identityOf(each);
         const isAllowed = await Promise.race([this.#once(options, asked.key, async () => asked), cancelled]);
         if (reason !== undefined) return cancelledFor(reason);
         if (failed !== undefined) return failureOf(failed, workspace.dir);
         if (!isAllowed) return failureOf(refusal(each), workspace.dir);
+        if (identityOf(each) !== before) return failureOf(replaced(each), workspace.dir);
       }
       return undefined;
     } finally {
@@ -200,6 +203,21 @@ function askedFor(missing: MissingPermission, tool: string): Asked {
     context: { path: name, access, input, tool },
     ...(isGrant && { lines: { path: ['permissions', 'filesystem', access], texts: [name] } }),
   };
+}
+
+/** Which file or folder has the path now: the answer is about this one, and none that takes its place while the question waits. */
+function identityOf({ kind, name }: MissingPermission): string {
+  if (kind === 'command') return '';
+  const stats = lstatSync(name, { throwIfNoEntry: false });
+  return stats === undefined ? 'nothing' : `${stats.dev}:${stats.ino}`;
+}
+
+function replaced({ name }: MissingPermission): AcorError {
+  return new AcorError(
+    'E_PERMISSION',
+    `another file or folder took the place of ${name} while the question about it waited, so the tool was not started`,
+    { hint: 'Look at what is there now, and run the tool again.' },
+  );
 }
 
 function refusal(missing: MissingPermission): AcorError {
