@@ -105,8 +105,10 @@ describe('the environment in a launch request', () => {
     );
     assert.equal((await run.ended).state, 'completed');
     assert.equal(launched.length, 1);
-    const { TRACEPARENT, ...env } = launched[0]!.env;
+    const { TRACEPARENT, TRACESTATE, ...env } = launched[0]!.env;
     assert.match(TRACEPARENT!, /^00-0123456789abcdef0123456789abcdef-/);
+    // Empty, so that the one of the caller is not inherited.
+    assert.equal(TRACESTATE, '');
     const { TRACEPARENT: _, ...rest } = WITHOUT_TOOL;
     assert.deepEqual(env, { ...rest, ...ASKED_BY_TOOL });
   });
