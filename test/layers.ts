@@ -429,4 +429,5 @@ export const BUN_FILES: readonly string[] = [
   'core/store-files/inflate-bun.ts',
   'util/sha256.ts',
   'util/unix-socket.ts',
+  'util/unread-stdin.ts',
 ];

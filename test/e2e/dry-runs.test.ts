@@ -47,7 +47,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   cancel: ({ live }) => [live],
   clean: () => ['--keep', '0'],
   'compose audit': () => ['sort'],
-  'compose migrate': () => ['seq', '--call', '-- 3'],
+  'compose migrate': () => ['sort'],
   'config set': () => ['storage.keep', '5'],
   'config unset': () => ['environment.timeout_s'],
   discard: ({ layered }) => [layered],
