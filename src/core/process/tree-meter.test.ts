@@ -106,7 +106,9 @@ child = subprocess.Popen(["sleep", "600"])
 print("ready", child.pid, flush=True)
 time.sleep(600)`);
     const [child] = words as [number];
-    await until(() => sleeps(pid) && readFileSync(`/proc/${child}/comm`, 'utf8').trim() === 'sleep');
+    await until(
+      () => sleeps(pid) && readFileSync(`/proc/${child}/comm`, 'utf8').trim() === 'sleep' && sleeps(child),
+    );
     const meter = meterOf(pid, 1);
     const { cpuS, processes, rssBytes } = meter.measure();
     assert.deepEqual([processes, meter.anyPid, rssBytes], [1, child, stat(child)(24) * PAGE_BYTES]);
