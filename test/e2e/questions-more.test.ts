@@ -28,6 +28,40 @@ describe('questions.jsonl of a run', { skip }, () => {
   }
 });
 
+describe('an invalid question', () => {
+  const question = { type: 'action_required', action_id: 'q1', action: 'pick', options: 'fast' };
+  const toolThat = (project: TestProject, blocking: unknown, rest: string, more: object[] = []) => {
+    const lines = [{ ...question, blocking }, ...more].map((each) => JSON.stringify(each)).join('\n');
+    // By one write of cat, so that they come together.
+    project.write('tools/wrong/cli.sh', `cat <<'END'\n${lines}\nEND\n${rest}\n`, 0o755);
+  };
+
+  for (const blocking of [true, 'yes'])
+    it(`that blocks its tool (blocking: ${blocking}) ends the run at once, because it can get no answer`, async () => {
+      using project = new TestProject({ config: WITHOUT_SANDBOX });
+      toolThat(project, blocking, 'read -r answer; while :; do sleep 1; done');
+      const { error, data } = await project.envelope(['run', 'wrong', '--no-stream', '--timeout', '1h']);
+      assert.equal(project.record(String(data?.run_id ?? error.details.run_id))?.state, 'failed');
+      assert.equal(error.code, 'E_PROTOCOL');
+      assert.match(error.message, /the tool's question 'q1' is invalid: 'options' must be /);
+      assert.match(error.hint, /Correct 'options' of this action_required in the tool/);
+    });
+
+  const result = { type: 'result', status: 'ok' };
+  for (const [what, blocking, rest, more] of [
+    ['that does not block', false, `echo '${JSON.stringify(result)}'`, []],
+    ['that comes with the last message of its tool', true, '', [result]],
+  ] as const)
+    it(`${what} is a warning`, async () => {
+      using project = new TestProject({ config: WITHOUT_SANDBOX });
+      toolThat(project, blocking, rest, [...more]);
+      const { ok, data, meta } = await project.envelope(['run', 'wrong', '--no-stream']);
+      assert.equal(ok, true);
+      assert.equal(data.state, 'completed');
+      assert.match(JSON.stringify(meta.warnings), /invalid 'action_required': 'options' must be/);
+    });
+});
+
 describe('questions of every kind', { skip }, () => {
   let project: TestProject;
   before(() => {

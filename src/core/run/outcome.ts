@@ -88,6 +88,8 @@ export function judge(observed: Observed, rules: Rules): Outcome {
       return overBudget(ending);
     case 'unanswered':
       return stopped('E_ACTION_TIMEOUT', `no answer to '${ending.actionId}' within ${ending.timeoutS} s`);
+    case 'invalid-question':
+      return invalidQuestion(ending);
     case 'cancelled':
       return {
         state: 'cancelled',
@@ -115,6 +117,14 @@ export function timedOut(
     ...outcome,
     message: `${outcome.message}, while the question '${question}' was open`,
     hint: `Answer it in time, or beforehand: --answer ${/^[\w.-]+$/.test(question) ? question : 'ACTION'}=VALUE. Or give the run a longer timeout, the question a timeout_s and a default, or set environment.waiting_stops_deadline: true.`,
+  };
+}
+
+function invalidQuestion({ actionId, problem }: Extract<Ending, { kind: 'invalid-question' }>): Outcome {
+  const { field, expected } = problem;
+  return {
+    ...stopped('E_PROTOCOL', `the tool's question '${actionId}' is invalid: '${field}' must be ${expected}`),
+    hint: `Correct '${field}' of this action_required in the tool. ACOR stopped the tool, because an invalid question gets no answer.`,
   };
 }
 

@@ -281,6 +281,7 @@ class RandomRun {
       runId: this.runId,
       mayEmitTasks: false,
       onQuestion: (event) => this.#questions.ask(event),
+      onInvalidQuestion: () => {},
       onMetrics: () => {},
     });
   }

@@ -51,6 +51,7 @@ export async function runAttempt(
         options.turn?.asked(event);
         options.questions.ask(event);
       },
+      onInvalidQuestion: (actionId, problem) => race.end({ kind: 'invalid-question', actionId, problem }),
       onMetrics(metrics, isLast) {
         const over = options.spending.report(metrics);
         // What the last message reports is spent, and the work is done.

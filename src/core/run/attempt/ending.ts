@@ -1,4 +1,5 @@
 import type { AcorError } from '../../../protocol/acor-error.ts';
+import type { MessageProblem } from '../../../protocol/v1/check-message.ts';
 import type { OverBudget } from '../../cost/run-spending.ts';
 import type { Exit } from '../../process/runtime.ts';
 import type { OverLimit } from './resources/over-limit.ts';
@@ -15,6 +16,8 @@ export type Ending =
   | OverLimit
   | OverBudget
   | { kind: 'unanswered'; actionId: string; timeoutS: number }
+  /** The tool waits for the answer to a question that is invalid, and so is never asked. */
+  | { kind: 'invalid-question'; actionId: string; problem: MessageProblem }
   | { kind: 'cancelled'; reason: string }
   | { kind: 'store-failed'; error: AcorError };
 
@@ -29,6 +32,7 @@ const IS_TOO_LATE_AFTER_EXIT: readonly Ending['kind'][] = [
   'deadline',
   'silent',
   'unanswered',
+  'invalid-question',
   'over-limit',
   'over-budget',
 ];

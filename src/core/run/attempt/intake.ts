@@ -27,6 +27,7 @@ export class Intake {
   readonly #log: RunLog;
   readonly #mayEmitTasks: boolean;
   readonly #onQuestion: (event: NewEvent) => void;
+  readonly #onInvalidQuestion: (actionId: string, problem: MessageProblem) => void;
   readonly #onMetrics: (metrics: Readonly<Record<string, unknown>>, isLast: boolean) => void;
   readonly #warned = new Set<string>();
   readonly #textLines: TextLines;
@@ -35,6 +36,7 @@ export class Intake {
   #started = false;
   #ending: LastMessage | undefined;
   #problem: string | undefined;
+  #invalidQuestion: { actionId: string; problem: MessageProblem } | undefined;
   /** When the last event and the last progress came, on the clock of `performance.now()`. */
   lastEventMs = performance.now();
   lastProgressMs = performance.now();
@@ -51,6 +53,8 @@ export class Intake {
       mayEmitTasks: boolean;
       joinsLines: boolean;
       onQuestion: (event: NewEvent) => void;
+      /** The tool waits for the answer to an invalid question: nothing that it wrote with it ends the attempt. */
+      onInvalidQuestion: (actionId: string, problem: MessageProblem) => void;
       /** The present totals of the tool; `isLast` marks those of its last message. */
       onMetrics: (metrics: Readonly<Record<string, unknown>>, isLast: boolean) => void;
     },
@@ -61,6 +65,7 @@ export class Intake {
     this.#mayEmitTasks = options.mayEmitTasks;
     this.#textLines = new TextLines({ joins: options.joinsLines });
     this.#onQuestion = options.onQuestion;
+    this.#onInvalidQuestion = options.onInvalidQuestion;
     this.#onMetrics = options.onMetrics;
   }
 
@@ -160,9 +165,12 @@ export class Intake {
     );
   }
 
-  /** Stores what is left of joined lines. Call it at the end of each read of output, and before the log is flushed. */
+  /** Stores what is left of joined lines, and reports an invalid question. Call it at the end of each read of output, and before the log is flushed. */
   endBurst(): void {
     this.#textLines.flush();
+    if (this.#invalidQuestion === undefined || this.#ending !== undefined) return;
+    const { actionId, problem } = this.#invalidQuestion;
+    this.#onInvalidQuestion(actionId, problem);
   }
 
   warnOnce(key: string, code: string | undefined, msg: string, extra: Record<string, unknown> = {}): void {
@@ -228,6 +236,9 @@ export class Intake {
         return;
       case 'action_required':
         if (problem === undefined) this.#onQuestion(event);
+        // A tool continues after a question that does not block it.
+        else if (event.blocking !== undefined && event.blocking !== false)
+          this.#invalidQuestion ??= { actionId: String(event.action_id), problem };
         return;
       case 'result':
       case 'error':
