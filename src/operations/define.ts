@@ -19,6 +19,7 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
       try {
         const meant = input['run'] === 'last' ? { ...input, run: await newestRun(ctx.app) } : input;
         await ctx.app.authorize(calledWith(operation, meant), meant);
+        await refuseFiles(operation, meant, ctx.app);
         const result = await operation.run(meant, ctx);
         if (result.kind === 'failure') await ctx.app.readErrorCodes();
         return await resultFor(ctx.app, result);
@@ -29,6 +30,17 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
       }
     },
   });
+}
+
+/** A client of a server may name no file outside of the project. */
+async function refuseFiles(
+  operation: { name: string },
+  input: Readonly<Record<string, unknown>>,
+  app: AcorApp,
+): Promise<void> {
+  if (app.surface !== 'mcp' && app.surface !== 'http') return;
+  const { refuseClientFiles } = await import('./client-files.ts');
+  await refuseClientFiles(operation.name, input, app);
 }
 
 async function resultFor<T>(app: AcorApp, result: OperationResult<T>): Promise<OperationResult<T>> {

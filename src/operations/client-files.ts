@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import { AcorError } from '../protocol/acor-error.ts';
+import { isInside, realPathOf } from '../util/real-path.ts';
+import type { AcorApp } from './acor-app.ts';
+
+/** Inputs that may name a file or folder which ACOR itself reads or writes, outside of any sandbox. A test compares them with the registry. */
+export const PATHS: Readonly<Record<string, readonly string[]>> = {
+  'agents.plugin': ['output'],
+  'compose.audit': ['target', 'baseline'],
+  'compose.migrate': ['program', 'primitives', 'output'],
+  'compose.plan': ['program', 'primitives', 'output'],
+  'project.template': ['output'],
+  'project.validate': ['targets', 'junit'],
+  'run.answer': ['file'],
+  'run.exec': ['answers'],
+  'run.resume': ['answers'],
+  'run.retry': ['answers'],
+  'run.start': ['answers'],
+  'secret.set': ['file'],
+  'task.run': ['plan'],
+  'tool.adopt': ['program', 'output'],
+  'tool.learn': ['output'],
+  'workflow.graph': ['workflow'],
+  'workflow.pipe': ['answers'],
+  'workflow.resume': ['answers'],
+  'workflow.run': ['workflow', 'answers'],
+  'workflow.template': ['output'],
+  'workflow.validate': ['workflows'],
+};
+
+/** Inputs with the words of a tool: `--input-json @FILE` among them makes ACOR read the file. */
+const WORDS: readonly string[] = ['args', 'stages'];
+const INPUT_FILE = /(?:^|\s)--input-json(?:=|\s+)["']?@([^\s"']*)/g;
+
+/**
+ * Throws E_PERMISSION when a client of a server (MCP, HTTP) names a file outside of the project, or below `.acor` or the store. The
+ * server would read or write it with its own rights, and show it to the client or to a tool. The programs that a call starts are not
+ * concerned: policy and grants decide what these may read.
+ */
+export async function refuseClientFiles(
+  operation: string,
+  input: Readonly<Record<string, unknown>>,
+  app: AcorApp,
+): Promise<void> {
+  for (const [key, value] of Object.entries(input)) {
+    const named = pathsOf(operation, key, value);
+    if (named.length === 0) continue;
+    const { config, store } = await app.project();
+    const root = real(config.root, app.cwd)!;
+    const closed = [join(root, '.acor'), real(store.root, app.cwd) ?? store.root];
+    for (const path of named) {
+      const place = real(path, app.cwd);
+      if (place !== undefined && isInside(place, root) && !closed.some((each) => isInside(place, each)))
+        continue;
+      throw new AcorError(
+        'E_PERMISSION',
+        `${key}: '${path}' is not a file that a client of a server may name`,
+        {
+          hint: 'Name something in the project (not in .acor or .runs), or give the content itself. At a terminal of that machine every file can be named.',
+          details: { operation, field: key },
+        },
+      );
+    }
+  }
+}
+
+function pathsOf(operation: string, key: string, value: unknown): string[] {
+  const texts = [value].flat().filter((each) => typeof each === 'string');
+  if (PATHS[operation]?.includes(key)) return texts;
+  // The arguments of `exec` are for the program alone.
+  if (!WORDS.includes(key) || operation === 'run.exec') return [];
+  const end = texts.indexOf('--');
+  const words = (end === -1 ? texts : texts.slice(0, end)).join(' ');
+  return [...words.matchAll(INPUT_FILE)].map(([, path]) => path!);
+}
+
+/** Undefined for a path that the system cannot resolve: a cycle of links, no right to look. */
+function real(path: string, cwd: string): string | undefined {
+  try {
+    return realPathOf(path, cwd).path;
+  } catch {
+    return undefined;
+  }
+}
