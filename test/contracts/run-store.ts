@@ -79,6 +79,35 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       assert.equal(await open().runOfKey(keyed), undefined);
     });
 
+    it('keeps what removed runs have cost, by the day on which they ended', async () => {
+      const cost = { cost_usd: 0.25, cost: { input_tokens: 100, output_tokens: 7 } };
+      for (const [ended_at, more] of [
+        ['2026-01-02T03:04:05.678Z', cost],
+        ['2026-01-02T23:59:59.999Z', { ...cost, cost_usd: null }],
+        ['2026-01-03T00:00:00.000Z', cost],
+        ['2026-01-03T00:00:00.000Z', {}],
+      ] as const) {
+        const writer = await open().create(newRun());
+        await writer.update({ state: 'completed', ended_at, ...more } as Partial<RunRecord>);
+        await writer.close();
+        await open().remove(writer.record.run_id);
+      }
+      const shown = (day?: string) =>
+        open()
+          .removedCosts(day)
+          .then((costs) =>
+            costs.map(({ day: on, runs, cost_usd, input_tokens }) => [on, runs, cost_usd, input_tokens]),
+          );
+      const days = [
+        ['2026-01-02', 1, 0.25, 100],
+        ['2026-01-02', 1, null, 100],
+        ['2026-01-03', 1, 0.25, 100],
+      ];
+      assert.deepEqual(await shown(), days);
+      assert.deepEqual(await shown('2026-01-02'), days.slice(0, 2));
+      assert.deepEqual(await shown('2025-12-31'), []);
+    });
+
     it('lets the next supervisor take over a lost run, and rejects writes of the one before', async () => {
       const run = newRun();
       const first = await open().create(run);

@@ -96,6 +96,26 @@ describe('what a run costs', () => {
     assert.equal(free.ok, true);
   });
 
+  it('counts removed runs: `clean` frees no money of the day', async () => {
+    using made = project('budget: { max_day_cost_usd: 1 }');
+    for (const rule of [
+      ['runs', 'rm', 'last'],
+      ['clean', '--keep', '0'],
+    ]) {
+      readRun(await made.acor(['run', 'spends', '--steps', '2', '--stream']));
+      const removed = await made.envelope(rule);
+      assert.equal(removed.data.removed.length, 1, JSON.stringify(removed));
+    }
+    const refused = await made.envelope(['run', 'spends', '--steps', '1', '--no-stream']);
+    assert.equal(refused.error.code, 'E_BUDGET');
+    const { data } = await made.envelope(['cost']);
+    assert.deepEqual([data.usd, data.today_usd], [1, 1]);
+    assert.deepEqual(
+      data.costs.map(({ of, runs, usd }: Record<string, unknown>) => [of, runs, usd]),
+      [['spends', 2, 1]],
+    );
+  });
+
   it('gives the steps of a workflow parts of its money, so that steps at once cannot exceed it', async () => {
     using made = project('budget: { max_workflow_cost_usd: 1.1, max_cost_usd: 0.5 }');
     const step = { name: 'all', tool: 'spends', foreach: [1, 2, 3, 4], args: { steps: 2 } };

@@ -22,7 +22,7 @@ export async function reserveDay<T>(
   const index = await services.index?.();
   if (dayUsd === undefined || index === undefined) return create(plan);
   return withFileLock(join(services.workspaces.root, 'budget.lock'), async () => {
-    const spentUsd = await spentToday(index);
+    const spentUsd = await spentToday(services.store, index);
     const live = await reservedBy(services, index);
     const reservedUsd = live.reduce((sum, { usd }) => sum + usd, 0);
     const leftUsd = rounded(dayUsd - spentUsd - reservedUsd);
@@ -44,9 +44,9 @@ export async function reserveDay<T>(
 
 type Index = Awaited<ReturnType<NonNullable<RunnerServices['index']>>>;
 
-async function spentToday(index: Index): Promise<number> {
-  const today = new Date().toISOString().slice(0, 10);
-  return rounded(usdOf(await index.costs({ day: today })));
+async function spentToday(store: RunnerServices['store'], index: Index): Promise<number> {
+  const day = new Date().toISOString().slice(0, 10);
+  return rounded(usdOf([...(await index.costs({ day })), ...(await store.removedCosts(day))]));
 }
 
 function usdOf(costs: readonly CostCount[]): number {

@@ -5,6 +5,7 @@ import type { CommandOf } from '../../protocol/next-steps.ts';
 import { isFinal, isOrchestration, kindOfName, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
+import type { CostCount } from '../ports/run-index.ts';
 import type {
   FollowOptions,
   KeyedCall,
@@ -148,6 +149,11 @@ export class FileRunStore implements RunStore {
     await this.read(runId);
     const { removeRuns } = await import('./retention.ts');
     await removeRuns(this, [runId]);
+  }
+
+  async removedCosts(day?: string): Promise<CostCount[]> {
+    const { removedCosts } = await import('./removed-costs.ts');
+    return removedCosts(this.root, (runId) => this.files.has(runId), day);
   }
 
   /** Releases the idempotency key of a removed run, so that it may start another run. */

@@ -73,6 +73,12 @@ async function remove(
 ): Promise<string[]> {
   const runIds = claimed.map(({ record }) => record.run_id);
   if (runIds.length === 0) return [];
+  const records = claimed.map(({ record }) => record);
+  // Before the ledger: a run that still exists does not count as removed.
+  if (records.some(({ cost, cost_usd }) => cost !== undefined || cost_usd != null)) {
+    const { keepCosts } = await import('./removed-costs.ts');
+    keepCosts(store.root, records);
+  }
   await new Ledger(store.root).append(...runIds.map((run_id) => ({ type: 'cleaned' as const, run_id })));
   const takeFolders = () => {
     for (const runId of runIds) trash.take(store.layout(runId).dir);

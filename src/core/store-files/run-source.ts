@@ -1,5 +1,6 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
-import type { IndexedCost, IndexedQuestion, RunSource, SourceRun } from '../ports/run-index.ts';
+import type { IndexedQuestion, RunSource, SourceRun } from '../ports/run-index.ts';
+import { costOf } from './cost-of-run.ts';
 import type { FileRunStore } from './file-run-store.ts';
 import { Ledger } from './ledger.ts';
 import { changesAfter, positionOf } from './ledger-changes.ts';
@@ -72,21 +73,5 @@ function sourceRunOf(record: RunRecord): SourceRun {
     cost_usd: record.cost_usd ?? null,
     cost: costOf(record),
     text: [run_id, tool, code, message, ...record.args].join('\n').slice(0, MAX_TEXT_CHARS),
-  };
-}
-
-const TASK_ID = '--task-id=';
-
-/** Null for a run that cost nothing and used no tokens; its children's cost is theirs. */
-function costOf({ cost, cost_usd, args, kind }: RunRecord): IndexedCost | null {
-  // Records of earlier builds have only the sum.
-  if (cost_usd == null && cost?.input_tokens === undefined) return null;
-  const id = kind === 'task' ? args.find((arg) => arg.startsWith(TASK_ID)) : undefined;
-  return {
-    task: id?.slice(TASK_ID.length) ?? null,
-    isUnpriced: (cost?.unpriced?.length ?? 0) > 0,
-    input_tokens: cost?.input_tokens ?? 0,
-    cache_read_tokens: cost?.cache_read_tokens ?? 0,
-    output_tokens: cost?.output_tokens ?? 0,
   };
 }

@@ -3,6 +3,7 @@ import type { CommandOf } from '../../protocol/next-steps.ts';
 import { type FinalState, isFinal, RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
+import type { CostCount } from '../ports/run-index.ts';
 import type {
   FollowOptions,
   KeyedCall,
@@ -13,6 +14,7 @@ import type {
   RunStore,
   RunWriter,
 } from '../ports/run-store.ts';
+import { countOfRun } from '../store-files/cost-of-run.ts';
 import { concernsQuestions, isQuestion } from '../store-files/question-events.ts';
 import { type CheckpointFile, keepFiles, restoreFiles } from './checkpoint-files.ts';
 import { MemoryBlobStore } from './memory-blob-store.ts';
@@ -50,6 +52,7 @@ export class MemoryRunStore implements RunStore {
   readonly #runs = new Map<string, MemoryRun>();
   readonly #keys = new Map<string, { runId: string; call: string }>();
   readonly #ended: EnteredEnd[] = [];
+  readonly #removedCosts: CostCount[] = [];
 
   constructor(commandOf: CommandOf) {
     this.commandOf = commandOf;
@@ -109,10 +112,17 @@ export class MemoryRunStore implements RunStore {
   }
 
   async remove(runId: string): Promise<void> {
-    const { idempotency_key } = this.#find(runId).record;
+    const { record } = this.#find(runId);
+    const { idempotency_key } = record;
+    const cost = countOfRun(record);
+    if (cost !== undefined) this.#removedCosts.push(cost);
     if (idempotency_key !== null) this.#keys.delete(idempotency_key);
     this.#runs.delete(runId);
     await this.leases.forget(runId);
+  }
+
+  async removedCosts(day?: string): Promise<CostCount[]> {
+    return this.#removedCosts.filter((cost) => day === undefined || cost.day === day);
   }
 
   async *follow(

@@ -39,9 +39,9 @@ export const runCost = acorOperation({
   list: 'costs',
   example: 'acor cost --by day',
   async run({ by }, ctx) {
-    const { index: openIndex, config } = await ctx.app.project();
+    const { index: openIndex, store, config } = await ctx.app.project();
     const index = await openIndex();
-    const counts = await index.costs();
+    const counts = [...(await index.costs()), ...(await store.removedCosts())];
     if (index.warning !== undefined) ctx.note(index.warning);
     const today = new Date().toISOString().slice(0, 10);
     const costs = grouped(counts, by);

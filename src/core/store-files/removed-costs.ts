@@ -1,0 +1,73 @@
+import { closeSync, fdatasyncSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunRecord } from '../../protocol/run-record.ts';
+import { writeFully } from '../../util/atomic-write.ts';
+import { errorCode } from '../../util/error-code.ts';
+import { parseObject } from '../../util/parse-object.ts';
+import { appendRegular, readRegular } from '../../util/regular-file.ts';
+import type { CostCount } from '../ports/run-index.ts';
+import { countOfRun } from './cost-of-run.ts';
+
+/** `.runs/removed-costs/`: a file for each day (UTC) on which runs ended that cost something and were removed. */
+const FOLDER = 'removed-costs';
+const FILE = /^\d{4}-\d{2}-\d{2}\.jsonl$/;
+
+interface RemovedCost extends CostCount {
+  run_id: string;
+}
+
+/**
+ * Keeps what runs have cost that are about to be removed: removing a run frees no budget. On a full disk the cost is lost, because
+ * removing runs is what makes room.
+ */
+export function keepCosts(root: string, records: readonly RunRecord[]): void {
+  const byDay = Map.groupBy(records.flatMap(removedCostOf), ({ day }) => day);
+  if (byDay.size === 0) return;
+  mkdirSync(join(root, FOLDER), { recursive: true });
+  for (const [day, costs] of byDay) {
+    const fd = appendRegular(join(root, FOLDER, `${day}.jsonl`), 0o644);
+    try {
+      writeFully(fd, Buffer.from(costs.map((cost) => `\n${JSON.stringify(cost)}\n`).join('')));
+      fdatasyncSync(fd);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOSPC' && errorCode(error) !== 'EDQUOT') throw error;
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+/** What removed runs have cost, on a day (UTC) or in all. `exists` shows which runs are still there, after a removal that was killed. */
+export function removedCosts(root: string, exists: (runId: string) => boolean, day?: string): CostCount[] {
+  const files = day === undefined ? filesIn(root) : [`${day}.jsonl`];
+  const costs = new Map<string, RemovedCost>();
+  for (const file of files)
+    for (const cost of costsIn(join(root, FOLDER, file))) costs.set(cost.run_id, cost);
+  return [...costs.values()].filter(({ run_id }) => !exists(run_id)).map(({ run_id: _, ...cost }) => cost);
+}
+
+function removedCostOf(record: RunRecord): RemovedCost[] {
+  const count = countOfRun(record);
+  return count === undefined ? [] : [{ run_id: record.run_id, ...count }];
+}
+
+function filesIn(root: string): string[] {
+  try {
+    return readdirSync(join(root, FOLDER)).filter((name) => FILE.test(name));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** A line that a kill or a full disk cut is not complete, and its run was not removed. */
+function costsIn(path: string): RemovedCost[] {
+  let text: string;
+  try {
+    text = readRegular(path).toString();
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+  return text.split('\n').flatMap((line) => (parseObject(line) as RemovedCost | undefined) ?? []);
+}
