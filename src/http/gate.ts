@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpClient, Principal } from '../operations/acor-app.ts';
-import { bearerToken, isOwnHost, isSameSecret } from '../util/loopback.ts';
+import { ambiguity, bearerToken, isOwnHost, isSameSecret } from '../util/loopback.ts';
 import { userName } from '../util/user-name.ts';
 import { BrowserSessions } from './browser-sessions.ts';
 import { HttpError } from './http-error.ts';
@@ -20,7 +20,11 @@ export class Gate {
   }
 
   /** Throws for a request from another site, whatever it shows: the name is not this machine's, or the page is not this server's. */
-  checkPlace({ headers }: IncomingMessage): void {
+  checkPlace(req: IncomingMessage): void {
+    const why = ambiguity(req);
+    if (why !== undefined)
+      throw new HttpError(400, 'E_USAGE', why, { hint: 'Send one of each, and a path.' });
+    const { headers } = req;
     if (!isOwnHost(headers.host)) throw refused('the Host header must name this machine');
     const { origin } = headers;
     if (origin !== undefined && origin !== `http://${headers.host}`)

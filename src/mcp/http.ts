@@ -3,7 +3,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { McpRequest } from '../operations/acor-app.ts';
 import { listenOnLoopback } from '../operations/system/listen.ts';
-import { bearerToken, isOwnHost, isOwnOrigin, isSameSecret } from '../util/loopback.ts';
+import { ambiguity, bearerToken, isOwnHost, isOwnOrigin, isSameSecret } from '../util/loopback.ts';
 import { Webhooks } from './events/webhooks.ts';
 import { LiveServers } from './live-servers.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';
@@ -50,7 +50,9 @@ export async function serveByHttp(
   );
   const server = createServer((req, res) => {
     // In this order: a malicious web page learns nothing, whatever it sends.
-    if (!isOwnHost(req.headers.host)) refuse(res, 403, 'The Host header must name this machine');
+    const why = ambiguity(req);
+    if (why !== undefined) refuse(res, 400, why);
+    else if (!isOwnHost(req.headers.host)) refuse(res, 403, 'The Host header must name this machine');
     else if (!isOwnOrigin(req.headers.origin)) refuse(res, 403, 'The Origin header must be of this machine');
     else if (!shows(token, req)) refuse(res, 401, 'Show the token: Authorization: Bearer <token>');
     else if (req.url?.split('?', 1)[0] !== PATH) refuse(res, 404, `MCP is served at ${PATH}`);

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 
 /** The names of this machine for itself. A page of another name that resolves to it is an attack (DNS rebinding). */
 const OWN_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
@@ -6,6 +7,23 @@ const OWN_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 /** Whether a `Host` header names this machine. */
 export function isOwnHost(host: string | undefined): boolean {
   return host !== undefined && /^[\w.[\]:-]+$/.test(host) && isOwnUrl(`http://${host}`);
+}
+
+/** Headers that say for whom a request is, and of whom. */
+const ONCE: readonly string[] = ['host', 'authorization', 'origin'];
+
+/**
+ * Why a request can be read in two ways; undefined when it cannot. Of two such headers, or of a target with its own host, a proxy and this
+ * server might each believe another one.
+ */
+export function ambiguity({
+  rawHeaders,
+  url = '',
+}: Pick<IncomingMessage, 'rawHeaders' | 'url'>): string | undefined {
+  if (!url.startsWith('/') || url.startsWith('//')) return 'the target of the request must be a path';
+  const names = rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+  const twice = ONCE.find((name) => names.indexOf(name) !== names.lastIndexOf(name));
+  return twice && `the header ${twice} must be given once`;
 }
 
 /** Whether an `Origin` header is that of a page of this machine. Programs other than browsers send none. */

@@ -1,4 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import { errorCode } from './error-code.ts';
 
 /** The code of the error for a pipe, a device, a folder or a socket where a file is expected; no system call has it. */
 export const NOT_REGULAR = 'ENOTREG';
@@ -11,22 +13,56 @@ export function openRegular(path: string, flags: number = constants.O_RDONLY, mo
   throw notRegular(path);
 }
 
-/** Opens a regular file for reading and appending, and creates it when it does not exist. */
-export function appendRegular(path: string, mode: number): number {
-  return openRegular(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, mode);
-}
-
 /** The bytes of a regular file. */
 export function readRegular(path: string): Buffer {
-  const fd = openRegular(path);
+  return readAndClose(openRegular(path));
+}
+
+/**
+ * Opens a file that ACOR has made. The store can come with a cloned project, and ACOR makes no links in it: a link would lead to a file of
+ * the user. Throws `NOT_REGULAR` for a link in the last part of the path as well.
+ */
+export function openOwn(path: string, flags: number = constants.O_RDONLY, mode?: number): number {
   try {
-    return readFileSync(fd);
-  } finally {
-    closeSync(fd);
+    // Windows has no such flag.
+    return openRegular(path, flags | (constants.O_NOFOLLOW ?? 0), mode);
+  } catch (error) {
+    throw errorCode(error) === 'ELOOP' ? isLink(path) : error;
+  }
+}
+
+/** Opens an own file for reading and appending, and creates it when it does not exist. */
+export function appendOwn(path: string, mode: number): number {
+  return openOwn(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT, mode);
+}
+
+/** The bytes of an own file. */
+export function readOwn(path: string): Buffer {
+  return readAndClose(openOwn(path));
+}
+
+/** Throws `NOT_REGULAR` when a part of a path below a folder is a link. */
+export function refuseLinks(folder: string, path: string): void {
+  let at = folder;
+  for (const part of path.split(sep)) {
+    at = join(at, part);
+    if (lstatSync(at, { throwIfNoEntry: false })?.isSymbolicLink()) throw isLink(at);
   }
 }
 
 export function notRegular(path: string): Error {
   const message = `${path} is no regular file but a pipe, a device, a socket or a folder`;
   return Object.assign(new Error(message), { code: NOT_REGULAR });
+}
+
+function isLink(path: string): Error {
+  return Object.assign(new Error(`${path} is a link, which ACOR does not follow`), { code: NOT_REGULAR });
+}
+
+function readAndClose(fd: number): Buffer {
+  try {
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }

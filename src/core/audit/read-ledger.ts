@@ -1,5 +1,5 @@
 import { fstatSync, readSync } from 'node:fs';
-import { readRegular } from '../../util/regular-file.ts';
+import { readOwn } from '../../util/regular-file.ts';
 import type { Ledger } from '../store-files/ledger.ts';
 import { beginOf, hashAtEndOf, linesOf, linesOfOpen, type SealedFile } from '../store-files/ledger-files.ts';
 import { LedgerChain } from './ledger-chain.ts';
@@ -42,7 +42,7 @@ export function readLedger(ledger: Ledger, part?: LedgerPart): LedgerChain {
 
 function filesOf({ timesMs, runId }: LedgerPart, sealed: readonly SealedFile[]): Set<SealedFile> {
   const files = timesMs === undefined ? sealed : [...filesAt(timesMs, sealed)];
-  return new Set(runId === undefined ? files : files.filter(({ path }) => names(readRegular(path), runId)));
+  return new Set(runId === undefined ? files : files.filter(({ path }) => names(readOwn(path), runId)));
 }
 
 function names(bytes: Buffer, runId: string): boolean {

@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorMessage } from '../../util/error-code.ts';
 import { isFile } from '../../util/files.ts';
-import { appendRegular } from '../../util/regular-file.ts';
+import { appendOwn } from '../../util/regular-file.ts';
 import type { RunIndex, RunSource } from '../ports/run-index.ts';
 import { MemoryRunIndex } from '../store-memory/run-index.ts';
 import { damageWarning, isDamage, SqliteRunIndex } from './run-index.ts';
@@ -34,11 +34,11 @@ export async function openRunIndex(root: string, source: RunSource): Promise<Run
 /** Runs belong to their user alone, and so does the index of them. */
 async function openFile(path: string): Promise<Sqlite> {
   try {
-    closeSync(appendRegular(path, 0o600));
+    closeSync(appendOwn(path, 0o600));
   } catch {
     // It belongs to another user, in a folder of this one; or it is not a file.
     rmSync(path, { force: true });
-    closeSync(appendRegular(path, 0o600));
+    closeSync(appendOwn(path, 0o600));
   }
   const sqlite = await openSqlite(path);
   try {

@@ -4,7 +4,7 @@ import { RUN_ID_PATTERN } from '../../protocol/run.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import { readRegular } from '../../util/regular-file.ts';
+import { readOwn } from '../../util/regular-file.ts';
 
 /** What was delivered of one run: the cursor of the outbox, whose messages are in the run's log. */
 export interface RunCursor {
@@ -95,7 +95,7 @@ export class OutboxFiles {
 
   #read(path: string): object | undefined {
     try {
-      return parseObject(readRegular(path).toString());
+      return parseObject(readOwn(path).toString());
     } catch (error) {
       // A folder of runs below a file is a problem of the store, which health reports.
       if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;

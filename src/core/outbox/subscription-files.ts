@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import { readRegular } from '../../util/regular-file.ts';
+import { readOwn } from '../../util/regular-file.ts';
 
 /** A callback that a client has registered for events. */
 export interface Subscription {
@@ -88,7 +88,7 @@ export class SubscriptionFiles {
 
   #read(name: string): object | undefined {
     try {
-      return parseObject(readRegular(join(this.#folder, name)).toString());
+      return parseObject(readOwn(join(this.#folder, name)).toString());
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return undefined;
       throw error;

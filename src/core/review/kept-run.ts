@@ -7,7 +7,7 @@ import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import { OpenFolder } from '../../util/open-folder.ts';
-import { readRegular } from '../../util/regular-file.ts';
+import { readOwn } from '../../util/regular-file.ts';
 import { openAbove, type TreeEntry, type TreeListing, type TreePlace } from '../../util/tree-listing.ts';
 import { removePath } from '../../util/walk-tree.ts';
 import { foreignRecord, isOwnRecord, signedRecord } from '../config/own-records.ts';
@@ -78,7 +78,7 @@ export class KeptRun {
     const path = indexOf(dir);
     if (!existsSync(path)) return new KeptRun(dir, [], [], true);
     try {
-      const text = readRegular(path).toString('utf8');
+      const text = readOwn(path).toString('utf8');
       const { places, effects } = index.parse(JSON.parse(text));
       return new KeptRun(dir, places, effects, isOwnRecord(path, text));
     } catch (error) {
@@ -116,7 +116,7 @@ export class KeptRun {
     this.checkOwn();
     const path = this.#listingPath(id, which);
     if (!existsSync(path)) return undefined;
-    const text = readRegular(path).toString('utf8');
+    const text = readOwn(path).toString('utf8');
     // Its keys are paths that ACOR opens, and its hashes say which content goes there.
     if (!isOwnRecord(path, text)) throw foreignRecord(path, 'ACOR changes no file by it');
     return new Map((JSON.parse(text) as { entries: [string, TreeEntry][] }).entries);

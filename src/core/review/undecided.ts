@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { applyRun, diffRun, discardRun, type NextStep, undoRun } from '../../protocol/next-steps.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import { readRegular } from '../../util/regular-file.ts';
+import { readOwn } from '../../util/regular-file.ts';
 import { KEPT } from '../store-files/layout.ts';
 
 /**
@@ -33,7 +33,7 @@ export function undecidedPlaces(dir: string): UndecidedPlace[] {
   const path = indexOf(dir);
   if (!existsSync(path)) return [];
   try {
-    const places = parseObject(readRegular(path).toString('utf8'))?.places as UndecidedPlace[];
+    const places = parseObject(readOwn(path).toString('utf8'))?.places as UndecidedPlace[];
     return places.filter(({ state }) => isUndecided(state));
   } catch {
     return [{ path, mode: 'review', state: 'open' }];

@@ -1,5 +1,5 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
-import { readRegular } from '../../util/regular-file.ts';
+import { closeSync, constants, writeSync } from 'node:fs';
+import { openOwn, readOwn } from '../../util/regular-file.ts';
 import type { RecordsReader } from '../ports/control-channel.ts';
 
 const DIGITS = 16;
@@ -9,7 +9,7 @@ export class ConsumedBytes implements RecordsReader {
   readonly #fd: number;
 
   constructor(path: string) {
-    this.#fd = openSync(path, 'w', 0o600);
+    this.#fd = openOwn(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
     this.acknowledge(0);
   }
 
@@ -26,7 +26,7 @@ export class ConsumedBytes implements RecordsReader {
 /** Undefined while no other run reads the records. */
 export function readConsumedBytes(path: string): number | undefined {
   try {
-    const text = readRegular(path).toString();
+    const text = readOwn(path).toString();
     return text.length === DIGITS ? Number(text) : undefined;
   } catch {
     return undefined;

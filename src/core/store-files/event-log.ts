@@ -4,7 +4,7 @@ import type { Seal } from '../../protocol/v1/runner-events.ts';
 import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
 import { writeFully } from '../../util/atomic-write.ts';
 import { errorMessage } from '../../util/error-code.ts';
-import { appendRegular } from '../../util/regular-file.ts';
+import { appendOwn } from '../../util/regular-file.ts';
 import type { RunObserver } from '../ports/run-observer.ts';
 import type { NewEvent, ReadEvent, RedactLine, RunLog } from '../ports/run-store.ts';
 import { countLines, wholeLines } from './follow.ts';
@@ -57,7 +57,7 @@ export class EventLog implements RunLog {
     this.#runId = runId;
     this.#isSuperseded = isSuperseded;
     try {
-      this.#fd = appendRegular(path, 0o644);
+      this.#fd = appendOwn(path, 0o644);
       this.#bytes = fstatSync(this.#fd).size;
       this.#readExisting();
     } catch (error) {

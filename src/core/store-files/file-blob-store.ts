@@ -37,11 +37,12 @@ export class FileBlobStore implements BlobStore {
   }
 
   #open(runId: string, blob: Blob): ReadableFile {
+    const inside = this.#files.pathInside(runId, blob.path);
     try {
+      if (inside !== undefined) this.#files.refuseLinks(runId, inside);
       return openArtifact({ ...blob, path: this.#files.pathNow(runId, blob.path) });
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw unreadable(blob, error);
-      const inside = this.#files.pathInside(runId, blob.path);
       const packed = inside === undefined ? undefined : this.#files.open(runId, inside);
       if (packed !== undefined) return packed;
       throw unreadable(blob, error);

@@ -4,7 +4,7 @@ import { ANSWER_SOURCES } from '../../protocol/v1/wire.ts';
 import { writeAtomic, writeEvenOnFullDisk } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/files.ts';
-import { readRegular } from '../../util/regular-file.ts';
+import { NOT_REGULAR, readOwn, refuseLinks } from '../../util/regular-file.ts';
 import type {
   ControlChannel,
   ControlHandlers,
@@ -14,7 +14,7 @@ import type {
 } from '../ports/control-channel.ts';
 import { ConsumedBytes, readConsumedBytes } from './consumed-bytes.ts';
 import type { FileLeases } from './file-leases.ts';
-import { layoutOf, type RunLayout } from './layout.ts';
+import { CONTROL, layoutOf, type RunLayout } from './layout.ts';
 import { storageError } from './storage-error.ts';
 
 const POLL_MS = 250;
@@ -31,9 +31,9 @@ export class FileControlChannel implements ControlChannel {
   }
 
   async requestCancel(runId: string, reason: string, options: { force?: boolean } = {}): Promise<void> {
-    const { control, cancelRequest, forceCancelFile } = layoutOf(this.#root, runId);
+    const { cancelRequest, forceCancelFile } = layoutOf(this.#root, runId);
     try {
-      makeFolder(control);
+      this.#makeFolder(runId);
       if (!existsSync(cancelRequest)) writeEvenOnFullDisk(cancelRequest, `${reason}\n`);
       if (options.force) writeEvenOnFullDisk(forceCancelFile, `${reason}\n`);
     } catch (error) {
@@ -44,7 +44,7 @@ export class FileControlChannel implements ControlChannel {
   async postAnswer(runId: string, posted: PostedAnswer): Promise<void> {
     const { control } = layoutOf(this.#root, runId);
     try {
-      makeFolder(control);
+      this.#makeFolder(runId);
       writeAtomic(join(control, `${ANSWER_PREFIX}${posted.answer_id}.json`), JSON.stringify(posted));
     } catch (error) {
       throw storageError(error, 'submit the answer', control);
@@ -52,11 +52,14 @@ export class FileControlChannel implements ControlChannel {
   }
 
   readRecords(runId: string): RecordsReader {
+    const { consumed } = layoutOf(this.#root, runId);
     try {
-      return new ConsumedBytes(layoutOf(this.#root, runId).consumed);
+      refuseLinks(this.#root, join(runId, CONTROL));
+      return new ConsumedBytes(consumed);
     } catch (error) {
-      // Without the folder, no supervisor listens. It is removed when the run ends, which may be at any moment.
-      if (errorCode(error) === 'ENOENT') return { acknowledge() {}, close() {} };
+      // Without the folder, no supervisor listens. It is removed when the run ends, which may be at any moment. A link is none of ACOR's.
+      if (errorCode(error) === 'ENOENT' || errorCode(error) === NOT_REGULAR)
+        return { acknowledge() {}, close() {} };
       throw error;
     }
   }
@@ -72,6 +75,12 @@ export class FileControlChannel implements ControlChannel {
     // Checked before each removal, as the writer checks before each write: the next owner may claim the run in between.
     for (const path of [cancelRequest, forceCancelFile, consumed, ...answers])
       if (this.#leases.isHeld(runId, epoch)) rmSync(path, { force: true });
+  }
+
+  /** Creates the folder of the requests. In a project that was cloned it may be a link, to a folder of the user. */
+  #makeFolder(runId: string): void {
+    refuseLinks(this.#root, join(runId, CONTROL));
+    makeFolder(layoutOf(this.#root, runId).control);
   }
 }
 
@@ -184,7 +193,7 @@ function readReason(path: string): string | undefined {
 
 function readIfPossible(path: string): string | undefined {
   try {
-    return readRegular(path).toString();
+    return readOwn(path).toString();
   } catch {
     return undefined;
   }

@@ -20,7 +20,7 @@ import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/files.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from '../../util/process-owner.ts';
-import { openRegular } from '../../util/regular-file.ts';
+import { openOwn } from '../../util/regular-file.ts';
 import type { HeldLease, Lease, LeaseState, Leases } from '../ports/lease.ts';
 import { storageError } from './storage-error.ts';
 
@@ -279,7 +279,7 @@ function isOwned(owner: LeaseOwner, renewedMs: number, path: string): boolean {
 
 /** Opens the file for each read: a network file system reports the modification time as of the open. */
 function readLease(path: string): { text: string; renewedMs: number } {
-  const fd = openRegular(path);
+  const fd = openOwn(path);
   try {
     const bytes = Buffer.alloc(OWNER_BYTES);
     const count = readSync(fd, bytes, 0, bytes.length, 0);

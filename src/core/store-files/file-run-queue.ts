@@ -5,7 +5,7 @@ import { ChangeWaiter } from '../../util/change-waiter.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from '../../util/process-owner.ts';
-import { readRegular } from '../../util/regular-file.ts';
+import { readOwn } from '../../util/regular-file.ts';
 import type { QueuedRun, QueueLimits, QueueSlot, QueueWait, RunQueue } from '../ports/run-queue.ts';
 import { admit, type Pace, type Ticket } from './admission.ts';
 import { FileLeases } from './file-leases.ts';
@@ -225,7 +225,7 @@ async function untilGone(path: string, atMostMs: number, signal: AbortSignal): P
 /** Undefined for a ticket that was removed meanwhile, or is not valid JSON. */
 function readTicket(path: string): Omit<StoredTicket, 'isWorking'> | undefined {
   try {
-    return JSON.parse(readRegular(path).toString());
+    return JSON.parse(readOwn(path).toString());
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
     throw error;

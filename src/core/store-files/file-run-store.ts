@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { CommandOf } from '../../protocol/next-steps.ts';
 import { isFinal, isOrchestration, kindOfName, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
+import { refuseLinks } from '../../util/regular-file.ts';
 import type { CostCount } from '../ports/run-index.ts';
 import type {
   FollowOptions,
@@ -21,7 +22,7 @@ import { FileLeases, heldByAnother } from './file-leases.ts';
 import { FileRunWriter } from './file-run-writer.ts';
 import { followEvents } from './follow.ts';
 import type { IdempotencyKeys } from './idempotency-keys.ts';
-import { EVENTS, layoutOf, METADATA, QUESTIONS, type RunLayout } from './layout.ts';
+import { CONTROL, EVENTS, layoutOf, METADATA, QUESTIONS, type RunLayout } from './layout.ts';
 import { Ledger } from './ledger.ts';
 import { readQuestionEvents } from './question-file.ts';
 import { bytesOf, type ReadableFile } from './readable-file.ts';
@@ -33,6 +34,22 @@ import { extentOf, tailOf } from './tail.ts';
 /** How long a supervisor may take between the end that it records and the release of its lease. */
 const MOST_ENDING_MS = 30_000;
 const ENDING_POLL_MS = 5;
+/** The folders of the store that a run writes. */
+const FOLDERS = [
+  'leases',
+  'queue',
+  'packs',
+  'keys',
+  'removed',
+  'ledger',
+  'cache',
+  'tasks',
+  'outbox',
+  'subscriptions',
+  'removed-costs',
+];
+/** The folders of a run in which ACOR itself writes. */
+const OWN_FOLDERS = ['', CONTROL, join(CONTROL, 'tool'), 'logs', 'kept'];
 
 /** Runs as folders under `.runs/`, readable with `cat` and `jq`; old ones in packs, which only ACOR reads. */
 export class FileRunStore implements RunStore {
@@ -96,6 +113,7 @@ export class FileRunStore implements RunStore {
     { recovers = false }: { recovers?: boolean } = {},
   ): Promise<RunWriter> {
     const layout = this.layout(runId);
+    this.#refuseLinks(runId);
     const latestMs = performance.now() + MOST_ENDING_MS;
     for (;;) {
       const recorded = await this.read(runId);
@@ -269,6 +287,20 @@ export class FileRunStore implements RunStore {
     }
   }
 
+  /** A run that is continued is written at many places, and it may have come with a cloned project. */
+  #refuseLinks(runId: string): void {
+    const { dir } = this.layout(runId);
+    try {
+      refuseLinks(this.root, join(runId, 'work', '.checkpoints'));
+      for (const folder of OWN_FOLDERS) {
+        if (!existsSync(join(dir, folder))) continue;
+        for (const name of readdirSync(join(dir, folder))) refuseLinks(this.root, join(runId, folder, name));
+      }
+    } catch (error) {
+      throw storageError(error, 'continue the run', dir);
+    }
+  }
+
   #writing() {
     return { ledger: new Ledger(this.root), commandOf: this.commandOf };
   }
@@ -279,6 +311,7 @@ export class FileRunStore implements RunStore {
       const ignore = join(this.root, '.gitignore');
       if (!existsSync(ignore)) writeAtomic(ignore, '*\n');
       if (!statSync(this.root).isDirectory()) throw new Error('not a folder');
+      for (const name of FOLDERS) refuseLinks(this.root, name);
     } catch (error) {
       throw storageError(error, 'create the store', this.root);
     }

@@ -5,7 +5,7 @@ import { showRun } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
-import { readRegular } from '../../util/regular-file.ts';
+import { readOwn } from '../../util/regular-file.ts';
 import type { KeyedCall } from '../ports/run-store.ts';
 import { sha256 } from './ledger-line.ts';
 import { storageError } from './storage-error.ts';
@@ -61,7 +61,7 @@ export class IdempotencyKeys {
   #read(key: string): { run_id: string; call: string } | undefined {
     const path = this.#path(key);
     try {
-      return JSON.parse(readRegular(path).toString());
+      return JSON.parse(readOwn(path).toString());
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return undefined;
       throw storageError(error, 'read the idempotency key', path);

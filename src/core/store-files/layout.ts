@@ -7,6 +7,8 @@ import { RUN_ID_PATTERN } from '../../protocol/run.ts';
 export const EVENTS = 'events.jsonl';
 export const METADATA = 'metadata.json';
 export const QUESTIONS = 'questions.jsonl';
+/** The folder of the requests to the supervisor of a run. */
+export const CONTROL = 'control';
 /** The folder for what ACOR keeps of the places that a run writes. No tool sees it. */
 export const KEPT = 'kept';
 
@@ -30,7 +32,7 @@ export interface RunLayout {
 
 export function layoutOf(runsDir: string, runId: string): RunLayout {
   const dir = folderOf(runsDir, runId);
-  const control = join(dir, 'control');
+  const control = join(dir, CONTROL);
   return {
     dir,
     events: join(dir, EVENTS),

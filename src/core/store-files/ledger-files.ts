@@ -2,7 +2,7 @@ import { closeSync, fstatSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import { openRegular } from '../../util/regular-file.ts';
+import { openOwn } from '../../util/regular-file.ts';
 import { GENESIS, sha256 } from './ledger-line.ts';
 import { PlainFile, type ReadableFile } from './readable-file.ts';
 
@@ -56,7 +56,7 @@ export function sealedName(first: number, compactedTo?: number): string {
 /** The hash that the first line after this file has as that of the line before it. */
 export function hashAtEndOf(file: SealedFile): string {
   if (file.isCompacted) return String(firstLineOf(file)?.last_sha256);
-  const fd = openRegular(file.path);
+  const fd = openOwn(file.path);
   try {
     const { line } = lastLine(fd);
     return line === undefined ? GENESIS : sha256(line);

@@ -4,7 +4,7 @@ import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import { timeOfRunId } from '../../util/ids.ts';
-import { appendRegular, openRegular } from '../../util/regular-file.ts';
+import { appendOwn, openOwn } from '../../util/regular-file.ts';
 import {
   beginOf,
   type FileLine,
@@ -106,12 +106,12 @@ export class Ledger {
   }
 
   #append(entries: readonly LedgerEntry[]): void {
-    let fd = appendRegular(this.path, 0o644);
+    let fd = appendOwn(this.path, 0o644);
     try {
       let { line, end } = lastLine(fd);
       ftruncateSync(fd, end);
       if (end >= this.segmentBytes && this.#seal()) {
-        const next = appendRegular(this.path, 0o644);
+        const next = appendOwn(this.path, 0o644);
         closeSync(fd);
         fd = next;
         line = undefined;
@@ -166,7 +166,7 @@ function someOf(lines: Iterable<FileLine>, isIt: (line: FileLine) => boolean): b
 
 function openIfThere(path: string): number | undefined {
   try {
-    return openRegular(path);
+    return openOwn(path);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;

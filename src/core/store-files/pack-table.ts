@@ -2,7 +2,7 @@ import { closeSync, fstatSync, readSync, type Stats } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { VERIFY } from '../../protocol/next-steps.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
-import { openRegular } from '../../util/regular-file.ts';
+import { openOwn } from '../../util/regular-file.ts';
 import { newSha256 } from '../../util/sha256.ts';
 
 /**
@@ -60,7 +60,7 @@ export class PackTable {
   static read(path: string): PackTable | undefined {
     let fd: number;
     try {
-      fd = openRegular(path);
+      fd = openOwn(path);
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return undefined;
       throw damagedPack(path, `it cannot be read: ${errorMessage(error)}`);

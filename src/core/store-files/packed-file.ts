@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
-import { openRegular } from '../../util/regular-file.ts';
+import { openOwn } from '../../util/regular-file.ts';
 import { inflate } from './frames.ts';
 import {
   damagedPack,
@@ -35,7 +35,7 @@ export class PackedFile implements ReadableFile {
   static open(found: FoundRun, file: PackedFileEntry): PackedFile | undefined {
     let fd: number;
     try {
-      fd = openRegular(found.table.path);
+      fd = openOwn(found.table.path);
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return undefined;
       throw error;

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync } from 'node:fs';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/files.ts';
-import { readRegular } from '../../util/regular-file.ts';
+import { readOwn } from '../../util/regular-file.ts';
 import type { ReadEvent } from '../ports/run-store.ts';
 import { eventsIn, wholeLines } from './follow.ts';
 import { isQuestion, questionEventsIn } from './question-events.ts';
@@ -109,7 +109,7 @@ function wholeLinesOf(bytes: Buffer): Buffer {
 /** The whole lines of a file; undefined when it does not exist. */
 function textOf(path: string): string | undefined {
   try {
-    return wholeLinesOf(readRegular(path)).toString('utf8');
+    return wholeLinesOf(readOwn(path)).toString('utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw storageError(error, 'read the questions of the run', path);

@@ -1,5 +1,5 @@
 import { closeSync, fdatasyncSync, fstatSync, readSync } from 'node:fs';
-import { openRegular } from '../../util/regular-file.ts';
+import { openOwn } from '../../util/regular-file.ts';
 import { newSha256 } from '../../util/sha256.ts';
 
 const CHUNK_BYTES = 1 << 18;
@@ -24,7 +24,7 @@ export class PlainFile implements ReadableFile {
   readonly watched: string;
   readonly #fd: number;
 
-  constructor(path: string, fd: number = openRegular(path)) {
+  constructor(path: string, fd: number = openOwn(path)) {
     this.location = path;
     this.watched = path;
     this.#fd = fd;

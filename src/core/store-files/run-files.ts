@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { RUN_ID_PATTERN } from '../../protocol/run.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { refuseLinks } from '../../util/regular-file.ts';
 import { folderOf, layoutOf } from './layout.ts';
 import { type FoundRun, PackedFile } from './packed-file.ts';
 import { PackedRuns } from './packed-runs.ts';
@@ -22,9 +23,13 @@ export class RunFiles {
     this.packed = new PackedRuns(root);
   }
 
-  /** Opens a file of a run, by its path in the run's folder. Undefined when the run has no such file, or does not exist. */
+  /**
+   * Opens a file of a run, by its path in the run's folder. Undefined when the run has no such file, or does not exist. Throws `NOT_REGULAR`
+   * for a link anywhere below the store.
+   */
   open(runId: string, path: string): ReadableFile | undefined {
     const dir = folderOf(this.#root, runId);
+    refuseLinks(this.#root, join(runId, dirname(path)));
     for (;;) {
       try {
         return new PlainFile(join(dir, path));
@@ -81,6 +86,11 @@ export class RunFiles {
       if (at !== -1) return path.slice(at + folder.length);
     }
     return undefined;
+  }
+
+  /** Throws `NOT_REGULAR` when a link is on the way to a file of a run's folder. */
+  refuseLinks(runId: string, inside: string): void {
+    refuseLinks(this.#root, join(runId, inside));
   }
 
   /** Where a recorded file is now: that of a run's folder is in this store, also when the store is a copy, or was moved. */

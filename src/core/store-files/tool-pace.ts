@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
-import { readRegular } from '../../util/regular-file.ts';
+import { readOwn } from '../../util/regular-file.ts';
 
 interface State {
   /** How many runs may work at once since the rate limit error (E_RATE_LIMIT), and how many worked then. */
@@ -52,7 +52,7 @@ export class ToolPace {
 
   #read(): State {
     try {
-      return JSON.parse(readRegular(this.#path).toString());
+      return JSON.parse(readOwn(this.#path).toString());
     } catch {
       // The file does not exist or is invalid.
       return { starts: [] };

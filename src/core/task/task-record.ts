@@ -5,7 +5,7 @@ import { attachTo, cancelRun } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
-import { readRegular } from '../../util/regular-file.ts';
+import { readOwn } from '../../util/regular-file.ts';
 import type { Metrics } from '../cost/run-spending.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { livenessOf } from '../run/read-run.ts';
@@ -30,7 +30,7 @@ export function readTask(runsDir: string, taskId: string): TaskRecord {
   const none: TaskRecord = { task_id: taskId, sessions: {}, totals: {}, run_id: null, turns: 0 };
   let text: string;
   try {
-    text = readRegular(fileOf(runsDir, taskId)).toString();
+    text = readOwn(fileOf(runsDir, taskId)).toString();
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return none;
     throw error;

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../../../util/atomic-write.ts';
 import { errorCode } from '../../../util/error-code.ts';
-import { readRegular } from '../../../util/regular-file.ts';
+import { readOwn } from '../../../util/regular-file.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import type { RunWorkspace } from '../workspace.ts';
 
@@ -22,7 +22,7 @@ export function writeAnswerFile(layout: RunWorkspace, actionId: string, line: st
 /** The answer to a question in ANSWERS_DIR; undefined when no file exists. */
 export function readAnswerFile(layout: RunWorkspace, actionId: string): { value: unknown } | undefined {
   try {
-    return { value: JSON.parse(readRegular(join(layout.answers, `${actionId}.json`)).toString()).answer };
+    return { value: JSON.parse(readOwn(join(layout.answers, `${actionId}.json`)).toString()).answer };
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw storageError(error, 'read the answer', layout.answers);

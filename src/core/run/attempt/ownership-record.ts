@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { writeAtomic } from '../../../util/atomic-write.ts';
 import { errorCode } from '../../../util/error-code.ts';
-import { readRegular } from '../../../util/regular-file.ts';
+import { readOwn } from '../../../util/regular-file.ts';
 import { foreignRecord, isOwnRecord, signedRecord } from '../../config/own-records.ts';
 import type { RunHost, RunWorkspace } from '../workspace.ts';
 
@@ -29,7 +29,7 @@ export interface OwnershipRecord {
 export function readOwnershipRecord({ ownershipRecord: path }: RunWorkspace): OwnershipRecord | undefined {
   let text: string;
   try {
-    text = readRegular(path).toString();
+    text = readOwn(path).toString();
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw error;

@@ -1,7 +1,8 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import type { AcorError } from '../../../protocol/acor-error.ts';
 import { LineReader, MAX_LINE_BYTES } from '../../../protocol/jsonl.ts';
 import { writeFully } from '../../../util/atomic-write.ts';
+import { appendOwn } from '../../../util/regular-file.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { InputPipe } from '../../process/input-pipe.ts';
 import { OutputPump } from '../../process/output-pump.ts';
@@ -163,7 +164,7 @@ export class ToolOutput implements Disposable {
   #openRawLogs(): void {
     const { stdoutLog, stderrLog, logs } = this.#workspace;
     try {
-      for (const path of [stdoutLog, stderrLog]) this.#rawFds.push(openSync(path, 'a'));
+      for (const path of [stdoutLog, stderrLog]) this.#rawFds.push(appendOwn(path, 0o666));
     } catch (error) {
       for (const fd of this.#rawFds) closeSync(fd);
       this.#adapter.close?.();

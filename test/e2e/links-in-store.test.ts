@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { TestServer } from '../support/http-server.ts';
+import { TestProject } from '../support/project.ts';
+
+const SECRET = 'what-no-project-may-show';
+const skip = process.platform === 'win32' ? 'links need rights on this system' : false;
+
+let project: TestProject;
+let outside: string;
+let server: TestServer;
+before(async () => {
+  project = new TestProject({ tools: ['quick'] });
+  outside = mkdtempSync(join(tmpdir(), 'acor-outside-'));
+  server = await TestServer.start(project, ['--http-allow', 'writes', '--http-allow', 'destroys']);
+});
+after(async () => {
+  await server?.stop();
+  await project.supervisorsExited();
+  project[Symbol.dispose]();
+  rmSync(outside, { recursive: true });
+});
+
+/** Moves a file or folder of the store out of the project, marks it, and leaves a link to it: what a cloned project can bring. */
+function leadOut(path: string): string {
+  const name = `${path.replaceAll('/', '-')}-${readdirSync(outside).length}`;
+  renameSync(join(project.runsDir, path), join(outside, name));
+  symlinkSync(join(outside, name), join(project.runsDir, path));
+  return join(outside, name);
+}
+
+const LINE = JSON.stringify({ v: '1.0', type: 'message', msg: SECRET, level: 'info' });
+
+describe('a link in the store of a cloned project', { skip }, () => {
+  it('in the place of a run or of a file of it is followed by no command', async () => {
+    for (const path of ['', 'metadata.json', 'events.jsonl', 'control', 'logs']) {
+      const { run_id: run } = (await project.run(['quick'])).end as unknown as { run_id: string };
+      const dir = join(project.runsDir, run);
+      mkdirSync(join(dir, 'control'), { recursive: true });
+      const record = JSON.parse(readFileSync(join(dir, 'metadata.json'), 'utf8'));
+      const marked = { ...record, state: 'failed', code: 'E_UNKNOWN', message: SECRET };
+      writeFileSync(
+        join(dir, 'metadata.json'),
+        JSON.stringify(path === '' || path === 'metadata.json' ? marked : { ...record, state: 'failed' }),
+      );
+      const log = readFileSync(join(dir, 'events.jsonl'), 'utf8');
+      if (path === '' || path === 'events.jsonl') writeFileSync(join(dir, 'events.jsonl'), `${LINE}\n${log}`);
+      const target = leadOut(join(run, path));
+      const seen = () => JSON.stringify(readdirSync(outside, { recursive: true }).sort());
+      const before = [seen(), path.includes('.') ? readFileSync(target, 'utf8') : ''];
+      for (const words of [
+        ['show', run],
+        ['runs'],
+        ['logs', run],
+        ['verify', run],
+        ['cancel', run],
+        ['resume', run],
+        ['retry', run],
+        ['artifact', run],
+        ['diff', run],
+        ['explain', run],
+        ['insights'],
+        ['health', '--fix'],
+      ]) {
+        const { stdout, stderr } = await project.acor(words);
+        assert.ok(!`${stdout}${stderr}`.includes(SECRET), `${path} ${words.join(' ')}: ${stdout}`);
+      }
+      for (const [operation, input] of [
+        ['run.show', { run }],
+        ['run.list', {}],
+        ['run.logs', { run }],
+        ['run.verify', { runs: [run] }],
+      ] as const) {
+        const { json } = await server.call(operation, input);
+        assert.ok(!JSON.stringify(json).includes(SECRET), `${path} ${operation}`);
+      }
+      assert.deepEqual([seen(), path.includes('.') ? readFileSync(target, 'utf8') : ''], before, path);
+      await project.acor(['clean', '--keep', '0']);
+      assert.deepEqual(
+        [seen(), path.includes('.') ? readFileSync(target, 'utf8') : ''],
+        before,
+        `${path} clean`,
+      );
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+
+  it('in the place of the ledger or of a folder of the store gets no line and no file', async () => {
+    for (const name of ['ledger.jsonl', 'leases', 'queue', 'removed']) {
+      await project.run(['quick']);
+      rmSync(join(project.runsDir, name), { recursive: true, force: true });
+      const target = join(outside, `target-${name}`);
+      if (name.includes('.')) writeFileSync(target, 'mine\n');
+      else mkdirSync(target);
+      symlinkSync(target, join(project.runsDir, name));
+      for (const words of [['run', 'quick'], ['verify'], ['health', '--fix'], ['clean', '--keep', '0']])
+        await project.acor(words);
+      assert.deepEqual(
+        name.includes('.') ? readFileSync(target, 'utf8') : readdirSync(target),
+        name.includes('.') ? 'mine\n' : [],
+        name,
+      );
+      rmSync(join(project.runsDir, name), { force: true });
+    }
+  });
+});
