@@ -4,7 +4,7 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeFully } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import { appendRegular, readRegular } from '../../util/regular-file.ts';
+import { appendOwn, readOwn } from '../../util/regular-file.ts';
 import type { CostCount } from '../ports/run-index.ts';
 import { countOfRun } from './cost-of-run.ts';
 
@@ -25,7 +25,7 @@ export function keepCosts(root: string, records: readonly RunRecord[]): void {
   if (byDay.size === 0) return;
   mkdirSync(join(root, FOLDER), { recursive: true });
   for (const [day, costs] of byDay) {
-    const fd = appendRegular(join(root, FOLDER, `${day}.jsonl`), 0o644);
+    const fd = appendOwn(join(root, FOLDER, `${day}.jsonl`), 0o644);
     try {
       writeFully(fd, Buffer.from(costs.map((cost) => `\n${JSON.stringify(cost)}\n`).join('')));
       fdatasyncSync(fd);
@@ -64,7 +64,7 @@ function filesIn(root: string): string[] {
 function costsIn(path: string): RemovedCost[] {
   let text: string;
   try {
-    text = readRegular(path).toString();
+    text = readOwn(path).toString();
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;
