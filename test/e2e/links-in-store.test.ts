@@ -44,7 +44,7 @@ function leadOut(path: string): string {
 const LINE = JSON.stringify({ v: '1.0', type: 'message', msg: SECRET, level: 'info' });
 
 describe('a link in the store of a cloned project', { skip }, () => {
-  it('in the place of a run or of a file of it is followed by no command', async () => {
+  it('instead of a run or of a file of it is followed by no command', async () => {
     for (const path of ['', 'metadata.json', 'events.jsonl', 'control', 'logs']) {
       const { run_id: run } = (await project.run(['quick'])).end as unknown as { run_id: string };
       const dir = join(project.runsDir, run);
@@ -97,7 +97,7 @@ describe('a link in the store of a cloned project', { skip }, () => {
     }
   });
 
-  it('in the place of the ledger or of a folder of the store gets no line and no file', async () => {
+  it('instead of the ledger or of a folder of the store gets no line and no file', async () => {
     for (const name of ['ledger.jsonl', 'leases', 'queue', 'removed']) {
       await project.run(['quick']);
       rmSync(join(project.runsDir, name), { recursive: true, force: true });
