@@ -56,7 +56,7 @@ export async function refuseClientFiles(
         'E_PERMISSION',
         `${key}: '${path}' is not a file that a client of a server may name`,
         {
-          hint: 'Name something in the project (not in .acor or .runs), or give the content itself. At a terminal of that machine every file can be named.',
+          hint: 'Name something in the project (not below .acor, nor .runs), or give the content itself. At a terminal of that machine every file can be named.',
           details: { operation, field: key },
         },
       );
