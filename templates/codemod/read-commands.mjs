@@ -138,7 +138,7 @@ function readYargs(instance, make) {
       const summaries = inner.getInternalMethods().getUsageInstance().getDescriptions();
       const nested = Object.keys(inner.getInternalMethods().getCommandInstance().handlers).length > 0;
       const options = [...above, ...optionsOf(inner, positionals)];
-      // A group has a handler only to be told that its command is missing.
+      // A group has a handler only to report that its command is missing.
       if (!nested && handler.description !== false)
         commands.push({
           words: path,

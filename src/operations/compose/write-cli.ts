@@ -118,7 +118,7 @@ function operationOf(old: OldCommand, program: string): Written {
   const declared: OldArgument[] = [];
   const positionals = old.positionals.map((each) => {
     const key = keyFor(each.name);
-    const one = valueOf(each.type, each.choices);
+    const one = schemaOf(each.type, each.choices);
     const many = each.many ? `z.array(${one})${each.required ? '.min(1)' : ''}` : one;
     inputs.push(
       `${key}: ${many}${each.required ? '' : '.optional()'}${described(each.summary || each.name)}`,
@@ -169,7 +169,7 @@ function argumentOf(option: OldOption, key: string): OldArgument {
 function typeOf(option: OldOption, key: string): string {
   const { type, choices, many, required } = option;
   if (key === 'dry_run' && type === 'boolean') return 'z.boolean().default(false)';
-  const one = valueOf(type, choices);
+  const one = schemaOf(type, choices);
   const whole = many ? `z.array(${one})` : one;
   if (option.default !== undefined && !many && fits(option))
     return `${whole}.default(${literal(option.default)})`;
@@ -182,7 +182,7 @@ function fits({ type, choices, default: value }: OldOption): boolean {
   return typeof value === (type === 'count' ? 'number' : type);
 }
 
-function valueOf(type: OldOption['type'], choices: OldOption['choices']): string {
+function schemaOf(type: OldOption['type'], choices: OldOption['choices']): string {
   if (choices !== null && choices.length > 0)
     return choices.every((each) => typeof each === 'string')
       ? `z.enum(${literal(choices)})`
