@@ -76,7 +76,8 @@ async function occurrencesOf(
       const questions = await questionsOf(store, run_id);
       return questions.flatMap(({ asked }) => {
         const seq = Number(asked.seq);
-        if (seq <= since) return [];
+        // One that came after the look at the run belongs to the next look: the cursor does not have it yet.
+        if (seq <= since || seq > run.seq) return [];
         const { actionId, action, audience, blocking, msg, options, schema } = readQuestion(asked);
         const question = { action_id: actionId, action, audience, blocking, msg, options, schema };
         return [{ id: `${run_id}-${seq}`, name, at: String(asked.ts), data: { ...about, ...question } }];
