@@ -1,7 +1,10 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { kebab } from '../compose/parameters.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { isInside, realPathOf } from '../util/real-path.ts';
+import { splitCommand } from '../util/shell-words.ts';
 import type { AcorApp } from './acor-app.ts';
+import { valuesOfFlag } from './words-of-acor.ts';
 
 /** Inputs that may name a file or folder which ACOR itself reads or writes, outside of any sandbox. A test compares them with the registry. */
 export const PATHS: Readonly<Record<string, readonly string[]>> = {
@@ -28,9 +31,8 @@ export const PATHS: Readonly<Record<string, readonly string[]>> = {
   'workflow.validate': ['workflows'],
 };
 
-/** Inputs with the words of a tool: `--input-json @FILE` among them makes ACOR read the file. */
+/** Inputs with the words of a tool or workflow, some of which ACOR reads: `--input-json @FILE` and `--answers FILE`. */
 const WORDS: readonly string[] = ['args', 'stages'];
-const INPUT_FILE = /(?:^|\s)--input-json(?:=|\s+)["']?@([^\s"']*)/g;
 
 /**
  * Throws E_PERMISSION when a client of a server (MCP, HTTP) names a file outside of the project, or below `.acor` or the store. The
@@ -48,10 +50,13 @@ export async function refuseClientFiles(
     const { config, store } = await app.project();
     const root = real(config.root, app.cwd)!;
     const closed = [join(root, '.acor'), real(store.root, app.cwd) ?? store.root];
-    for (const path of named) {
+    const isOpen = (path: string) => {
       const place = real(path, app.cwd);
-      if (place !== undefined && isInside(place, root) && !closed.some((each) => isInside(place, each)))
-        continue;
+      return place !== undefined && isInside(place, root) && !closed.some((each) => isInside(place, each));
+    };
+    for (const path of named) {
+      // As the kernel reads it, and as the code that removes `..` before: behind a link they differ.
+      if (isOpen(path) && isOpen(resolve(app.cwd, path))) continue;
       throw new AcorError(
         'E_PERMISSION',
         `${key}: '${path}' is not a file that a client of a server may name`,
@@ -69,9 +74,15 @@ function pathsOf(operation: string, key: string, value: unknown): string[] {
   if (PATHS[operation]?.includes(key)) return texts;
   // The arguments of `exec` are for the program alone.
   if (!WORDS.includes(key) || operation === 'run.exec') return [];
-  const end = texts.indexOf('--');
-  const words = (end === -1 ? texts : texts.slice(0, end)).join(' ');
-  return [...words.matchAll(INPUT_FILE)].map(([, path]) => path!);
+  const words = key === 'stages' ? texts.flatMap((text) => splitCommand(text) ?? []) : texts;
+  const inputs = valuesOfFlag('--input-json', words).filter((each) => each.startsWith('@'));
+  return [...inputs.map((each) => each.slice(1)), ...valuesOfFlag('--answers', words.map(asFlag))];
+}
+
+/** ACOR reads its own flags in any case and with underscores. */
+function asFlag(word: string): string {
+  const [flag = ''] = word.split('=', 1);
+  return flag.startsWith('--') ? `--${kebab(flag.slice(2))}${word.slice(flag.length)}` : word;
 }
 
 /** Undefined for a path that the system cannot resolve: a cycle of links, no right to look. */

@@ -54,6 +54,9 @@ after(async () => {
   rmSync(outside, { recursive: true });
 });
 
+/** The same file from a folder that does not exist. */
+const up = (path: string) => (path.startsWith('/') ? `${'../'.repeat(30)}${path.slice(1)}` : `../${path}`);
+
 describe('a client of a server', () => {
   it('may name a path only where ACOR checks it: every input that speaks of files is listed', async () => {
     const speaking: string[] = [];
@@ -88,8 +91,18 @@ describe('a client of a server', () => {
       for (const [operation, input] of [
         ['run.start', { tool: 'says', args: ['--input-json', `@${path}`] }],
         ['run.start', { tool: 'says', args: [`--input-json=@${path}`] }],
+        // Also behind `--`: whether ACOR reads these words depends on the words before.
+        ['run.start', { tool: 'says', args: ['--', '--input-json', `@${path}`] }],
+        ['run.start', { tool: 'says', args: ['--text', '--', '--input-json', `@${path}`] }],
+        ['run.start', { tool: 'says', args: ['--input-json', `@x y/${up(path)}`] }],
+        ['run.start', { tool: 'says', args: ['--input-json', `@a'b/${up(path)}`] }],
         ['run.start', { tool: 'quick', answers: path }],
+        ['run.start', { tool: 'quick', args: ['--answers', path] }],
+        ['run.start', { tool: 'quick', args: ['--ANSWERS', path] }],
+        ['run.start', { tool: 'quick', args: [`--answers=${path}`] }],
+        ['schedule.add', { tool: 'quick', cron: '0 3 * * *', args: ['--answers', path] }],
         ['workflow.pipe', { stages: [`says --input-json @${path}`, 'says'] }],
+        ['workflow.pipe', { stages: [`says '--input-json' '@x y/${up(path)}'`, 'says'] }],
         ['schedule.add', { tool: 'says', cron: '0 3 * * *', args: ['--input-json', `@${path}`] }],
         ['run.answer', { run, file: path }],
         ['secret.set', { name: 'TAKEN', file: path }],

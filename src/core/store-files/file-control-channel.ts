@@ -57,7 +57,7 @@ export class FileControlChannel implements ControlChannel {
       refuseLinks(this.#root, join(runId, CONTROL));
       return new ConsumedBytes(consumed);
     } catch (error) {
-      // Without the folder, no supervisor listens. It is removed when the run ends, which may be at any moment. A link is none of ACOR's.
+      // Without the folder, no supervisor listens. It is removed when the run ends, which may be at any moment. ACOR makes no links there.
       if (errorCode(error) === 'ENOENT' || errorCode(error) === NOT_REGULAR)
         return { acknowledge() {}, close() {} };
       throw error;

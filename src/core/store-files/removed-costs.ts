@@ -4,7 +4,7 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeFully } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import { appendOwn, readOwn } from '../../util/regular-file.ts';
+import { appendOwn, readOwn, refuseLinks } from '../../util/regular-file.ts';
 import type { CostCount } from '../ports/run-index.ts';
 import { countOfRun } from './cost-of-run.ts';
 
@@ -23,17 +23,23 @@ interface RemovedCost extends CostCount {
 export function keepCosts(root: string, records: readonly RunRecord[]): void {
   const byDay = Map.groupBy(records.flatMap(removedCostOf), ({ day }) => day);
   if (byDay.size === 0) return;
-  mkdirSync(join(root, FOLDER), { recursive: true });
-  for (const [day, costs] of byDay) {
-    const fd = appendOwn(join(root, FOLDER, `${day}.jsonl`), 0o644);
-    try {
-      writeFully(fd, Buffer.from(costs.map((cost) => `\n${JSON.stringify(cost)}\n`).join('')));
-      fdatasyncSync(fd);
-    } catch (error) {
-      if (errorCode(error) !== 'ENOSPC' && errorCode(error) !== 'EDQUOT') throw error;
-    } finally {
-      closeSync(fd);
-    }
+  refuseLinks(root, FOLDER);
+  try {
+    mkdirSync(join(root, FOLDER), { recursive: true });
+    for (const [day, costs] of byDay) append(join(root, FOLDER, `${day}.jsonl`), costs);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOSPC' && errorCode(error) !== 'EDQUOT') throw error;
+  }
+}
+
+/** Each line begins with a line break: the line before it may have been cut by a kill. */
+function append(path: string, costs: readonly RemovedCost[]): void {
+  const fd = appendOwn(path, 0o644);
+  try {
+    writeFully(fd, Buffer.from(costs.map((cost) => `\n${JSON.stringify(cost)}\n`).join('')));
+    fdatasyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 
@@ -60,7 +66,7 @@ function filesIn(root: string): string[] {
   }
 }
 
-/** A line that a kill or a full disk cut is not complete, and its run was not removed. */
+/** A line that a kill or a full disk has cut is left out. */
 function costsIn(path: string): RemovedCost[] {
   let text: string;
   try {

@@ -3,6 +3,7 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import { withPacks } from './change-packs.ts';
 import { type Claimed, type FileRuns, isRemovable, readOrUndefined, withClaimed } from './claim-runs.ts';
 import { Ledger } from './ledger.ts';
+import { keepCosts } from './removed-costs.ts';
 import { RemovedFolders } from './removed-folders.ts';
 import { storageError } from './storage-error.ts';
 
@@ -71,14 +72,11 @@ async function remove(
   claimed: readonly Claimed[],
   trash: RemovedFolders,
 ): Promise<string[]> {
-  const runIds = claimed.map(({ record }) => record.run_id);
-  if (runIds.length === 0) return [];
   const records = claimed.map(({ record }) => record);
+  const runIds = records.map(({ run_id }) => run_id);
+  if (runIds.length === 0) return [];
   // Before the ledger: a run that still exists does not count as removed.
-  if (records.some(({ cost, cost_usd }) => cost !== undefined || cost_usd != null)) {
-    const { keepCosts } = await import('./removed-costs.ts');
-    keepCosts(store.root, records);
-  }
+  keepCosts(store.root, records);
   await new Ledger(store.root).append(...runIds.map((run_id) => ({ type: 'cleaned' as const, run_id })));
   const takeFolders = () => {
     for (const runId of runIds) trash.take(store.layout(runId).dir);
@@ -89,8 +87,7 @@ async function remove(
       takeFolders();
     });
   } else takeFolders();
-  for (const { record } of claimed)
-    if (record.idempotency_key) await store.forgetKey(record.idempotency_key, record.run_id);
+  for (const { idempotency_key: key, run_id } of records) if (key) await store.forgetKey(key, run_id);
   return runIds;
 }
 

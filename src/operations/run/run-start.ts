@@ -13,6 +13,7 @@ import { kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { answers, retries, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
+import { asksForStdin } from '../words-of-acor.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
 import { warnOfStdin } from './warn-of-stdin.ts';
@@ -223,10 +224,7 @@ async function requestOf(
   args: string[],
   ctx: OperationContext<AcorApp>,
 ): Promise<RunRequest> {
-  const asksForStdin = args.some(
-    (arg, index) => arg === '--input-json=-' || (arg === '--input-json' && args[index + 1] === '-'),
-  );
-  const stdin = asksForStdin ? await ctx.readStdin() : undefined;
+  const stdin = asksForStdin(args) ? await ctx.readStdin() : undefined;
   const answers = await preparedAnswers(options, ctx);
   const { caller } = ctx.app;
   return {

@@ -11,6 +11,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { SERVE } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
+import { asksForStdin } from '../words-of-acor.ts';
 import { lineOf, scheduleLine, scheduleName } from './shapes.ts';
 
 const common = {
@@ -166,7 +167,7 @@ async function add(
 ): Promise<Added> {
   const isNamed = scheduleName.safeParse(name).success;
   if (!isNamed) throw needed('name', `acor schedule add ${tool} --name my-schedule --cron '30 3 * * *'`);
-  if (args.some((each, at) => each === '--input-json=-' || (each === '--input-json' && args[at + 1] === '-')))
+  if (asksForStdin(args))
     throw new AcorError('E_USAGE', 'a schedule has no standard input', {
       hint: 'Give the arguments as flags, or as JSON behind --input-json.',
     });

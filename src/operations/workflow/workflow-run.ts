@@ -8,6 +8,7 @@ import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import type { ShownAs } from '../run/run-result.ts';
 import { answers, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
+import { asksForStdin } from '../words-of-acor.ts';
 
 const input = z.object({
   workflow: z.string().describe('The workflow: its name, or the path of its file.'),
@@ -69,10 +70,7 @@ export const workflowRun = acorOperation({
     const services = await ctx.app.services();
     const { values, rest } = takeKnownFlags(workflowRun, given.args, () => false);
     const options = { ...given, ...values };
-    const asksForStdin = rest.some(
-      (arg, at) => arg === '--input-json=-' || (arg === '--input-json' && rest[at + 1] === '-'),
-    );
-    const stdin = asksForStdin ? await ctx.readStdin() : undefined;
+    const stdin = asksForStdin(rest) ? await ctx.readStdin() : undefined;
     const { caller } = ctx.app;
     const answers = await preparedAnswers(options, ctx);
     const request: RunRequest = {
