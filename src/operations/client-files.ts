@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { kebab } from '../compose/parameters.ts';
+import { valuesOfFlag } from '../core/registry/parse-arguments.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { isInside, realPathOf } from '../util/real-path.ts';
 import { splitCommand } from '../util/shell-words.ts';
 import type { AcorApp } from './acor-app.ts';
-import { valuesOfFlag } from './words-of-acor.ts';
 
 /** Inputs that may name a file or folder which ACOR itself reads or writes, outside of any sandbox. A test compares them with the registry. */
 export const PATHS: Readonly<Record<string, readonly string[]>> = {

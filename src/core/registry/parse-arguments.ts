@@ -38,6 +38,19 @@ export function parseArguments(
   return parsed;
 }
 
+/** The values of a flag among the words of a call whose inputs are not known yet, in both spellings: `--flag value` and `--flag=value`. */
+export function valuesOfFlag(flag: string, words: readonly string[]): string[] {
+  return words.flatMap((word, at) => {
+    if (word === flag) return words[at + 1] ?? [];
+    return word.startsWith(`${flag}=`) ? word.slice(flag.length + 1) : [];
+  });
+}
+
+/** Whether a call takes its inputs as JSON from standard input. */
+export function asksForStdin(words: readonly string[]): boolean {
+  return valuesOfFlag(INPUT_JSON, words).includes('-');
+}
+
 /** The meaning of a spelling: an input, and for a bool the value that it sets. */
 interface Flag {
   spec: InputSpec | null;

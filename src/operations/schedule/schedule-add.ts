@@ -3,6 +3,7 @@ import { usageError } from '../../compose/app-error.ts';
 import { declares, type ForwardedCommand } from '../../compose/forwarded-command.ts';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationContext, OperationDescription, OperationResult } from '../../compose/operation.ts';
+import { asksForStdin } from '../../core/registry/parse-arguments.ts';
 import { CronTimes, localTimezone } from '../../core/schedule/cron-times.ts';
 import { MISSED, type Schedule } from '../../core/schedule/schedule.ts';
 import { ScheduleFiles } from '../../core/schedule/schedule-files.ts';
@@ -11,7 +12,6 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { SERVE } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { asksForStdin } from '../words-of-acor.ts';
 import { lineOf, scheduleLine, scheduleName } from './shapes.ts';
 
 const common = {
@@ -74,8 +74,7 @@ export const scheduleAdd = acorOperation({
     const { cron, timezone = localTimezone(), jitter: jitter_s, missed } = options;
     if (cron === undefined) throw needed('cron', added.example);
     const trigger = { kind: 'cron', cron, timezone, jitter_s, missed } as const;
-    const now = Date.now();
-    if (new CronTimes(trigger).after(now) === undefined)
+    if (new CronTimes(trigger).after(Date.now()) === undefined)
       throw new AcorError(
         'E_USAGE',
         `the cron expression ${JSON.stringify(cron)} names no time that will come`,
@@ -83,7 +82,7 @@ export const scheduleAdd = acorOperation({
           hint: 'Check the day and the month: there is no 30 February.',
         },
       );
-    return add(options, ctx, () => ({ trigger, settled: new Date(now).toISOString() }));
+    return add(options, ctx, (_root, createdAt) => ({ trigger, settled: createdAt }));
   },
 });
 
@@ -163,6 +162,7 @@ async function add(
   ctx: OperationContext<AcorApp>,
   rule: (
     root: string,
+    createdAt: string,
   ) => Pick<Schedule, 'trigger' | 'settled'> | Promise<Pick<Schedule, 'trigger' | 'settled'>>,
 ): Promise<Added> {
   const isNamed = scheduleName.safeParse(name).success;
@@ -176,6 +176,7 @@ async function add(
   files.refuseTaken(name);
   await refuseUnable({ tool, args, workflow }, ctx);
   const { kind, name: caller } = ctx.app.principal;
+  const createdAt = new Date().toISOString();
   const schedule: Schedule = {
     version: 1,
     root: config.root,
@@ -184,9 +185,9 @@ async function add(
     target: tool,
     args,
     cwd: ctx.cwd,
-    ...(await rule(config.root)),
+    ...(await rule(config.root, createdAt)),
     by: { kind, name: caller },
-    created_at: new Date().toISOString(),
+    created_at: createdAt,
     paused: null,
     pending: null,
     count: 0,

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationDescription, OperationResult } from '../../compose/operation.ts';
+import { asksForStdin } from '../../core/registry/parse-arguments.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { WorkflowPlan } from '../../core/workflow/engine/plan-workflow.ts';
 import { runName } from '../../protocol/run.ts';
@@ -8,7 +9,6 @@ import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import type { ShownAs } from '../run/run-result.ts';
 import { answers, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
-import { asksForStdin } from '../words-of-acor.ts';
 
 const input = z.object({
   workflow: z.string().describe('The workflow: its name, or the path of its file.'),
