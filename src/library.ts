@@ -165,9 +165,11 @@ export class Acor {
     const { store, config } = await this.#open();
     const { by = userName(), reason } = options;
     const runId = run === 'last' ? await lastRun(store) : run;
-    await (await this.#app()).authorize({ name: 'run.answer', effect: 'writes' }, { run: runId });
+    const app = await this.#app();
+    await app.authorize({ name: 'run.answer', effect: 'writes' }, { run: runId });
     const open = await findOpenQuestion(store, runId, question);
-    await requirePersonFor(open, runId, { person: null, root: config.root, env: this.#options.env });
+    const { principal, env } = app;
+    await requirePersonFor(open, runId, { person: null, principal, root: config.root, env });
     await submitAnswer(store, runId, open, { value, by, source: 'library', reason });
   }
 

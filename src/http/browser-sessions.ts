@@ -3,48 +3,59 @@ import { isSameSecret } from '../util/loopback.ts';
 
 const SESSION_S = 30 * 86_400;
 
+/** Whom a link has signed in: whoever could read the link, or the person to whose terminal it was shown. */
+type Session = 'anybody' | 'person';
+
 /**
  * Browsers that a one-time link has signed in. The cookie is signed with a key from the token and nothing is kept, so that
- * a session survives a restart of the server with the same token, and ends with the token.
+ * a session survives a restart of the server with the same token, and ends with the token. That a person was signed in is signed
+ * with a key that only this process has: programs that can read the token cannot forge it, and a restart needs a new link.
  */
 export class BrowserSessions {
   readonly #key: Buffer;
+  readonly #personKey = randomBytes(32);
   readonly #port: () => number;
-  readonly #codes = new Set<string>();
+  readonly #codes = new Map<string, Session>();
 
   constructor(token: string, port: () => number) {
     this.#key = createHmac('sha256', token).update('acor browser sessions').digest();
     this.#port = port;
   }
 
-  /** The code of a new link, which works once. */
-  newCode(): string {
+  /** The code of a new link, which works once. A person's is one that nothing but this person's terminal shows. */
+  newCode(session: Session): string {
     const code = randomBytes(24).toString('base64url');
-    this.#codes.add(code);
+    this.#codes.set(code, session);
     return code;
   }
 
   /** The `Set-Cookie` header for the bearer of a code; undefined when the code is wrong or was used. */
   redeem(code: string): string | undefined {
-    if (!this.#codes.delete(code)) return undefined;
+    const session = this.#codes.get(code);
+    if (session === undefined) return undefined;
+    this.#codes.delete(code);
     const until = Math.floor(Date.now() / 1000) + SESSION_S;
-    const value = `${until}.${this.#signatureOf(until)}`;
+    const person = session === 'person' ? `.${signed(until, this.#personKey)}` : '';
+    const value = `${until}.${signed(until, this.#key)}${person}`;
     return `${this.#name()}=${value}; Path=/; Max-Age=${SESSION_S}; HttpOnly; SameSite=Strict`;
   }
 
-  has(cookies: string | undefined): boolean {
+  /** The session that the cookies show; undefined without one. */
+  find(cookies: string | undefined): Session | undefined {
     const prefix = `${this.#name()}=`;
     const own = cookies?.split(/; */).find((each) => each.startsWith(prefix));
-    const [until = '', signature = ''] = own?.slice(prefix.length).split('.') ?? [];
-    return isSameSecret(signature, this.#signatureOf(Number(until))) && Number(until) > Date.now() / 1000;
+    const [time = '', signature = '', person = ''] = own?.slice(prefix.length).split('.') ?? [];
+    const until = Number(time);
+    if (!isSameSecret(signature, signed(until, this.#key)) || until <= Date.now() / 1000) return undefined;
+    return isSameSecret(person, signed(until, this.#personKey)) ? 'person' : 'anybody';
   }
 
   /** Browsers share cookies between the ports of a host. */
   #name(): string {
     return `acor_${this.#port()}`;
   }
+}
 
-  #signatureOf(until: number): string {
-    return createHmac('sha256', this.#key).update(String(until)).digest('base64url');
-  }
+function signed(until: number, key: Buffer): string {
+  return createHmac('sha256', key).update(String(until)).digest('base64url');
 }

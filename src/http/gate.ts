@@ -40,10 +40,11 @@ export class Gate {
     const token = bearerToken(req.headers.authorization);
     const client = this.#clients.find((each) => token !== undefined && isSameSecret(token, each.token));
     if (client !== undefined) return { kind: 'token', name: client.name };
-    if (token === undefined && this.sessions.has(req.headers.cookie)) {
+    const session = token === undefined ? this.sessions.find(req.headers.cookie) : undefined;
+    if (session !== undefined) {
       if (req.method !== 'GET' && req.headers[PAGE_HEADER] === undefined)
         throw refused(`a page must send the header ${PAGE_HEADER}`);
-      return { kind: 'local-user', name: userName() };
+      return { kind: 'local-user', name: userName(), ...(session === 'person' && { isAtTerminal: true }) };
     }
     throw new HttpError(401, 'E_PERMISSION', 'the request shows neither a token nor a session', {
       hint: 'Send Authorization: Bearer <token>, or open the link that acor serve printed.',

@@ -68,7 +68,7 @@ export async function serveHttp(request: HttpRequest): Promise<never> {
     log('info', 'listening', { port });
     server.on('request', (req, res) => logRequest(log, req, res));
   }
-  request.onListening({ port, code: gate.sessions.newCode() });
+  request.onListening({ port, code: gate.sessions.newCode(request.isAtTerminal ? 'person' : 'anybody') });
   return new Promise<never>(() => {});
 }
 

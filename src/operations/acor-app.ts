@@ -326,6 +326,8 @@ export interface HttpRequest {
   clients: readonly [HttpClient, ...HttpClient[]];
   /** Whether clients may call an operation that writes or destroys. */
   mayCall(operation: CalledOperation): boolean;
+  /** Whether nothing but a person's terminal shows the link: the browser that it signs in is this person's. */
+  isAtTerminal: boolean;
   /** `code` is that of the link which signs a browser in. */
   onListening(at: { port: number; code: string }): void;
 }

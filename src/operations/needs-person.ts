@@ -5,12 +5,13 @@ import { isRunnersQuestion } from '../core/run/answers/question.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { listQuestions, type NextStep } from '../protocol/next-steps.ts';
 import type { AgentDecision } from '../protocol/policy-file.ts';
-import type { AcorApp } from './acor-app.ts';
+import type { AcorApp, Principal } from './acor-app.ts';
 import type { OperationName } from './command-forms.ts';
 
 /** Who decides, and where. */
 export interface Decider {
   person: Person | null;
+  principal: Principal;
   root: string;
   env: Readonly<Record<string, string | undefined>>;
 }
@@ -43,15 +44,15 @@ export async function leftToPersons(
   return left;
 }
 
-/** Throws E_APPROVAL_REQUIRED for a caller without a person at a terminal, unless a policy leaves the decision to agents. */
+/** Throws E_APPROVAL_REQUIRED for a caller without a person at a terminal or in a browser signed in from one, unless a policy leaves the decision to agents. */
 export async function requirePerson(
   decision: AgentDecision,
-  { person, root, env }: Decider,
+  { person, principal, root, env }: Decider,
   { what, next }: { what: string; next: NextStep[] },
 ): Promise<void> {
-  if (person !== null || (await agentsMay(decision, { root, env }))) return;
+  if (person !== null || principal.isAtTerminal || (await agentsMay(decision, { root, env }))) return;
   throw new AcorError('E_APPROVAL_REQUIRED', `only a person may ${what}`, {
-    hint: `A person does it at a terminal. Or the policy of the user or the system leaves it to agents: agents_may: [${decision}].`,
+    hint: `A person does it at a terminal, or in the dashboard of a server that was started at one, signed in by its link. Or the policy of the user or the system leaves it to agents: agents_may: [${decision}].`,
     next,
   });
 }
@@ -63,13 +64,14 @@ function decisionBy(question: Question): keyof typeof PERMISSIONS | undefined {
   return question.action in PERMISSIONS ? (question.action as keyof typeof PERMISSIONS) : 'allow_host';
 }
 
-/** Whether a caller without a person may answer. An invalid policy leaves every decision to a person. */
-export async function isForAgents(
+/** Whether a caller without a terminal may answer. An invalid policy leaves every decision to a person. */
+export async function mayAnswer(
   question: Question,
-  { root, env }: Omit<Decider, 'person'>,
+  { principal, root, env }: Omit<Decider, 'person'>,
 ): Promise<boolean> {
   const decision = decisionBy(question);
-  return decision === undefined || agentsMay(decision, { root, env }).catch(() => false);
+  if (decision === undefined || principal.isAtTerminal) return true;
+  return agentsMay(decision, { root, env }).catch(() => false);
 }
 
 /** What a tool may do beyond its manifest is not for the agent that runs it. Other questions are for anybody. */

@@ -4,6 +4,8 @@ export interface Principal {
   kind: 'local-user' | 'token' | 'agent';
   /** Recorded with runs and answers. An agent's own name for itself is not verified. */
   name: string;
+  /** The browser that a person has signed in, by the link that a server at this person's terminal has shown. */
+  isAtTerminal?: true;
   /** The conversation or connection to which the call belongs. */
   session?: string;
 }

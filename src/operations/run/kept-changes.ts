@@ -96,7 +96,8 @@ export async function settleChanges(
     const what =
       decision === 'apply' ? 'put the changes of a run in place' : 'restore what a run has changed';
     const { config } = await ctx.app.project();
-    const decider = { person: ctx.person, root: config.root, env: ctx.env };
+    const { principal } = ctx.app;
+    const decider = { person: ctx.person, principal, root: config.root, env: ctx.env };
     await requirePerson(decision, decider, { what, next: [diffRun(run)] });
   }
   const {

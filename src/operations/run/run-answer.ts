@@ -50,7 +50,12 @@ export const runAnswer = acorOperation({
     const by = given.by ?? principal.name;
     const question = await findOpenQuestion(store, run, actionId);
     if (!given.dry_run)
-      await requirePersonFor(question, run, { person: ctx.person, root: config.root, env: ctx.env });
+      await requirePersonFor(question, run, {
+        person: ctx.person,
+        principal,
+        root: config.root,
+        env: ctx.env,
+      });
     if (given.dry_run) await checkAnswer(run, question, value);
     else await submitAnswer(store, run, question, { value, by, source, reason }, ctx.signal);
     const { actionId: action_id, action } = question;

@@ -11,7 +11,7 @@ import {
 } from '../../core/supervision/run-status.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { isForAgents } from '../needs-person.ts';
+import { mayAnswer } from '../needs-person.ts';
 import { lastRun } from './last-run.ts';
 
 export type { OpenQuestion, RunStatus };
@@ -50,11 +50,12 @@ export async function runQuestions(app: AcorApp, run: string): Promise<RunQuesti
   const { tool } = await store.read(run);
   const questions = await openQuestionsOf(store, run);
   if (questions.length === 0) return { tool, questions, answerable: new Set(), answers: [] };
-  const mayAnswer = await app.policyAllows({ name: 'run.answer', effect: 'writes' }, { run });
+  const isAllowed = await app.policyAllows({ name: 'run.answer', effect: 'writes' }, { run });
   const answerable = new Set<string>();
-  for (const { asked } of mayAnswer ? await questionsOf(store, run) : []) {
+  for (const { asked } of isAllowed ? await questionsOf(store, run) : []) {
     const question = readQuestion(asked);
-    if (await isForAgents(question, { root: config.root, env: app.env })) answerable.add(question.actionId);
+    const { principal, env } = app;
+    if (await mayAnswer(question, { principal, root: config.root, env })) answerable.add(question.actionId);
   }
   const answers = (await stepsForOpenQuestions(store, run)).filter(
     (step) => 'input' in step && answerable.has(String(step.input['action_id'])),

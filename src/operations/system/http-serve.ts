@@ -78,6 +78,7 @@ export const httpServe = acorOperation({
         port,
         clients: [{ name: 'http client', token }, ...named],
         mayCall,
+        isAtTerminal: ctx.person !== null,
         onListening,
       })
       .finally(() => lines.end());
