@@ -3,7 +3,7 @@ import { isSameSecret } from '../util/loopback.ts';
 
 const SESSION_S = 30 * 86_400;
 
-/** Whom a link has signed in: whoever could read the link, or the person to whose terminal it was shown. */
+/** Who has signed in by a link: anybody who could read it, or the person at whose terminal alone it was shown. */
 type Session = 'anybody' | 'person';
 
 /**
