@@ -99,7 +99,7 @@ describe('a browser that the link at a terminal has signed in', { skip }, () => 
     const { error } = await answerAsPage(server.url, cookie, asked);
     assert.equal(error?.code, 'E_APPROVAL_REQUIRED');
     assert.match(error.hint, /in the dashboard of a server that was started at one/);
-    // Whoever has the token can sign a session, and only a session.
+    // A program that has the token can sign a session, and only a session.
     const forged = `${cookie}.${cookie.split('.')[1]}`;
     assert.equal((await answerAsPage(server.url, forged, asked)).error?.code, 'E_APPROVAL_REQUIRED');
     const byToken = await server.call('run.answer', { ...asked, choice: 'run' });
