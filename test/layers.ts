@@ -49,6 +49,7 @@ const CORE = [
   'core/authoring/validation',
   'core/authoring/adopt',
   'core/authoring/contract',
+  'core/authoring/codemod',
   'core/authoring/migrate',
   'core/insights',
   'core/authoring/learn',
@@ -245,6 +246,13 @@ export const LAYERS: readonly Layer[] = [
     packages: ['zod'],
     node: true,
     note: 'judges a command line by the contract of seed 004, with what adopt reads and runs',
+  },
+  {
+    folder: 'core/authoring/codemod',
+    folders: ['protocol', 'util', 'core/registry', 'core/authoring/adopt', 'core/authoring/contract'],
+    packages: ['zod'],
+    node: true,
+    note: 'the commands of a program on commander, yargs or oclif, from its own definition, which it loads in a sandbox',
   },
   {
     folder: 'core/authoring/migrate',

@@ -197,6 +197,40 @@ export interface OperationTypes {
       answer: string;
     };
   };
+  /** Write a command line on the kit for one on commander, yargs or oclif, which keeps working. */
+  'compose.codemod': {
+    input: {
+      /** The file that starts the command line, or the folder of its package. */
+      source: string;
+      /** The name of the command; by default that of the program. */
+      name?: string | undefined;
+      /** The folder for the modules; by default agent beside the program. */
+      output?: string | undefined;
+      /** The package of the kit that they import. */
+      kit?: string | undefined;
+      /** Overwrite modules that exist. */
+      force?: boolean | undefined;
+      /** Show what would be written. */
+      dry_run?: boolean | undefined;
+    };
+    data: {
+      library: 'commander' | 'yargs' | 'oclif';
+      program: string;
+      commands: Array<{
+        command: string;
+        operation: string;
+        /** A guess from its words: review it. */
+        effect: 'reads' | 'writes' | 'destroys';
+        /** The words of the old command. */
+        replaces: Array<string>;
+      }>;
+      files: Array<{
+        path: string;
+        text?: string | undefined;
+      }>;
+      dry_run: boolean;
+    };
+  };
   /** Migrate a program: write a tool for each call, a wrapper, tests and notices, and judge the result. */
   'compose.migrate': {
     input: {

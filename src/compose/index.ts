@@ -42,6 +42,15 @@ export { type Interrupts, NO_INTERRUPTS } from './interrupts.ts';
 export { type KnownFlags, takeKnownFlags } from './known-flags.ts';
 export type { NextStep, OperationStep, ShellStep } from './next-step.ts';
 export {
+  type OldAnswer,
+  type OldArgument,
+  type OldCommandCall,
+  type OldProgram,
+  oldAnswer,
+  oldProgram,
+  serveBeside,
+} from './old-program.ts';
+export {
   type Answer,
   type DataOf,
   type DataResult,

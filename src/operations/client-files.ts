@@ -10,6 +10,7 @@ import type { AcorApp } from './acor-app.ts';
 export const PATHS: Readonly<Record<string, readonly string[]>> = {
   'agents.plugin': ['output'],
   'compose.audit': ['target', 'baseline'],
+  'compose.codemod': ['source', 'output'],
   'compose.migrate': ['program', 'primitives', 'output'],
   'compose.plan': ['program', 'primitives', 'output'],
   'project.template': ['output'],

@@ -9,6 +9,7 @@ const FORMS = {
   'agents.remove': { command: 'agents remove' },
   'compose.audit': { command: 'compose audit', positionals: ['target'] },
   'compose.call': { command: 'compose call', positionals: ['program'], passthrough: 'args' },
+  'compose.codemod': { command: 'compose codemod', positionals: ['source'] },
   'compose.migrate': { command: 'compose migrate', positionals: ['program'] },
   'compose.plan': { command: 'compose plan', positionals: ['program'] },
   'config.set': { command: 'config set', positionals: ['key', 'value'] },

@@ -28,6 +28,10 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   },
   { ...formOf('compose.call'), load: async () => (await import('./compose/compose-call.ts')).composeCall },
   {
+    ...formOf('compose.codemod'),
+    load: async () => (await import('./compose/compose-codemod.ts')).composeCodemod,
+  },
+  {
     ...formOf('compose.migrate'),
     load: async () => (await import('./compose/compose-migrate.ts')).composeMigrate,
   },

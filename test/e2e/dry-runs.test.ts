@@ -7,6 +7,8 @@ import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { ROUTES } from '../../src/operations/index.ts';
 import { parseLines, TestProject, until } from '../support/project.ts';
 
+const SHELF = join(import.meta.dirname, '..', 'fixtures', 'codemod', 'shelf.mjs');
+
 /**
  * They change nothing that lasts: two servers, a check of the installation in a folder of its own, and a plan. The commands of a wrapper have
  * dry runs of their own.
@@ -47,6 +49,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   cancel: ({ live }) => [live],
   clean: () => ['--keep', '0'],
   'compose audit': () => ['sort'],
+  'compose codemod': () => [SHELF, '--output', 'agent'],
   'compose migrate': () => ['sort'],
   'config set': () => ['storage.keep', '5'],
   'config unset': () => ['environment.timeout_s'],

@@ -47,6 +47,8 @@ type Given = {
   secretFile: string;
 };
 
+const SHELF = join(import.meta.dirname, '..', 'fixtures', 'codemod', 'shelf.mjs');
+
 /** Arguments for commands that need more than a run or a tool as positional. */
 const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   adopt: () => ['sort', '--dry-run'],
@@ -55,6 +57,7 @@ const ARGUMENTS: Readonly<Record<string, (given: Given) => string[]>> = {
   learn: () => ['--dry-run', 'quick'],
   artifact: ({ run }) => [run, '1'],
   'compose audit': () => ['sort', '--dry-run'],
+  'compose codemod': () => [SHELF, '--output', 'agent', '--dry-run'],
   'compose migrate': () => ['seq', '--call', '-- 3', '--dry-run'],
   'compose plan': () => ['seq', '--call', '-- 3'],
   'config set': () => ['storage.keep', '5'],

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { OperationTypes } from '../../src/client/index.ts';
 import { SERVERS } from '../../src/operations/command-forms.ts';
 import { ROUTES } from '../../src/operations/index.ts';
@@ -65,6 +66,11 @@ export function inputsOf(ids: Runs): Inputs {
     'agents.remove': () => ({ dry_run: true }),
     'compose.audit': () => ({ target: 'sort', dry_run: true }),
     'compose.call': () => ({ program: 'sort', args: ['tools'] }),
+    'compose.codemod': () => ({
+      source: join(import.meta.dirname, '..', 'fixtures', 'codemod', 'shelf.mjs'),
+      output: 'agent',
+      dry_run: true,
+    }),
     'compose.migrate': () => ({ program: 'seq', call: ['-- 3'], dry_run: true }),
     'compose.plan': () => ({ program: 'seq', call: ['-- 3'] }),
     'config.set': () => ({ key: 'storage.keep', value: '5', dry_run: true }),

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { stageCompose } from '../../scripts/stage-compose.ts';
+import { TestProject } from '../support/project.ts';
+
+const root = dirname(dirname(import.meta.dirname));
+const NODE = realpathSync(join(root, 'node_modules', '.bin', 'node'));
+
+const COMMANDER = `#!/usr/bin/env node
+import { Command, Option } from 'commander';
+const program = new Command('shelf').version('2.1.0').description('Keeps books.');
+program.option('-c, --config <file>', 'the settings', 'shelf.json');
+const book = program.command('book').alias('b').description('Books');
+book.command('list').alias('ls').description('List the books')
+  .option('-t, --tag <tag...>', 'only with these tags')
+  .addOption(new Option('-s, --sort <key>', 'the order').choices(['title', 'year']).default('title'))
+  .option('--no-color', 'without colours').option('-l, --limit <n>', 'at most', Number, 10)
+  .action((o, c) => { for (const t of o.tag ?? ['a', 'b']) console.log(t, o.sort, o.color, o.limit, c.optsWithGlobals().config); });
+book.command('add').description('Add books').argument('<shelf>', 'where').argument('[titles...]', 'what').option('-q, --quiet', 'say nothing')
+  .action((shelf, titles, o) => { if (shelf === 'full') { console.error('the shelf is full'); process.exit(3); } if (!o.quiet) console.log(shelf, titles.join('|')); });
+const tags = book.command('tag').description('Tags');
+tags.command('remove').description('Remove a tag').argument('<tag>', 'which').option('-f, --force').action((tag, o) => console.log('removed', tag, o.force ?? false));
+program.command('info').description('Show the shelf').option('--json', 'as JSON').action((o) => console.log(o.json ? '{"books":2}' : 'two books'));
+await program.parseAsync();
+`;
+const YARGS = `#!/usr/bin/env node
+import yargs from 'yargs';
+import { hideBin } from 'yargs/helpers';
+yargs(hideBin(process.argv)).scriptName('shelf').version('2.1.0')
+  .option('config', { alias: 'c', type: 'string', default: 'shelf.json', describe: 'the settings' })
+  .command('book <command>', 'Books', (y) => y
+    .command(['list', 'ls'], 'List the books', (z) => z
+      .option('tag', { alias: 't', type: 'string', array: true, describe: 'only with these tags' })
+      .option('sort', { alias: 's', choices: ['title', 'year'], default: 'title', describe: 'the order' })
+      .option('color', { type: 'boolean', default: true, describe: 'with colours' })
+      .option('limit', { alias: 'l', type: 'number', default: 10, describe: 'at most' }),
+      (o) => { for (const t of o.tag ?? ['a', 'b']) console.log(t, o.sort, o.color, o.limit, o.config); })
+    .command('add <shelf> [titles..]', 'Add books', (z) => z.positional('shelf', { describe: 'where', type: 'string' }).option('quiet', { alias: 'q', type: 'boolean' }),
+      (o) => { if (o.shelf === 'full') { console.error('the shelf is full'); process.exit(3); } if (!o.quiet) console.log(o.shelf, (o.titles ?? []).join('|')); })
+    .command('tag <command>', 'Tags', (z) => z.command('remove <tag>', 'Remove a tag', (w) => w.option('force', { alias: 'f', type: 'boolean', default: false }), (o) => console.log('removed', o.tag, o.force)).demandCommand())
+    .demandCommand())
+  .command('info', 'Show the shelf', (y) => y.option('json', { type: 'boolean', describe: 'as JSON' }), (o) => console.log(o.json ? '{"books":2}' : 'two books'))
+  .demandCommand().strict().parse();
+`;
+const OCLIF = {
+  'cli.mjs': `#!/usr/bin/env node\nimport { execute } from '@oclif/core';\nawait execute({ dir: import.meta.url });\n`,
+  'commands/book/list.js': `import { Command, Flags } from '@oclif/core';
+export default class List extends Command { static description = 'List the books'; static aliases = ['book:ls'];
+  static flags = { tag: Flags.string({ char: 't', multiple: true, description: 'only with these tags' }), sort: Flags.string({ char: 's', options: ['title', 'year'], default: 'title', description: 'the order' }),
+    color: Flags.boolean({ allowNo: true, default: true, description: 'with colours' }), limit: Flags.integer({ char: 'l', default: 10, description: 'at most' }), config: Flags.string({ char: 'c', default: 'shelf.json', description: 'the settings' }) };
+  async run() { const { flags: o } = await this.parse(List); for (const t of o.tag ?? ['a', 'b']) console.log(t, o.sort, o.color, o.limit, o.config); } }
+`,
+  'commands/book/add.js': `import { Args, Command, Flags } from '@oclif/core';
+export default class Add extends Command { static description = 'Add books'; static strict = false; static args = { shelf: Args.string({ required: true, description: 'where' }), titles: Args.string({ multiple: true, description: 'what' }) };
+  static flags = { quiet: Flags.boolean({ char: 'q', description: 'say nothing' }) };
+  async run() { const { args, argv, flags } = await this.parse(Add); if (args.shelf === 'full') { console.error('the shelf is full'); process.exit(3); } if (!flags.quiet) console.log(args.shelf, argv.slice(1).join('|')); } }
+`,
+  'commands/book/tag/remove.js': `import { Args, Command, Flags } from '@oclif/core';
+export default class Remove extends Command { static description = 'Remove a tag'; static args = { tag: Args.string({ required: true, description: 'which' }) }; static flags = { force: Flags.boolean({ char: 'f', default: false }) };
+  async run() { const { args, flags } = await this.parse(Remove); console.log('removed', args.tag, flags.force); } }
+`,
+  'commands/info.js': `import { Command, Flags } from '@oclif/core';
+export default class Info extends Command { static description = 'Show the shelf'; static flags = { json: Flags.boolean({ description: 'as JSON' }) };
+  async run() { const { flags } = await this.parse(Info); console.log(flags.json ? '{"books":2}' : 'two books'); } }
+`,
+};
+const SHELVES: Readonly<Record<string, { install: string; files: Readonly<Record<string, string>> }>> = {
+  commander: { install: 'commander', files: { 'cli.mjs': COMMANDER } },
+  yargs: { install: 'yargs', files: { 'cli.mjs': YARGS } },
+  oclif: { install: '@oclif/core', files: OCLIF },
+};
+const OLD_CALLS: readonly (readonly string[])[] = [
+  [],
+  ['--help'],
+  ['--version'],
+  ['book', '--help'],
+  ['book', 'list'],
+  ['book', 'ls', '-t', 'x', '-t', 'y', '--sort', 'year', '--no-color', '-l', '3'],
+  ['book', 'list', '--limit=4', '--sort=size'],
+  ['book', 'add', 'top', 'One', 'Two words'],
+  ['book', 'add', 'full', 'One'],
+  ['book', 'add'],
+  ['book', 'tag', 'remove', 'old', '-f'],
+  ['info', '--json'],
+  ['no-such-command'],
+  ['book', 'list', '--no-such-flag'],
+];
+
+/** Copies a package and what it needs: the sandbox shows a program its own folder only. */
+function install(name: string, folder: string): void {
+  const target = join(folder, 'node_modules', name);
+  if (existsSync(target)) return;
+  const from = join(root, 'node_modules', name);
+  if (!existsSync(from)) return;
+  cpSync(from, target, { recursive: true });
+  const nested = join(from, 'node_modules');
+  const inner = existsSync(nested) ? readdirSync(nested).map((each) => join(nested, each)) : [];
+  for (const each of [from, ...inner]) {
+    const file = join(each, 'package.json');
+    const { dependencies = {} } = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+    for (const needed of Object.keys(dependencies)) install(needed, folder);
+  }
+}
+
+describe('acor compose codemod', () => {
+  let kit: string;
+
+  before(async () => {
+    kit = mkdtempSync(join(tmpdir(), 'acor-codemod-kit-'));
+    await stageCompose(kit);
+  });
+  after(() => rmSync(kit, { recursive: true, force: true }));
+
+  for (const [library, { install: needed, files }] of Object.entries(SHELVES))
+    it(`keeps the old surface of a program on ${library}, and adds that for agents`, async () => {
+      using project = new TestProject();
+      const fields = { name: 'shelf', version: '2.1.0', type: 'module', bin: { shelf: './cli.mjs' } };
+      const oclif = { bin: 'shelf', commands: './commands', topicSeparator: ' ' };
+      project.write('package.json', JSON.stringify({ ...fields, ...(library === 'oclif' && { oclif }) }));
+      for (const [name, text] of Object.entries(files)) project.write(name, text);
+      project.write('tsconfig.json', TSCONFIG);
+      install(needed, project.root);
+      for (const each of ['zod', '@types/node', 'undici-types']) install(each, project.root);
+      cpSync(kit, project.path('node_modules', '@acor', 'compose'), { recursive: true });
+      execFileSync('chmod', ['-R', 'go+rX', project.root]);
+      execFileSync('chmod', ['+x', project.path('cli.mjs')]);
+
+      const planned = await project.envelope(['compose', 'codemod', '.', '--dry-run']);
+      assert.ok(planned.ok, JSON.stringify(planned.error));
+      assert.equal(existsSync(project.path('agent')), false);
+      const written = await project.envelope(['compose', 'codemod', '.']);
+      assert.ok(written.ok, JSON.stringify(written.error));
+      assert.equal(written.data.library, library);
+      assert.deepEqual(written.data.commands.map((each: { command: string }) => each.command).toSorted(), [
+        'book add',
+        'book list',
+        'book tag remove',
+        'info',
+      ]);
+      for (const { path, text } of planned.data.files)
+        assert.equal(readFileSync(project.path(path), 'utf8'), text);
+      const again = await project.envelope(['compose', 'codemod', '.']);
+      assert.match(again.error!.message, /these files exist already/);
+      const forced = await project.envelope(['compose', 'codemod', '.', '--force']);
+      assert.ok(forced.ok);
+
+      const tsc = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', project.root], {
+        encoding: 'utf8',
+      });
+      assert.equal(tsc.stdout, '');
+      const call = (file: string, args: readonly string[]) => {
+        const { stdout, stderr, status } = spawnSync(NODE, [file, ...args], {
+          cwd: project.root,
+          env: { PATH: dirname(NODE) },
+          encoding: 'utf8',
+        });
+        return { stdout, stderr, status };
+      };
+      for (const args of OLD_CALLS)
+        assert.deepEqual(call('agent/main.ts', args), call('cli.mjs', args), args.join(' '));
+
+      const agent = (...args: string[]) => {
+        const { stdout, status } = call('agent/agent.ts', args);
+        return { status, ...JSON.parse(stdout) };
+      };
+      const listed = agent(
+        'book',
+        'list',
+        '--tag',
+        'x',
+        '--tag',
+        'y',
+        '--sort',
+        'year',
+        '--no-color',
+        '--limit',
+        '3',
+      );
+      assert.deepEqual(
+        listed.data?.lines,
+        ['x year false 3 shelf.json', 'y year false 3 shelf.json'],
+        JSON.stringify(listed),
+      );
+      assert.deepEqual(agent('book', 'add', 'top', 'One', 'Two words').data?.lines, ['top One|Two words']);
+      assert.deepEqual(agent('book', 'tag', 'remove', 'old', '--force').data?.lines, ['removed old true']);
+      assert.deepEqual(agent('info').data?.value, { books: 2 });
+      const full = agent('book', 'add', 'full');
+      assert.deepEqual(
+        [full.status, full.error.code, full.error.message, full.error.details.exit],
+        [1, 'E_FAILED', 'the shelf is full', 3],
+      );
+      const shown = agent('book', 'add', 'top', '--dry-run');
+      assert.deepEqual(shown.data.would_call.slice(-3), ['book', 'add', 'top']);
+      // The person form has the bytes of the old program.
+      assert.equal(
+        call('agent/agent.ts', ['book', 'list', '--format', 'text']).stdout,
+        call('cli.mjs', ['book', 'list']).stdout,
+      );
+      assert.deepEqual(
+        JSON.parse(call('agent/main.ts', ['book', 'list', '--fields', 'lines']).stdout).data.lines.length,
+        2,
+      );
+
+      project.write(
+        'check.ts',
+        `import { checkContract } from '@acor/compose';\nimport { cli } from './agent/commands.ts';\nconsole.log(JSON.stringify(await checkContract(cli)));\n`,
+      );
+      assert.equal(call('check.ts', []).stdout, '[]\n');
+
+      const score = async (program: string) =>
+        (await project.envelope(['compose', 'audit', program])).data.score.value;
+      project.write('new.mjs', "#!/usr/bin/env node\nawait import('./built/agent.js');\n");
+      execFileSync('chmod', ['+x', project.path('new.mjs')]);
+      const [old, raised] = [await score('./cli.mjs'), await score('./new.mjs')];
+      assert.ok(raised > old, `${old} → ${raised}`);
+    });
+
+  it('names the file that has no command line', async () => {
+    using project = new TestProject();
+    project.write('cli.mjs', 'console.log(1);\n');
+    execFileSync('chmod', ['-R', 'go+rX', project.root]);
+    const { code, error } = await project.envelope(['compose', 'codemod', 'cli.mjs']);
+    assert.deepEqual([code, error.code], [1, 'E_USAGE']);
+    assert.match(error.message, /no commands of commander, yargs or oclif were found in .*cli\.mjs/);
+  });
+});
+
+const TSCONFIG = JSON.stringify({
+  compilerOptions: {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    rootDir: 'agent',
+    outDir: 'built',
+    rewriteRelativeImportExtensions: true,
+    module: 'nodenext',
+    target: 'esnext',
+    types: ['node'],
+  },
+  include: ['agent'],
+});
