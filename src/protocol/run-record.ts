@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { RUN_KINDS, RUN_RECORD_VERSION, RUN_STATES, type RunState } from './run.ts';
 import { runCost } from './run-cost.ts';
-import { isolation } from './v1/runner-events.ts';
+import { isolation, recordSource } from './v1/runner-events.ts';
 import { WRITE_MODES } from './write-modes.ts';
 
 const processIdentity = z.object({
@@ -67,11 +67,8 @@ export const runRecord = z.object({
   writes: z.enum(WRITE_MODES).nullable().default(null),
   /** The calling agent, when its environment identifies it. */
   caller: z.string().nullable(),
-  /** In a pipe: the run whose records this one reads, and how that run's log contains them. */
-  reads: z
-    .object({ run_id: z.string(), form: z.enum(['lines', 'messages']) })
-    .nullable()
-    .default(null),
+  /** In a pipe: what this run reads. */
+  reads: recordSource.nullable().default(null),
   /** Whether the run has asked a question. Absent in records of earlier builds. */
   has_questions: z.boolean().optional(),
   /** The outputs that were staged, as `<input>/<file name>`. */

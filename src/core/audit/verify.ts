@@ -7,6 +7,7 @@ import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { parseObject } from '../../util/parse-object.ts';
 import { ArtifactMeter } from '../store-files/artifacts.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import type { RunLayout } from '../store-files/layout.ts';
@@ -245,6 +246,41 @@ function endProblems({ state }: RunRecord, log: CheckedLog, bytes: LogBytes): Pl
   ];
 }
 
+/**
+ * Why the call in the record is not the one with which the log of the run begins. Undefined also for a run that was lost before its log began.
+ * The cost does not depend on the length of the log.
+ */
+export function whyOtherCall(store: FileRunStore, runId: string): string | undefined {
+  const opened = openLog(store, runId);
+  if (typeof opened === 'string') return undefined;
+  using bytes = new LogBytes(opened);
+  const [first] = bytes.lines();
+  if (first === undefined) return undefined;
+  const start = parseObject(first.text.toString('utf8'));
+  if (start?.type !== 'runner_start') return 'its log does not begin with its start';
+  const { kind, tool, cwd, given_args, writes, reads } = store.readNow(runId);
+  const recorded = { kind, tool, cwd, given_args, writes, reads };
+  return differences(recorded, { kind, cwd, ...start, ...callOf(start) })[0];
+}
+
+/** What the caller asked for, as `runner_start` has it; nothing in logs of builds that did not write it. */
+function callOf({ given_args, writes = null, reads = null }: Readonly<Record<string, unknown>>) {
+  return given_args === undefined ? {} : { given_args, writes, reads };
+}
+
+/** Where the record differs from what the log has. */
+function differences(
+  recorded: Readonly<Record<string, unknown>>,
+  logged: Readonly<Record<string, unknown>>,
+): string[] {
+  return Object.entries(recorded)
+    .filter(([key, value]) => key in logged && !isDeepStrictEqual(value, logged[key]))
+    .map(
+      ([key, value]) =>
+        `it has ${key} ${JSON.stringify(value)}, but the sealed log has ${JSON.stringify(logged[key])}`,
+    );
+}
+
 /** Differences between the record of an ended run and its sealed log: the record itself has no seal. */
 function recordProblems(store: FileRunStore, record: RunRecord, log: CheckedLog): VerifyProblem[] {
   const end = log.ends.at(-1)?.event;
@@ -266,6 +302,7 @@ function recordProblems(store: FileRunStore, record: RunRecord, log: CheckedLog)
     ...(kind === 'tool' && cwd !== undefined && { args, cwd, tool_version, tool_digest }),
     // A later attempt may have run in another sandbox.
     ...(isolation !== undefined && log.ends.length === 1 && { isolation }),
+    ...callOf(log.start ?? {}),
     cost: null,
     ...end,
   };
@@ -273,16 +310,11 @@ function recordProblems(store: FileRunStore, record: RunRecord, log: CheckedLog)
     ...{ tool, trace_id, state, code, rc, signal, duration_s, attempt },
     ...{ args: record.args, cwd: record.cwd },
     ...{ tool_version: record.tool_version, tool_digest: record.tool_digest },
+    ...{ given_args: record.given_args, writes: record.writes, reads: record.reads },
     ...{ message: record.message, cost: record.cost ?? null, isolation: record.isolation },
   };
-  return Object.entries(said)
-    .filter(([key, value]) => key in sealed && !isDeepStrictEqual(value, sealed[key]))
-    .map(([key, value]) => ({
-      run_id,
-      where: 'record',
-      path: store.layout(run_id).metadata,
-      problem: `it has ${key} ${JSON.stringify(value)}, but the sealed log has ${JSON.stringify(sealed[key])}`,
-    }));
+  const path = store.layout(run_id).metadata;
+  return differences(said, sealed).map((problem) => ({ run_id, where: 'record', path, problem }));
 }
 
 function unreadable(

@@ -170,13 +170,17 @@ export class Run {
   }
 
   async #recordStart(): Promise<void> {
-    const { kind, name, title, limits, isolation, approval, cwd, version, digest } = this.#plan;
+    const { kind, name, title, limits, isolation, approval, cwd, version, digest, givenArgs, writes, reads } =
+      this.#plan;
     this.#writer.log.append({
       type: 'runner_start',
       tool: name,
       ...(title !== undefined && { title }),
       kind,
       args: recordedArgs(this.#plan),
+      given_args: givenArgs,
+      ...(writes !== null && { writes }),
+      ...(reads !== undefined && { reads }),
       cwd,
       tool_version: version,
       tool_digest: digest,

@@ -15,6 +15,7 @@ import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { compareArtifacts, comparisonEnd, type Replayed } from './compare-artifacts.ts';
+import { requireRecorded } from './run-unverified.ts';
 import { type shownPlan, showPlan } from './show-plan.ts';
 
 /** The flags of `acor replay` for `--execute`. */
@@ -32,6 +33,7 @@ export async function executeAgain(
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<Replayed | z.output<typeof shownPlan>>> {
   const services = await ctx.app.services();
+  requireRecorded((await ctx.app.project()).store, record.run_id);
   const recorded = await recordedRequest(services.store, record, ctx.env);
   const tool = await services.registry.find(record.tool);
   const { manifest } = tool;

@@ -17,6 +17,7 @@ import { acorOperation } from '../define.ts';
 import { answers, runId, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import type { ShownAs } from './run-result.ts';
+import { requireRecorded } from './run-unverified.ts';
 
 export const againInput = z.object({
   run: runId,
@@ -95,6 +96,7 @@ export async function continueRun(
 ): Promise<OperationResult<z.output<typeof againOutput>>> {
   const services = await ctx.app.services();
   const record = await services.store.read(given.run);
+  requireRecorded((await ctx.app.project()).store, given.run);
   if (record.given_args === null) {
     throw new AppError(
       'E_USAGE',

@@ -1,5 +1,7 @@
-import { whyUnverified } from '../../core/audit/verify.ts';
+import { whyOtherCall, whyUnverified } from '../../core/audit/verify.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { VERIFY } from '../../protocol/next-steps.ts';
 
 /** Hashed in a few milliseconds. */
 const MAX_LOG_BYTES = 1_000_000;
@@ -16,4 +18,15 @@ export function unverified(store: FileRunStore, runId: string, maxBytes = MAX_LO
 
 export function unverifiedWords(runId: string, why: string): string {
   return `${runId} is unverified, and what is shown of it may be forged: ${why}`;
+}
+
+/** Throws E_INTEGRITY for a run that would be repeated with another call than the recorded one: its record or log was changed. */
+export function requireRecorded(store: FileRunStore, runId: string): void {
+  const why = whyOtherCall(store, runId) ?? whyUnverified(store, runId, { maxBytes: MAX_LOG_BYTES });
+  if (why === undefined) return;
+  throw new AcorError('E_INTEGRITY', `run ${runId} is not repeated, because it may be forged: ${why}`, {
+    hint: 'Start it as a new run, with the arguments that you want.',
+    details: { run_id: runId },
+    next: [VERIFY],
+  });
 }

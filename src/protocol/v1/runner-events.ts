@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { RUN_KINDS, RUN_STATES, type RunState } from '../run.ts';
 import { runCost } from '../run-cost.ts';
+import { WRITE_MODES } from '../write-modes.ts';
 import { message } from './envelope.ts';
 import type { TASK_MESSAGES, TOOL_MESSAGES } from './tool-messages.ts';
 import { ANSWER_SOURCES, type RunnerEventType } from './wire.ts';
@@ -25,6 +26,9 @@ export const isolation = z.looseObject({
  */
 export const approval = z.looseObject({ digest: z.string(), by: z.string(), at: z.string().nullable() });
 
+/** The run whose records a stage of a pipe reads, and how that run's log contains them. */
+export const recordSource = z.object({ run_id: z.string(), form: z.enum(['lines', 'messages']) });
+
 const runnerStart = message('runner_start', {
   tool: z.string(),
   /** The name in the manifest of a file that runs by its path. */
@@ -33,6 +37,13 @@ const runnerStart = message('runner_start', {
   kind: z.enum(RUN_KINDS).optional(),
   args: z.array(z.string()),
   /** What follows is absent in logs of builds that did not write it. */
+  given_args: z
+    .array(z.string())
+    .nullable()
+    .optional()
+    .describe('The arguments that the caller passed; null when they contain a secret.'),
+  writes: z.enum(WRITE_MODES).optional().describe('How the caller wanted the run to write at least.'),
+  reads: recordSource.optional().describe('In a pipe: the run whose records this one reads.'),
   cwd: z.string().optional(),
   tool_version: z.string().nullable().optional(),
   tool_digest: z.string().nullable().optional(),
