@@ -1,3 +1,4 @@
+import { copyFileSync, cpSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OperationTypes } from '../../src/client/index.ts';
 import { SERVERS } from '../../src/operations/command-forms.ts';
@@ -40,6 +41,13 @@ export function projectForEveryOperation(): TestProject {
     'version: 1.0.0\ncommand: [cat]\nadapter: plain\nstdin: records\n',
   );
   project.write('workflows/flow.yaml', 'steps: [{ name: a, tool: quick }]\n');
+  // A client of a server may name files of the project only, and the program imports its library from there.
+  const repository = join(import.meta.dirname, '..', '..');
+  project.write('shelf/package.json', '{"type":"module"}');
+  cpSync(join(repository, 'node_modules/commander'), project.path('shelf/node_modules/commander'), {
+    recursive: true,
+  });
+  copyFileSync(join(repository, 'test/fixtures/codemod/shelf.mjs'), project.path('shelf/cli.mjs'));
   project.write('secret.txt', 'correct horse battery\n');
   return project;
 }
@@ -67,7 +75,7 @@ export function inputsOf(ids: Runs): Inputs {
     'compose.audit': () => ({ target: 'sort', dry_run: true }),
     'compose.call': () => ({ program: 'sort', args: ['tools'] }),
     'compose.codemod': () => ({
-      source: join(import.meta.dirname, '..', 'fixtures', 'codemod', 'shelf.mjs'),
+      source: 'shelf/cli.mjs',
       output: 'agent',
       dry_run: true,
     }),
