@@ -6,13 +6,13 @@ import type { KeyPath, YamlFile } from './yaml-file.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 type Tree = { [key: string]: unknown };
 
-/** The validated settings of a file. Throws E_CONFIG_INVALID with every problem. */
-export async function settingsOfFile(file: string, env: Env): Promise<Setting[]> {
+/** The validated settings of a file, which with `within` must not be outside of that folder. Throws E_CONFIG_INVALID with every problem. */
+export async function settingsOfFile(file: string, env: Env, within?: string): Promise<Setting[]> {
   const cache = new SettingsCache(file, env);
   const cached = cache.read();
   if (cached !== undefined) return cached;
   const { readYamlFile } = await import('./yaml-file.ts');
-  const yaml = await readYamlFile(file);
+  const yaml = await readYamlFile(file, { within });
   const { value, problems } = yaml.problems.length > 0 ? yaml : expandVariables(yaml, env);
   await check(yaml, value, problems);
   const { upToDate } = await import('./up-to-date.ts');

@@ -67,7 +67,7 @@ export async function loadConfig(options: {
     }
   };
   if (userFile !== null) apply('user', await settingsOfFile(userFile, env));
-  const own = file === null ? [] : await settingsOfFile(file, env);
+  const own = file === null ? [] : await settingsOfFile(file, env, root);
   const widening = await wideningsIn(own, { config, origins, root });
   const wide = new Set(widening.map(({ key }) => key));
   const isWide = ({ path }: Setting) => wide.has(path.join('.'));

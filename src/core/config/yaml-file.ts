@@ -1,6 +1,7 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import type { Document, LineCounter, Node, YAMLError } from 'yaml';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { isInside } from '../../util/real-path.ts';
 import type { Problem } from './problem.ts';
 
 /** Larger files are refused before they are read: no hand-written manifest or configuration is this large. */
@@ -38,17 +39,26 @@ interface ReadOptions {
   /** Without it, aliases are rejected: a file that grants permissions must spell out each one. */
   aliases?: boolean;
   maxBytes?: number;
+  /** The project: a link that leads out of it is refused, because problems quote what they are about. */
+  within?: string | undefined;
 }
 
 /** Reads a file of limited size. Errors become problems, not exceptions. */
 export async function readYamlFile(
   file: string,
-  { aliases = true, maxBytes = MAX_YAML_BYTES }: ReadOptions = {},
+  { aliases = true, maxBytes = MAX_YAML_BYTES, within }: ReadOptions = {},
 ): Promise<YamlFile> {
   try {
     const stats = statSync(file);
     // Reading a FIFO would block for ever.
     if (!stats.isFile()) return failed(file, 'unreadable', 'this is not a file', 'Replace it by a file.');
+    if (within !== undefined && !isInside(realpathSync(file), realpathSync(within)))
+      return failed(
+        file,
+        'link-outside',
+        'a link leads this file out of the project',
+        'Replace it by a file. Settings for several projects belong in your own configuration, ~/.config/acor/config.yaml.',
+      );
     const { size } = stats;
     if (size > maxBytes) {
       return failed(

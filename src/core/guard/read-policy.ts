@@ -1,4 +1,4 @@
-import { isAbsolute } from 'node:path';
+import { dirname, isAbsolute } from 'node:path';
 import type { PolicyFile } from '../../protocol/policy-file.ts';
 import { checkFile } from '../config/check-file.ts';
 import { type Problem, refuse } from '../config/problem.ts';
@@ -26,7 +26,8 @@ async function readPolicy(
   const cache = new SettingsCache<PolicyLayer>(file, env, 'policy');
   const cached = cache.read();
   if (cached !== undefined) return { layer: cached, problems: [] };
-  const yaml = await readYamlFile(file, { aliases: false });
+  const within = source === 'project' ? dirname(dirname(file)) : undefined;
+  const yaml = await readYamlFile(file, { aliases: false, within });
   // Loaded late: most projects have no policy.
   const { policyFile } = await import('../../protocol/policy-file.ts');
   const { data, problems } = checkFile(policyFile, yaml);

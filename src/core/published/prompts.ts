@@ -78,6 +78,11 @@ async function readPrompt(
     return {
       problems: [problemOf(file, 'prompt-name', `'${name}' cannot be the name of a prompt`, NAME_FIX)],
     };
+  const why = whyNotEmbedded(file, root);
+  if (why !== undefined)
+    return {
+      problems: [problemOf(file, 'unreadable', `the prompt cannot be read: ${why}`, 'Replace it by a file.')],
+    };
   const read = textOf(file);
   if (typeof read !== 'string') return { problems: [read] };
   const [, front = '', body = read] = /^---\n([\s\S]*?)\n?---(?:\n|$)([\s\S]*)$/.exec(read) ?? [];

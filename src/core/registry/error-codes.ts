@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { ERROR_CODES, type ErrorClass, type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
 import type { ErrorCodesFile } from '../../protocol/error-codes-file.ts';
 import { checkFile } from '../config/check-file.ts';
@@ -39,7 +40,9 @@ export async function readErrorCodes(
   const codes: Record<string, ErrorInfo> = {};
   for (const path of [...paths].reverse()) {
     if (files.realPath(path, path)?.stats === undefined) continue;
-    const yaml = await readYamlFile(path);
+    // A folder of tools may be a link itself.
+    const within = dirname(realpathSync(dirname(path)));
+    const yaml = await readYamlFile(path, { within });
     const { errorCodesFile } = await import('../../protocol/error-codes-file.ts');
     const { data, problems } = checkFile(errorCodesFile, yaml);
     refuse([...problems, ...(data ? contradictions(data, yaml) : [])]);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { deprecatedIn, deprecationFix } from '../../../../protocol/deprecations.ts';
+import { isInside } from '../../../../util/real-path.ts';
 import { settingsOfEnvironment, settingsOfFile } from '../../../config/layers.ts';
 import { readYamlFile } from '../../../config/yaml-file.ts';
 import { readPolicies } from '../../../guard/read-policy.ts';
@@ -40,7 +41,7 @@ export const config: Checker = {
   async check({ config: { root }, configFiles, env, whole }) {
     const findings = await Promise.all(
       configFiles.map(async (file) => [
-        ...(await problemsOf(() => settingsOfFile(file, env))),
+        ...(await problemsOf(() => settingsOfFile(file, env, isInside(file, root) ? root : undefined))),
         ...(await adviceOn(file, root)),
       ]),
     );

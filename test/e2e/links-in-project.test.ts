@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { TestProject } from '../support/project.ts';
+
+const SECRET = 'private_words_of_the_user';
+const skip = process.platform === 'win32' ? 'links need rights on this system' : false;
+/** The files of a project that ACOR reads by their place. */
+const FILES = [
+  '.acor/config.yaml',
+  '.acor/policy.yaml',
+  '.acor/error_codes.yaml',
+  'tools/error_codes.yaml',
+  '.acor/prompts/one.md',
+  'tools/quick/tool.yaml',
+  'tools/single.sh',
+  'tools/single.py',
+];
+const COMMANDS = [
+  ['tools'],
+  ['validate'],
+  ['run', 'quick', '--no-stream'],
+  ['health'],
+  ['config', 'show'],
+  ['prompts'],
+];
+
+let outside: string;
+before(() => {
+  outside = mkdtempSync(join(tmpdir(), 'acor-outside-'));
+  writeFileSync(join(outside, 'private'), `${SECRET}: ${SECRET}\n`);
+  writeFileSync(join(outside, 'script'), `#!/bin/sh\n# ${SECRET}\n# acor:\n#   summary: ${SECRET}\n`, {
+    mode: 0o755,
+  });
+});
+after(() => rmSync(outside, { recursive: true }));
+
+/** Puts something at the place of a file of a new project, and returns what each command shows, and the prompts of the server. */
+async function shown(path: string, put: (at: string) => void): Promise<string> {
+  using project = new TestProject({ tools: ['quick'] });
+  project.write(`${dirname(path)}/.keep`, '');
+  rmSync(project.path(path), { force: true });
+  put(project.path(path));
+  let all = '';
+  for (const words of COMMANDS) {
+    const { stdout, stderr } = await project.acor(words, { env: { SECONDS: '1' } });
+    all += stdout + stderr;
+  }
+  await project.supervisorsExited();
+  return all;
+}
+
+describe('a file of a cloned project', { skip }, () => {
+  for (const path of FILES) {
+    it(`(${path}) that is a link to a file of the user shows nothing of it`, async () => {
+      const target = join(outside, /tools\/single/.test(path) ? 'script' : 'private');
+      const all = await shown(path, (at) => symlinkSync(target, at));
+      assert.ok(!all.includes(SECRET), all.split('\n').find((line) => line.includes(SECRET)) ?? '');
+    });
+
+    it(`(${path}) that is a pipe, which no program writes, holds no command up`, async () => {
+      await shown(path, (at) => execFileSync('mkfifo', [at]));
+    });
+  }
+
+  it('is refused with its place and the fix when a link leads out, also when .acor is the link', async () => {
+    for (const path of ['.acor/config.yaml', '.acor']) {
+      using project = new TestProject({ tools: ['quick'] });
+      rmSync(project.path(path), { recursive: true, force: true });
+      const target = path === '.acor' ? outside : join(outside, 'config.yaml');
+      writeFileSync(join(outside, 'config.yaml'), 'version: 1\nenvironment: { cancel_grace_s: 2 }\n');
+      symlinkSync(target, project.path(path));
+      const { error } = await project.envelope(['config', 'show']);
+      assert.equal(error?.code, 'E_CONFIG_INVALID', path);
+      assert.match(JSON.stringify(error), /a link leads this file out of the project/);
+      assert.match(JSON.stringify(error), /Replace it by a file/);
+    }
+  });
+
+  it('is read through a link that stays in the project, as the control', async () => {
+    using project = new TestProject({ tools: ['quick'] });
+    project.write('shared/config.yaml', 'version: 1\nenvironment: { cancel_grace_s: 2 }\n');
+    project.write('.acor/.keep', '');
+    rmSync(project.path('.acor/config.yaml'), { force: true });
+    symlinkSync(project.path('shared/config.yaml'), project.path('.acor/config.yaml'));
+    const { data, error } = await project.envelope(['config', 'show', 'environment.cancel_grace_s']);
+    assert.match(JSON.stringify(data ?? error), /:2[,}]/);
+    // A folder of tools, with its error codes, may be elsewhere.
+    renameSync(project.path('tools'), join(outside, 'tools'));
+    writeFileSync(join(outside, 'tools', 'error_codes.yaml'), 'version: 1\nerrors: {}\n');
+    symlinkSync(join(outside, 'tools'), project.path('tools'));
+    const listed = await project.envelope(['list']);
+    assert.notEqual(listed.error?.code, 'E_CONFIG_INVALID', JSON.stringify(listed.error));
+  });
+});
