@@ -247,7 +247,8 @@ function endProblems({ state }: RunRecord, log: CheckedLog, bytes: LogBytes): Pl
 }
 
 /**
- * Why the call in the record is not the one with which the log of the run begins. Undefined also for a run that was lost before its log began.
+ * Why the call in the record is not the one with which the log of the run begins. Undefined also for a run that was lost, or had no room on the
+ * disk, before its log had its start.
  * The cost does not depend on the length of the log.
  */
 export function whyOtherCall(store: FileRunStore, runId: string): string | undefined {
@@ -257,7 +258,7 @@ export function whyOtherCall(store: FileRunStore, runId: string): string | undef
   const [first] = bytes.lines();
   if (first === undefined) return undefined;
   const start = parseObject(first.text.toString('utf8'));
-  if (start?.type !== 'runner_start') return 'its log does not begin with its start';
+  if (start?.type !== 'runner_start') return undefined;
   const { kind, tool, cwd, given_args, writes, reads } = store.readNow(runId);
   const recorded = { kind, tool, cwd, given_args, writes, reads };
   return differences(recorded, { kind, cwd, ...start, ...callOf(start) })[0];
