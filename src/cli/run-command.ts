@@ -43,6 +43,7 @@ export async function runCommand(argv: string[], { wantsHost }: { wantsHost: boo
     signal: aborted.signal,
     interrupts,
     readStdin: async () => (await import('node:stream/consumers')).text(process.stdin),
+    readStdinBytes: async () => (await import('node:stream/consumers')).buffer(process.stdin),
     hasUnreadStdin: async () => (await import('../util/unread-stdin.ts')).hasUnreadStdin(),
   });
   if (wantsHost) await (await import('../host/keep-host.ts')).keepHost(acor.opened());

@@ -159,6 +159,7 @@ async function perform<C>(
     cwd,
     env: io.env,
     readStdin: io.readStdin,
+    readStdinBytes: io.readStdinBytes,
     hasUnreadStdin: io.hasUnreadStdin,
     note: (text) => void reply.note(text).catch(() => undefined),
   });

@@ -72,6 +72,8 @@ export interface CliIo {
   /** Undefined: no operation receives interrupts. */
   interrupts?: Interrupts;
   readStdin(): Promise<string>;
+  /** All of standard input, whatever its bytes are. */
+  readStdinBytes?(): Promise<Uint8Array>;
   /** Whether standard input holds bytes that are not read yet; it reads none. Undefined: unknown. */
   hasUnreadStdin?(): Promise<boolean>;
 }

@@ -157,6 +157,8 @@ export interface OperationContext<C> {
   cwd: string;
   env: Record<string, string | undefined>;
   readStdin(): Promise<string>;
+  /** All of standard input, whatever its bytes are. Undefined for a surface without one. */
+  readStdinBytes?: (() => Promise<Uint8Array>) | undefined;
   /** Whether standard input holds bytes that are not read yet. Undefined for a surface without one. */
   hasUnreadStdin?: (() => Promise<boolean>) | undefined;
   /** Shows people one line besides the answer: on stderr, if there is one. */

@@ -127,8 +127,8 @@ class HostCall {
 
   async #answer(want: 'stdin' | 'unread'): Promise<void> {
     if (want === 'stdin') {
-      const { text } = await import('node:stream/consumers');
-      say<FromCaller>(this.#control, { stdin: await text(process.stdin) });
+      const { buffer } = await import('node:stream/consumers');
+      say<FromCaller>(this.#control, { stdin: (await buffer(process.stdin)).toString('base64') });
       return;
     }
     const { hasUnreadStdin } = await import('../util/unread-stdin.ts');

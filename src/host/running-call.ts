@@ -36,7 +36,7 @@ export class RunningCall {
   readonly #interrupts = new RaisedInterrupts();
   readonly #aborted = new AbortController();
   readonly #left = Promise.withResolvers<number>();
-  readonly #stdin = Promise.withResolvers<string>();
+  readonly #stdin = Promise.withResolvers<Buffer>();
   readonly #unread = Promise.withResolvers<boolean>();
 
   /** Undefined where this process has no descriptors left. */
@@ -70,7 +70,8 @@ export class RunningCall {
       cwd: call.cwd,
       signal: this.#aborted.signal,
       interrupts: this.#interrupts,
-      readStdin: () => this.#ask('stdin', this.#stdin.promise),
+      readStdin: async () => new TextDecoder().decode(await this.#ask('stdin', this.#stdin.promise)),
+      readStdinBytes: () => this.#ask('stdin', this.#stdin.promise),
       hasUnreadStdin: () => this.#ask('unread', this.#unread.promise),
     });
     const exit = await Promise.race([
@@ -94,7 +95,7 @@ export class RunningCall {
   hear(message: FromCaller, socket: UnixSocket): void {
     if (socket !== this.#caller.control) return;
     if ('signal' in message) this.interrupt(message.signal);
-    else if ('stdin' in message) this.#stdin.resolve(message.stdin);
+    else if ('stdin' in message) this.#stdin.resolve(Buffer.from(message.stdin, 'base64'));
     else if ('unread' in message) this.#unread.resolve(message.unread);
   }
 

@@ -8,7 +8,7 @@ export type FromCaller =
   | { call: Call; id: string }
   | { stream: 'stdout' | 'stderr'; id: string }
   | { signal: string }
-  /** What standard input had. */
+  /** What standard input had, in base64. */
   | { stdin: string }
   /** Whether standard input has bytes that are not read yet. */
   | { unread: boolean }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { ACOR, readRun, TestProject } from '../support/project.ts';
 
@@ -185,6 +186,35 @@ describe('a program whose caller has a standard input', () => {
       assert.match(String(warnings(command)), /does not get your standard input/, command);
     for (const command of [`${call} < /dev/null`, `: | ${call}`, `${call} data.txt < /dev/null`])
       assert.equal(warnings(command), undefined, command);
+  });
+
+  it('gives it all of it with --read -, byte for byte, in further attempts and in a replay, too', async () => {
+    const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, at) => (at * 7919) & 255));
+    writeFileSync(project.path('in.bin'), bytes);
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    const shell = (command: string) => {
+      const options = {
+        cwd: project.root,
+        env: { ...project.environment(), ACOR },
+        encoding: 'utf8',
+      } as const;
+      return JSON.parse(spawnSync('sh', ['-c', command], options).stdout);
+    };
+    // It reads its input, opened by name, and fails at its first attempt.
+    const script = `sha256sum /dev/stdin; mkdir .checkpoints/once`;
+    const first = shell(`"$ACOR" exec --no-stream --read - -- sh -ec '${script}; exit 20' < in.bin`);
+    assert.match(first.error.details.data.output, new RegExp(digest));
+    const { stdout } = await project.acor(['retry', first.error.details.run_id, '--no-stream']);
+    assert.match(JSON.parse(stdout).error.details.data.output, new RegExp(digest));
+    const piped = shell('cat in.bin | "$ACOR" exec --no-stream --read - -- sha256sum');
+    assert.equal(piped.data.result.data.output, `${digest}  -`);
+    assert.equal(piped.meta.warnings, undefined);
+    const again = await project.envelope(['replay', piped.data.run_id, '--execute', '--no-stream']);
+    const shown = await project.envelope(['show', again.data.run_id]);
+    assert.equal(shown.data.result.data.output, `${digest}  -`);
+    const detached = shell('"$ACOR" exec --detach --read - -- sha256sum < in.bin');
+    const waited = await project.envelope(['wait', detached.data.run_id]);
+    assert.equal(waited.data.result.data.output, `${digest}  -`);
   });
 
   it('leaves every line of it to the loop around it', () => {

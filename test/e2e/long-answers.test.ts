@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { TestProject } from '../support/project.ts';
+import { ACOR, TestProject } from '../support/project.ts';
 
 const LINES = 60_000;
 const TEXT = Array.from({ length: LINES }, (_, index) => `line ${index + 1}\n`).join('');
@@ -32,6 +33,24 @@ describe('output of a plain program above 64 KiB', () => {
     assert.ok(warning!.includes(output_file) && warning!.includes(`${TEXT.length} bytes`), warning);
   });
 
+  it('that is not text is byte for byte in that file and in a pipe, however short it is', async () => {
+    const png = Buffer.from([
+      0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0xff, 0xc3, 0x28, 0x0a, 0x0a,
+    ]);
+    writeFileSync(project.path('tiny.png'), png);
+    const { data, meta } = await project.envelope(['exec', '--no-stream', '--', 'cat', 'tiny.png']);
+    const { output_file, ...counts } = data.result.data;
+    assert.deepEqual(counts, { bytes: png.length, binary: true });
+    assert.deepEqual(readFileSync(output_file), png);
+    assert.match(
+      String(meta.warnings),
+      /is not UTF-8 text, so the result only names the file that holds its 14 bytes/,
+    );
+    const piped = '"$ACOR" exec --format text -- cat tiny.png > copy.png';
+    spawnSync('sh', ['-c', piped], { cwd: project.root, env: { ...project.environment(), ACOR } });
+    assert.deepEqual(readFileSync(project.path('copy.png')), png);
+  });
+
   it('has no warning when it is shorter', async () => {
     const { data, meta } = await project.envelope(['exec', '--no-stream', '--', 'echo', 'short']);
     assert.deepEqual(data.result.data, { output: 'short' });
@@ -41,9 +60,9 @@ describe('output of a plain program above 64 KiB', () => {
   it('is printed whole in a pipe, also with a line of several megabytes', async () => {
     const shown = await project.acor(['exec', '--format', 'text', '--', 'cat', 'big.txt']);
     assert.ok(shown.stdout === TEXT, `${shown.stdout.length} characters`);
-    project.write('one-line.txt', `${'é'.repeat(1_500_000)}\nlast`);
+    project.write('one-line.txt', `${'€'.repeat(1_000_000)}\nlast`);
     const line = await project.acor(['exec', '--format', 'text', '--', 'cat', 'one-line.txt']);
-    assert.ok(line.stdout === `${'é'.repeat(1_500_000)}\nlast\n`, `${line.stdout.length} characters`);
+    assert.ok(line.stdout === `${'€'.repeat(1_000_000)}\nlast\n`, `${line.stdout.length} characters`);
   });
 
   it('is printed without escape sequences', async () => {

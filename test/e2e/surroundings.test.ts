@@ -264,7 +264,7 @@ describe('a warm `acor run`', () => {
         'run/run-result.ts',
         'run/run-start.ts',
         'run/show-plan.ts',
-        'run/warn-of-stdin.ts',
+        'run/callers-stdin.ts',
         'shapes.ts',
       ],
     );

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { statSync } from 'node:fs';
 import { HotScanner } from '../../protocol/v1/hot-scanner.ts';
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
@@ -57,7 +58,7 @@ class JsonlAdapter implements Adapter {
       this.#text = undefined;
       this.#intake.accept(message);
     } else {
-      this.#text?.add(bytes, start, end);
+      this.#text?.add(bytes, start, end, cut);
       if (cut) this.#noteCut(bytes.subarray(start, end));
     }
   }
@@ -96,7 +97,7 @@ export function failedWith(rc: number, text: OutputText): Record<string, unknown
 /** Text up to this length is repeated in the result, so that a short answer need not be assembled from events. */
 const INLINE_OUTPUT_BYTES = 65_536;
 
-/** The text that a program has written: kept while it is short. Longer text is in the run's stdout.log. */
+/** What a program has written: kept while it is short text. Longer text and other bytes are in the run's stdout.log. */
 export class OutputText {
   lines = 0;
   readonly #context: AdapterContext;
@@ -104,37 +105,51 @@ export class OutputText {
   readonly #offset: number;
   #kept: string[] = [];
   #keptBytes = 0;
+  #isText = true;
 
   constructor(context: AdapterContext) {
     this.#context = context;
     this.#offset = context.attempt === 1 ? 0 : sizeOf(context.layout.stdoutLog);
   }
 
-  add(bytes: Uint8Array, start: number, end: number): void {
+  /** `cut`: only the beginning of the line, which may end within a character. */
+  add(bytes: Uint8Array, start: number, end: number, cut = false): void {
     this.lines++;
     this.#keptBytes += end - start + 1;
-    if (this.#keptBytes > INLINE_OUTPUT_BYTES) this.#kept = [];
-    else this.#kept.push(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
+    const line = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+    this.#isText &&= isUtf8(cut ? line.subarray(0, line.findLastIndex(startsCharacter)) : line);
+    if (this.#isShortText) this.#kept.push(line.toString('utf8'));
+    else this.#kept = [];
   }
 
   /** The data of the result: the text, or the part of a file that holds it. */
   data(): Record<string, unknown> {
-    if (this.#keptBytes <= INLINE_OUTPUT_BYTES) return { output: this.#kept.join('\n') };
+    if (this.#isShortText) return { output: this.#kept.join('\n') };
     const { intake, layout } = this.#context;
     const file = layout.stdoutLog;
     const bytes = sizeOf(file) - this.#offset;
     intake.warnOnce(
       'output',
       undefined,
-      `the output is longer than 64 KiB (${bytes} bytes), so the result only names the file that holds all of it: ${file}`,
+      this.#isText
+        ? `the output is longer than 64 KiB (${bytes} bytes), so the result only names the file that holds all of it: ${file}`
+        : `the output is not UTF-8 text, so the result only names the file that holds its ${bytes} bytes: ${file}`,
     );
     return {
       output_file: file,
       ...(this.#offset > 0 && { offset: this.#offset }),
       bytes,
-      lines: this.lines,
+      ...(this.#isText ? { lines: this.lines } : { binary: true }),
     };
   }
+
+  get #isShortText(): boolean {
+    return this.#isText && this.#keptBytes <= INLINE_OUTPUT_BYTES;
+  }
+}
+
+function startsCharacter(byte: number): boolean {
+  return (byte & 0xc0) !== 0x80;
 }
 
 function sizeOf(path: string): number {

@@ -36,7 +36,7 @@ class PlainAdapter implements Adapter {
       this.#hasCutLine ||= cut;
       return;
     }
-    this.#text.add(bytes, start, end);
+    this.#text.add(bytes, start, end, cut);
     // An empty line is part of the text, but no event.
     if (msg === '') return;
     if (cut) this.#intake.accept({ type: 'log', level: 'info', msg, cut });

@@ -57,6 +57,8 @@ export interface LaunchRequest {
   env: Readonly<Record<string, string | undefined>>;
   /** What the caller has on its standard input, when the tool reads it. */
   stdin?: string;
+  /** The standard input of the program, in base64, when the caller grants it its own. */
+  input?: string;
   timeoutS?: number;
   /** The most that the run may cost, in US dollars; its configuration may allow less. */
   maxCostUsd?: number;

@@ -17,6 +17,9 @@ import { readTool } from './read-tool.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { WatchedFiles } from './watched-files.ts';
 
+/** What `acor exec --read` takes for the caller's standard input. */
+export const STDIN = '-';
+
 /** A call of a file or program outside of the tools folders: its arguments, and where the caller is. */
 export interface AdHocCall {
   args: readonly string[];
@@ -51,7 +54,7 @@ export async function adHocTool(
   const inPlace = granted.write.filter((text) => !outputs.includes(text));
   const missing: MissingPermission[] = [];
   const paths = {
-    read: granted.read.map((text) => checked(text, 'read')),
+    read: granted.read.filter((text) => text !== STDIN).map((text) => checked(text, 'read')),
     write: inPlace.map(checkedToWrite),
   };
   const asked = {
@@ -70,6 +73,7 @@ export async function adHocTool(
     ...tool,
     name,
     ownWords: granted.words,
+    ...(granted.read.includes(STDIN) && { readsStdin: true as const }),
     ...(isHere && { startsIn: call.cwd }),
     ...(missing.length > 0 && { missing }),
     ...(outputs.length > 0 && { outputs: outputs.map((text) => resolve(call.cwd, text)) }),

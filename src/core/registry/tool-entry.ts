@@ -19,6 +19,8 @@ export interface ToolEntry {
   hasHeader?: true;
   /** How many of the first arguments are for ACOR: the grants of `acor exec`. */
   ownWords?: number;
+  /** The program gets the standard input of its caller: `acor exec --read -`. */
+  readsStdin?: true;
   /** Where `acor exec` starts the program, when that is not the workspace. */
   startsIn?: string;
   /** The absolute paths that `acor exec` lets the program write and its arguments name: ACOR stages them. */

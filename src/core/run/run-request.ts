@@ -10,16 +10,22 @@ export interface ObservedTool {
 }
 
 /** A request within this process: a launch request, with what cannot cross to another process. */
-export interface RunRequest extends Omit<LaunchRequest, 'stdin'> {
+export interface RunRequest extends Omit<LaunchRequest, 'stdin' | 'input'> {
   /** The tool, when the caller has found it already. */
   found?: ToolEntry;
   readStdin?: () => string;
+  /** The standard input of the program. Its run keeps it for further attempts. */
+  input?: Uint8Array;
   onQuestion?: AnswerHandler;
   /** The tool is observed: `trace` in the run's folder gets its system calls. Called before it starts. */
   observe?: (tool: ObservedTool) => void;
 }
 
 /** The request that a supervisor received. */
-export function runRequestOf({ stdin, ...request }: LaunchRequest): RunRequest {
-  return { ...request, ...(stdin !== undefined && { readStdin: () => stdin }) };
+export function runRequestOf({ stdin, input, ...request }: LaunchRequest): RunRequest {
+  return {
+    ...request,
+    ...(stdin !== undefined && { readStdin: () => stdin }),
+    ...(input !== undefined && { input: Buffer.from(input, 'base64') }),
+  };
 }

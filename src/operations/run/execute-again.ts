@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import type * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { OperationContext, OperationResult, StreamEnd } from '../../compose/operation.ts';
+import { givenInputOf } from '../../core/run/attempt/given-input.ts';
 import { toolMayAsk } from '../../core/run/may-ask.ts';
 import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
 import { summariseLog } from '../../core/run/read-log.ts';
@@ -35,11 +36,12 @@ export async function executeAgain(
   const services = await ctx.app.services();
   requireRecorded((await ctx.app.project()).store, record.run_id);
   const recorded = await recordedRequest(services.store, record, ctx.env);
-  const tool = await services.registry.find(record.tool);
+  const tool = await services.registry.find(record.tool, recorded);
   const { manifest } = tool;
   const { caller } = ctx.app;
   const request: RunRequest = {
     ...recorded,
+    ...(tool.readsStdin && { input: givenInputOf(services.workspaces.of(record.run_id)) }),
     ...(flags.plan !== undefined && { planToken: flags.plan }),
     ...(caller !== undefined && { caller }),
   };

@@ -17,7 +17,7 @@ export const runExec = acorOperation({
       'Its arguments. One that names an existing file is granted for reading; with . it starts in the current folder.',
     ),
     read: list.describe(
-      'A file or folder that it may read. It starts in the current folder when that is granted.',
+      'A file or folder that it may read; - gives it your standard input. It starts in the current folder when that is granted.',
     ),
     write: list.describe(
       'A file or folder that it may write: where it is, but a file that is an argument is replaced when the run completes.',
@@ -32,6 +32,7 @@ export const runExec = acorOperation({
   example: 'acor exec -- wc -l README.md',
   moreExamples: [
     'acor exec --read . -- git log --oneline',
+    'acor exec --read - -- sort < names.txt',
     'acor exec --write out.csv -- sort -o out.csv in.csv',
   ],
   streams: 'Protocol events, one JSON object a line; the last line is runner_end.',

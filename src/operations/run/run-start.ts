@@ -14,9 +14,9 @@ import { kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { answers, retries, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
+import { callersInput, warnOfStdin } from './callers-stdin.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
-import { warnOfStdin } from './warn-of-stdin.ts';
 
 export const runFlags = {
   timeout: timeoutOf('the whole run'),
@@ -163,8 +163,10 @@ export async function startTool(
     }
     return planned;
   }
-  const look = request.readStdin === undefined ? await warnOfStdin(found, ctx) : async () => {};
-  const started = await startRequest({ ...request, found }, options, ctx);
+  const input = found.readsStdin ? await callersInput(ctx) : undefined;
+  const look =
+    input === undefined && request.readStdin === undefined ? await warnOfStdin(found, ctx) : async () => {};
+  const started = await startRequest({ ...request, found, ...(input && { input }) }, options, ctx);
   if (started.kind !== 'events') return started;
   return {
     ...started,

@@ -114,9 +114,13 @@ async function openCalls(attempt: AttemptContext): Promise<AsyncDisposable | und
   return new ToolCalls(attempt);
 }
 
-/** Opens the standard input of a tool that reads records or answers; undefined for any other tool, whose input is empty. */
+/** Opens the standard input of a tool that reads its caller's, records or answers; undefined for any other tool, whose input is empty. */
 async function openInput({ services, plan, race, adapter }: AttemptContext): Promise<ToolInput | undefined> {
   const { manifest } = plan.tool;
+  if (plan.tool.readsStdin) {
+    const { GivenInput } = await import('./given-input.ts');
+    return new GivenInput(plan.workspace, plan.input);
+  }
   if (manifest.stdin === 'records') {
     if (plan.reads === undefined) return undefined;
     const { RecordFeed } = await import('../records/record-feed.ts');

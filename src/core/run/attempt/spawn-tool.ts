@@ -11,12 +11,13 @@ import type { SandboxLaunch } from '../../sandbox/sandbox.ts';
 import { environmentOf } from '../plan/environment.ts';
 import type { RecordFeed } from '../records/record-feed.ts';
 import type { AttemptContext } from './attempt-context.ts';
+import type { GivenInput } from './given-input.ts';
 import type { ResourceWatch } from './resources/resource-watch.ts';
 import type { RunOwnership } from './run-user-ownership.ts';
 import type { ToolOutput } from './tool-output.ts';
 
-/** A tool's standard input: the answers to its questions, or the records of another run. */
-export type ToolInput = InputPipe | RecordFeed;
+/** A tool's standard input: the answers to its questions, the records of another run, or what its caller gave. */
+export type ToolInput = InputPipe | RecordFeed | GivenInput;
 
 /** What an attempt acquires before it starts the tool. */
 export interface PreparedAttempt {

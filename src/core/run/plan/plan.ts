@@ -55,6 +55,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     answerTimeoutS: environment.answer_timeout_s,
     replays: request.replays?.runId ?? null,
     ...(request.reads && { reads: request.reads }),
+    ...(request.input && { input: request.input }),
     callerEnv: request.env,
     baseAllowlist: environment.base_allowlist,
     libraryDir: sdkPaths().sdkBash,

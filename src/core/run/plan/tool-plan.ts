@@ -11,6 +11,8 @@ export interface ToolPlan extends RunPlan, CheckedTool, ResolvedCall, PlannedLim
   callerEnv: RunRequest['env'];
   baseAllowlist: readonly string[];
   libraryDir: string;
+  /** The standard input that the caller of `acor exec` gives. */
+  input?: Uint8Array;
   /** Whether another run reads the records of this one while it runs. */
   isRead: boolean;
 }
