@@ -1122,7 +1122,7 @@ export interface OperationTypes {
       program: string;
       /** Its arguments. One that names an existing file is granted for reading; with . it starts in the current folder. */
       args?: Array<string> | undefined;
-      /** A file or folder that it may read. It starts in the current folder when that is granted. */
+      /** A file or folder that it may read; - gives it your standard input. It starts in the current folder when that is granted. */
       read?: Array<string> | undefined;
       /** A file or folder that it may write: where it is, but a file that is an argument is replaced when the run completes. */
       write?: Array<string> | undefined;
