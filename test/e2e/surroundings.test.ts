@@ -259,12 +259,12 @@ describe('a warm `acor run`', () => {
         'command-forms.ts',
         'define.ts',
         'index.ts',
+        'run/callers-stdin.ts',
         'run/prepared-answers.ts',
         'run/run-inline.ts',
         'run/run-result.ts',
         'run/run-start.ts',
         'run/show-plan.ts',
-        'run/callers-stdin.ts',
         'shapes.ts',
       ],
     );
