@@ -2,6 +2,7 @@ import { basename, relative } from 'node:path';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import { rowOf } from '../compose/failure.ts';
 import {
+  endArtifacts,
   lastStderr,
   type OpenQuestion,
   type RunStatus,
@@ -37,12 +38,13 @@ export async function runResult(
   const { summary } = stand;
   const left = await leftIn(open, summary.next);
   const warnings = summary.warnings.map(warningInCalls);
-  const artifacts = summary.artifacts.map(({ path, size, media_type, sha256 }, index) => {
+  const made = await endArtifacts(summary, open.app);
+  const artifacts = made.map(({ path, size, media_type, sha256 }, index) => {
     return { uri: artifactUri(runId, index + 1, path), path, media_type, size, sha256 };
   });
   if (summary.state === 'failed') {
     // A tool may have removed its own log.
-    const stderr = await lastStderr(open.app, runId).catch(() => []);
+    const stderr = await lastStderr(open.app, summary).catch(() => []);
     const ended = {
       ...about,
       attempt: summary.attempt,
@@ -73,7 +75,7 @@ export async function runResult(
     ...(next.length > 0 && { next }),
   };
   if (summary.state === 'completed' && problem !== undefined) return misfit(host, answer, problem);
-  const more = await contentOf(open, runId, summary.artifacts);
+  const more = await contentOf(open, runId, made);
   return {
     content: [{ type: 'text', text: textOf(answer, open.app.cwd) }, ...more],
     structuredContent: answer,

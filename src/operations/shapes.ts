@@ -45,6 +45,7 @@ export const artifactShape = z.lazy(() =>
     sha256: z.string(),
     media_type: z.string(),
     files: z.int().optional(),
+    run_id: z.string().optional().describe('The step that made it, when that is another run.'),
   }),
 );
 

@@ -10,6 +10,7 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { isRepeatable } from './repeatable.ts';
 import { wasInterrupted, wasStoppedMidway } from './retry.ts';
+import type { RunSummary } from './run-summary.ts';
 
 const RUN_IDS = /\br-[0-9a-z-]+/g;
 
@@ -33,9 +34,17 @@ export function stepsAfter(ended: Ended): NextStep[] {
   const { run_id, code, failedRun } = ended;
   const resume = resumeAfter(ended);
   // What the tool did must be known before it is repeated.
-  const first = forceFor(ended).force ? [findOutEffects(run_id), ...resume] : [...resume, readLogs(run_id)];
-  if (failedRun !== undefined) first.push(readLogs(failedRun));
+  const first = forceFor(ended).force
+    ? [findOutEffects(run_id), ...resume]
+    : [...resume, readLogs(failedRun ?? run_id)];
   return [...first, ...stepsOfCode(code)];
+}
+
+/** The child run that failed, of a workflow or a pipe: the next steps name its logs. */
+export function failedChildOf({ run_id, next }: Pick<RunSummary, 'run_id' | 'next'>): string | undefined {
+  const logs = next.find((step) => 'operation' in step && step.operation === 'run.logs');
+  const run = logs !== undefined && 'input' in logs ? logs.input['run'] : run_id;
+  return run === run_id ? undefined : String(run);
 }
 
 /** The step that continues an ended run; none where that would be refused, or would only fail again. */

@@ -6,6 +6,8 @@ import type { AcorApp } from '../acor-app.ts';
 /** An artifact, and the run that made it. */
 export type FoundArtifact = MeasuredArtifact & { madeBy: string };
 
+export type ListedArtifact = MeasuredArtifact & { run_id?: string };
+
 /** Deeper workflows of workflows are not followed. */
 const MAX_DEPTH = 8;
 
@@ -20,4 +22,12 @@ export async function artifactsOf(app: AcorApp, runId: string, depth = 0): Promi
   const ofSteps: FoundArtifact[] = [];
   for (const { run_id } of runs) ofSteps.push(...(await artifactsOf(app, run_id, depth + 1)));
   return [...own, ...ofSteps];
+}
+
+/** The artifacts of a run as answers list them: those of a step name its run. */
+export async function listedArtifacts(app: AcorApp, runId: string): Promise<ListedArtifact[]> {
+  return (await artifactsOf(app, runId)).map(({ madeBy, ...artifact }) => ({
+    ...artifact,
+    ...(madeBy !== runId && { run_id: madeBy }),
+  }));
 }

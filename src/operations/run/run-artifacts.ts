@@ -8,7 +8,7 @@ import { shellCommand } from '../../util/shell-words.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, runId } from '../shapes.ts';
-import { artifactsOf, type FoundArtifact } from './artifacts-of.ts';
+import { artifactsOf, type FoundArtifact, listedArtifacts } from './artifacts-of.ts';
 
 export const runArtifacts = acorOperation({
   name: 'run.artifacts',
@@ -19,24 +19,16 @@ export const runArtifacts = acorOperation({
   input: z.object({ run: runId }),
   output: z.object({
     run_id: z.string(),
-    artifacts: z.array(
-      z.lazy(() =>
-        artifactShape.unwrap().extend({
-          run_id: z.string().optional().describe('The step that made it, when that is another run.'),
-        }),
-      ),
-    ),
+    artifacts: z.array(artifactShape),
   }),
   positionals: ['run'],
   list: 'artifacts',
   example: 'acor artifacts r-0123456789abcdef',
   async run(input, ctx) {
-    const found = await artifactsOf(ctx.app, input.run);
-    const artifacts = found.map(({ madeBy, ...artifact }) => ({
-      ...artifact,
-      ...(madeBy !== input.run && { run_id: madeBy }),
-    }));
-    return { kind: 'data', data: { run_id: input.run, artifacts } };
+    return {
+      kind: 'data',
+      data: { run_id: input.run, artifacts: await listedArtifacts(ctx.app, input.run) },
+    };
   },
 });
 

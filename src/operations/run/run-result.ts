@@ -1,10 +1,13 @@
 import { AppError } from '../../compose/app-error.ts';
 import type { Answer, FailureResult } from '../../compose/operation.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
+import { failedChildOf } from '../../core/run/steps-after.ts';
 import type { OpenQuestion } from '../../core/supervision/run-status.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
+import { isOrchestration, kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
+import type { ListedArtifact } from './artifacts-of.ts';
 
 /** The exit code that a shell expects of a program that Ctrl-C ended. */
 const EXIT_INTERRUPTED = 130;
@@ -16,7 +19,8 @@ export function interrupted(next?: readonly NextStep[]): FailureResult<never> {
 }
 
 /** How a run ended, as data shows it. */
-export type ShownSummary = Omit<RunSummary, 'next' | 'warnings'> & {
+export type ShownSummary = Omit<RunSummary, 'next' | 'warnings' | 'artifacts'> & {
+  artifacts: ListedArtifact[];
   next: string[];
   questions?: OpenQuestion[];
 };
@@ -40,6 +44,7 @@ export async function answerOf(
   const questions = await unansweredOf(summary, app);
   const { warnings, ...shown } = {
     ...summary,
+    artifacts: await endArtifacts(summary, app),
     ...(questions.length > 0 && { questions }),
     next: summary.next.map(commandOf),
   };
@@ -56,7 +61,8 @@ export async function answerOf(
   const { store } = await app.project();
   const { stderrTail, summariseLog } = await import('../../core/run/read-log.ts');
   // A tool may have removed its own log.
-  const stderr = await stderrTail(store, summary.run_id).catch(() => []);
+  const failedRun = failedChildOf(summary);
+  const stderr = await stderrTail(store, failedRun ?? summary.run_id).catch(() => []);
   const ending = await summariseLog(store, summary.run_id).then(
     (log) => log.ending,
     () => undefined,
@@ -66,9 +72,22 @@ export async function answerOf(
     hint: hint ?? undefined,
     next: summary.next,
     retryable,
-    details: { ...(stderr.length > 0 && { stderr }), ...(data !== undefined && { data }) },
+    details: {
+      ...(failedRun !== undefined && { failed_run: failedRun }),
+      ...(stderr.length > 0 && { stderr }),
+      ...(data !== undefined && { data }),
+    },
   });
   return { kind: 'failure', error, data: shown, exit, warnings };
+}
+
+/** The artifacts of an ended run, with those of its steps. */
+export async function endArtifacts(
+  { run_id, tool, artifacts }: RunSummary,
+  app: AcorApp,
+): Promise<ListedArtifact[]> {
+  if (!isOrchestration(kindOfName(tool))) return artifacts;
+  return (await import('./artifacts-of.ts')).listedArtifacts(app, run_id);
 }
 
 /** What the tool asked without waiting, and has no answer. */

@@ -16,7 +16,7 @@ import {
   survivorShape,
   unverifiedShape,
 } from '../shapes.ts';
-import { artifactsOf } from './artifacts-of.ts';
+import { listedArtifacts } from './artifacts-of.ts';
 import { clocksOf } from './run-clocks.ts';
 import { unverified, unverifiedWords } from './run-unverified.ts';
 import { answersToShow, questionsToShow } from './shown-questions.ts';
@@ -84,7 +84,7 @@ export const runShow = acorOperation({
       error: ending?.type === 'error' ? ending : null,
       hint: record.state === 'failed' ? (hintOf(end) ?? hintOf(log.failure) ?? hintOf(ending) ?? null) : null,
       ...(stderr.length > 0 && { stderr }),
-      artifacts: (await artifactsOf(ctx.app, input.run)).map(({ madeBy: _, ...artifact }) => artifact),
+      artifacts: await listedArtifacts(ctx.app, input.run),
       ...(undecided.length > 0 && {
         undecided: undecided.map(({ path, mode, state }) => ({ path, mode, state })),
       }),

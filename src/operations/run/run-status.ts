@@ -1,6 +1,8 @@
 import { questionsOf } from '../../core/run/answers/open-questions.ts';
 import { readQuestion } from '../../core/run/answers/question.ts';
 import { stderrTail } from '../../core/run/read-log.ts';
+import type { RunSummary } from '../../core/run/run-summary.ts';
+import { failedChildOf } from '../../core/run/steps-after.ts';
 import { stepsForOpenQuestions } from '../../core/supervision/follow-run.ts';
 import {
   type OpenQuestion,
@@ -14,6 +16,7 @@ import type { AcorApp } from '../acor-app.ts';
 import { mayAnswer } from '../needs-person.ts';
 import { lastRun } from './last-run.ts';
 
+export { endArtifacts } from './run-result.ts';
 export type { OpenQuestion, RunStatus };
 
 /** The status of a run, for a surface that translates it for its clients. Needs the right to `run.show`. Throws E_RUN_NOT_FOUND and E_PERMISSION. */
@@ -23,10 +26,11 @@ export async function runStatus(app: AcorApp, run: string): Promise<RunStatus> {
   return statusOf(project, run, () => project.registry.errorCodes());
 }
 
-/** The last lines of stderr of a run. */
-export async function lastStderr(app: AcorApp, run: string): Promise<string[]> {
-  await app.authorize({ name: 'run.show', effect: 'reads' }, { run });
-  return stderrTail((await app.project()).store, run);
+/** The last lines of stderr of a failed run, or of the step that failed it. */
+export async function lastStderr(app: AcorApp, summary: RunSummary): Promise<string[]> {
+  const { run_id } = summary;
+  await app.authorize({ name: 'run.show', effect: 'reads' }, { run: run_id });
+  return stderrTail((await app.project()).store, failedChildOf(summary) ?? run_id);
 }
 
 /** The id of a run by what a caller names it: `last` is the newest one. */

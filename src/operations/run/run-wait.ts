@@ -7,7 +7,7 @@ import { drain } from '../../util/streams.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, runId, shownQuestions } from '../shapes.ts';
 import { questionEnd } from './run-detached.ts';
-import { answerOf } from './run-result.ts';
+import { answerOf, endArtifacts } from './run-result.ts';
 import { questionsToShow } from './shown-questions.ts';
 
 /** The longest delay of a timer, in seconds: 24 days. */
@@ -67,7 +67,7 @@ export const runWait = acorOperation({
       waited,
       questions: await questionsToShow(store, record),
       result: summary.result,
-      artifacts: summary.artifacts,
+      artifacts: await endArtifacts(summary, ctx.app),
     };
     if (waited === 'question') return { ...(await questionEnd(store, input.run)).answer, data };
     if (waited === 'timeout') return { kind: 'data', data, next: [waitFor(input.run)] };
