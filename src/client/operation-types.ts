@@ -902,6 +902,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
       survivors: Array<{
         pid: number;
@@ -1176,6 +1178,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
       survivors: Array<{
         pid: number;
@@ -1527,6 +1531,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
       survivors: Array<{
         pid: number;
@@ -1623,6 +1629,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
       survivors: Array<{
         pid: number;
@@ -1814,6 +1822,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
       /** The files and folders whose changes can be applied or discarded (review), or undone (snapshot). */
       undecided?: Array<{
@@ -1880,6 +1890,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
       survivors: Array<{
         pid: number;
@@ -2075,6 +2087,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
     };
   };
@@ -2740,6 +2754,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
       survivors: Array<{
         pid: number;
@@ -3082,6 +3098,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
       survivors: Array<{
         pid: number;
@@ -3171,6 +3189,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
       survivors: Array<{
         pid: number;
@@ -3269,6 +3289,8 @@ export interface OperationTypes {
         sha256: string;
         media_type: string;
         files?: number | undefined;
+        /** The step that made it, when that is another run. */
+        run_id?: string | undefined;
       }>;
       survivors: Array<{
         pid: number;
