@@ -46,7 +46,7 @@ describe('the answer of a workflow or a pipe', () => {
       const { data } = await project.envelope(['show', failed_run]);
       assert.deepEqual([data.tool, data.parent.run_id, data.rc], ['fails', run_id, 4]);
       assert.deepEqual(
-        meta.next!.filter((step) => step.startsWith('acor logs')),
+        meta.next!.filter((step: string) => step.startsWith('acor logs')),
         [`acor logs ${failed_run}`],
       );
       const waited = await project.envelope(['wait', run_id]);
