@@ -18,6 +18,8 @@ export interface CalleeInput {
   name: string;
   /** As typed: `--name` or `-n`; the input's name for a positional. */
   label: string;
+  /** A further spelling, `-n`. */
+  short?: string;
   type: string;
   isPositional: boolean;
   /** A flag without a value. */

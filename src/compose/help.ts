@@ -148,6 +148,7 @@ function calleeRow(input: CalleeInput): Row {
     ...(input.default === undefined ? [] : [`default ${defaultText(input.default)}`]),
   ];
   const note = notes.length === 0 ? '' : `(${notes.join('; ')})`;
-  const left = input.isPositional ? `<${input.label}>` : `${input.label}${value}`;
+  const short = input.short === undefined ? '' : `${input.short}, `;
+  const left = input.isPositional ? `<${input.label}>` : `${short}${input.label}${value}`;
   return [bounded(left), [bounded(input.description), bounded(note)].filter(Boolean).join(' ')];
 }

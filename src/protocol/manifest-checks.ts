@@ -50,14 +50,18 @@ function* inputMistakes(value: unknown): Generator<Mistake> {
   let optional: string | undefined;
   let list: string | undefined;
   for (const [index, input] of goodInputs(value)) {
-    for (const spelling of new Set([flagOf(input), flagOf({ name: input.name })])) {
+    for (const spelling of new Set([
+      flagOf(input),
+      flagOf({ name: input.name }),
+      input.short ?? flagOf(input),
+    ])) {
       const other = seen.get(spelling);
       if (other !== undefined) {
         yield at(
           ['inputs', index, 'name'],
           'duplicate-input',
           `the inputs '${other}' and '${input.name}' both use ${spelling}`,
-          'Rename one of them, or change its flag.',
+          'Rename one of them, or change its flag or short.',
         );
       }
       seen.set(spelling, input.name);

@@ -28,6 +28,11 @@ export const inputSpec = z
       .regex(/^--?[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'must look like --name or -n')
       .optional()
       .describe("The tool's own spelling of the flag."),
+    short: z
+      .string()
+      .regex(/^-[A-Za-z0-9]$/, 'must look like -n')
+      .optional()
+      .describe('A short spelling that callers may write; the tool gets the long one.'),
     joined: z
       .boolean()
       .optional()
@@ -52,6 +57,7 @@ export const namedInput = z
     z.object(inputSpec.shape).omit({
       name: true,
       flag: true,
+      short: true,
       positional: true,
       multiple: true,
       joined: true,
@@ -73,7 +79,7 @@ function reportMistakes(input: InputLimits, context: z.core.$RefinementCtx): voi
 }
 
 type InputLimits = Pick<InputSpec, 'type' | 'min' | 'max' | 'pattern' | 'default'> &
-  Partial<Pick<InputSpec, 'access' | 'in_place' | 'flag' | 'positional' | 'multiple' | 'joined'>>;
+  Partial<Pick<InputSpec, 'access' | 'in_place' | 'flag' | 'short' | 'positional' | 'multiple' | 'joined'>>;
 
 interface KeyMistake {
   key: string;
@@ -106,6 +112,14 @@ function* inputMistakes(input: InputLimits): Generator<KeyMistake> {
       'flag-or-positional',
       'an input has a flag or is positional, not both',
       'Remove flag or positional.',
+    );
+  }
+  if (input.short !== undefined && input.positional) {
+    yield mistake(
+      'short',
+      'short-needs-flag',
+      "'short' requires an input with a flag",
+      'Remove short or positional.',
     );
   }
   if (input.joined && input.positional) {

@@ -83,6 +83,16 @@ describe('acor adopt', () => {
     assert.match((await project.envelope(['run', 'needs', '--dry-run'])).error.message, /'FILE' is required/);
   });
 
+  it('keeps the short spelling of an option: calls, help and the manifest have it', async () => {
+    using project = new TestProject();
+    await project.acor(['adopt', 'sort']);
+    project.write('names.txt', 'b\na\n');
+    const { data } = await project.envelope(['run', 'sort', '-r', 'names.txt', '--no-stream']);
+    assert.deepEqual(data.result.data, { output: 'b\na' });
+    const { stdout } = await project.acor(['run', 'sort', '--help']);
+    assert.match(stdout, /^ +-r, --reverse /m);
+  });
+
   it('names for a self-test that fails its call, and no flag that the program does not know', async () => {
     using project = new TestProject();
     project.write(

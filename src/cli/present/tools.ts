@@ -73,7 +73,7 @@ function describeView(data: Readonly<Record<string, unknown>>, screen: Screen): 
   if (Array.isArray(data.words)) return `${data.name}\n${data.words.join('\n')}`;
   if (typeof usage !== 'string') return pairsOf(data, screen);
   const rows = ((inputs ?? []) as Readonly<Record<string, unknown>>[]).map((input) => ({
-    input: input.name,
+    input: input.short === undefined ? input.name : `${input.name}, ${input.short}`,
     type: input.type,
     required: input.required ? 'yes' : '',
     default: input.default,

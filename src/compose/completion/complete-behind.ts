@@ -24,7 +24,7 @@ export async function completeBehind<C>(
   const inputs = callee?.inputs ?? [];
   const isTheirs = behind.includes('--');
   const last = behind.at(-1) ?? '';
-  const input = inputs.find((each) => !each.isPositional && each.label === last);
+  const input = inputs.find((each) => !each.isPositional && [each.label, each.short].includes(last));
   if (input !== undefined && !input.isSwitch) return inputValues(input);
   if (!isTheirs) {
     const own = flags.find((each) => `--${each.flag}` === last && each.kind !== 'boolean');

@@ -55,6 +55,15 @@ describe('the arguments of a tool with inputs', () => {
     }
   });
 
+  it('may be given by a short spelling, and the tool gets the long one', () => {
+    const short = [
+      { name: 'max_count', type: 'int', short: '-m' },
+      { name: 'quiet', type: 'bool', short: '-q' },
+    ];
+    for (const given of [['-m5'], ['-m', '5'], ['-m=5']])
+      assert.deepEqual(resolve({ inputs: short }, ['-q', ...given]).args, ['--max-count', '5', '--quiet']);
+  });
+
   it('take a truth value as --x, --no-x and --x=true or false', () => {
     const flags = (...given: string[]) => args('--name', 'me', ...given).slice(4);
     assert.deepEqual(flags('--verbose'), ['--verbose', '--color']);

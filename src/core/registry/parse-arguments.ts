@@ -66,11 +66,15 @@ function flagTable(specs: readonly InputSpec[]): FlagTable {
   }
   for (const spec of specs) {
     const flag: Flag = spec.type === 'bool' ? { spec, sets: true } : { spec };
-    for (const spelling of [`--${spec.name}`, flagOf({ name: spec.name }), flagOf(spec)])
+    for (const spelling of [`--${spec.name}`, flagOf({ name: spec.name }), flagOf(spec), ...shortOf(spec)])
       table.set(spelling, flag);
   }
   if (!table.has(INPUT_JSON)) table.set(INPUT_JSON, { spec: null });
   return table;
+}
+
+function shortOf({ short }: InputSpec): string[] {
+  return short === undefined ? [] : [short];
 }
 
 function isPositional(word: string, specs: readonly InputSpec[], flags: FlagTable): boolean {

@@ -26,6 +26,7 @@ export function calleeInput(spec: InputSpec): CalleeInput {
   return {
     name: spec.name,
     label: spec.positional ? spec.name : flagOf(spec),
+    ...(spec.short !== undefined && { short: spec.short }),
     type: spec.type,
     isPositional: spec.positional,
     isSwitch: spec.type === 'bool',

@@ -20,6 +20,8 @@ export interface DraftInputs {
 }
 
 const FLAG = /^--?[A-Za-z0-9][A-Za-z0-9_.-]*$/;
+/** `-h` behind the name of a tool shows its help. */
+const SHORT = /^-[A-Za-gi-z0-9]$/;
 const LISTS = /^(?:list|strings|stringArray|stringSlice|stringToString|ints|intSlice|array)$/;
 const WRITES =
   /(?:^|[-_ ])(?:out|output|outfile|dest|destination|target|dump)|output|(?:^|[-_ ])log(?:[-_ ]?file)?$/i;
@@ -84,12 +86,15 @@ function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names:
     doubts.push('this default is passed in every call; without it, the program uses its own');
   if (option.isValueUnknown)
     doubts.push('the source does not say whether it takes a value; here it is a switch');
+  const short = option.spellings.find((each) => SHORT.test(each));
+  const isShortFree = short !== undefined && names.takes(short);
   const isSwitchedOff = type === 'bool' && found.default === true;
   const keys: Record<string, unknown> = {
     name,
     ...(type !== 'string' && { type }),
     ...(isRequired && { required: true }),
     ...(flag !== flagOf({ name }) && { flag }),
+    ...(isShortFree && short !== flag && { short }),
     ...((value?.isJoined || (isSwitchedOff && option.negations.length === 0)) && { joined: true }),
     ...(multiple && { multiple: true }),
     ...(found.enum && { enum: found.enum }),
@@ -193,6 +198,13 @@ class Names {
 
   forWord(word: string): string {
     return this.#free(word, '');
+  }
+
+  /** Whether no other input has this spelling yet. */
+  takes(short: string): boolean {
+    if (this.#taken.has(short)) return false;
+    this.#taken.add(short);
+    return true;
   }
 
   #free(word: string, flag: string): string {
