@@ -104,6 +104,19 @@ describe('a tool that fails because of its sandbox', () => {
     assert.equal((await denied('probes')).warning, undefined, 'the control: what it only looked for');
   });
 
+  it('of acor exec that writes outside is given the place to write, and no right to start its own shell', {
+    skip: !HAS_BWRAP,
+  }, async () => {
+    const { error } = await project.envelope([
+      ...['exec', '--no-stream', '--', 'sh', '-c'],
+      'echo x > /etc/acor-denied',
+    ]);
+    assert.equal(
+      error.hint,
+      'Nothing allows writing /etc/acor-denied. Let the program write into its workspace, or to a file or folder of yours that the flag --write names',
+    );
+  });
+
   it('gets the manifest line for a folder of the project that it could not write to', async () => {
     mkdirSync(project.path('out'));
     tool('writes', `echo x > ${project.path('out', 'made')}`);

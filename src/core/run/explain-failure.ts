@@ -34,6 +34,8 @@ const MAX_SHOWN = 5;
 const WITHOUT_STDERR = 'It wrote nothing to stderr: its output may say why.';
 const OTHER_PLACES =
   'Let the tool write into its workspace, or to a path that its caller gives (an input with access: write)';
+const OTHER_PLACES_OF_EXEC =
+  'Let the program write into its workspace, or to a file or folder of yours that the flag --write names';
 
 /** Something that the sandbox may have denied; `allow` is absent when no single manifest line allows it. */
 interface Reported {
@@ -178,8 +180,8 @@ function ofPath(
   const exists = realOf(path) !== undefined;
   const real = realOf(path) ?? join(realOf(dirname(path)) ?? '/', basename(path));
   if (level === 'privileged' || (dirname(real) === '/' && !isWrite)) return undefined;
-  // A shell names its script in every message.
-  if (real === plan.tool.entry || real === plan.tool.dir) return undefined;
+  // A shell names itself or its script in every message.
+  if ([plan.tool.entry, plan.tool.dir, realOf(plan.command.runtime)].includes(real)) return undefined;
   // A missing path outside the project that no argument names: most programs only probe for such files, and go on.
   const isProbe = !exists && !isWrite && !plan.args.includes(written) && !isInside(real, project);
   if (isProbe && !(cause.includes(written) && realOf(dirname(path)) !== undefined)) return undefined;
@@ -193,7 +195,7 @@ function ofPath(
   const kind = isWrite || !exists || holds(grantsOf(plan, 'read')) ? 'write' : 'read';
   const what = `${kind === 'read' ? 'reading' : 'writing'} ${path}`;
   if (isWrite && (dirname(real) === '/' || holds([...SYSTEM_FOLDERS, ...NEVER_GRANTED, ...own])))
-    return { what, said, fix: OTHER_PLACES, isNever: true };
+    return { what, said, fix: isExec(plan) ? OTHER_PLACES_OF_EXEC : OTHER_PLACES, isNever: true };
   if (holds([...(isWrite ? [] : fixed), ...own, ...grantsOf(plan, kind)])) return undefined;
   const input = kind === 'write' ? inputOf(real, plan) : undefined;
   if (input !== undefined) return allowed(what, said, outputRemedy(input));
