@@ -145,15 +145,16 @@ export class Reply<C> {
   }
 
   async #data(op: Operation<C>, result: DataResult<unknown>): Promise<number> {
-    const selected = await this.#select(op, result);
+    const { unselected, ...selected } = await this.#select(op, result);
+    const warnings = unselected === undefined ? result.warnings : [...(result.warnings ?? []), unselected];
     const meta = this.#meta([...(await this.#nextPage(op, selected)), ...this.#commands(result.next)]);
     meta.count = selected.count;
     meta.total = result.total ?? selected.total;
     meta.hasMore = result.hasMore ?? selected.hasMore;
     meta.tokens = result.tokens;
-    meta.warnings = result.warnings;
+    meta.warnings = warnings;
     if (this.structured)
-      await this.#envelope(success(selected.data, { ...meta, warnings: this.#warnings(result.warnings) }));
+      await this.#envelope(success(selected.data, { ...meta, warnings: this.#warnings(warnings) }));
     else await this.#rendering(op, selected.data, meta);
     return result.programExit ?? EXIT.done;
   }
@@ -209,14 +210,15 @@ export class Reply<C> {
   }
 
   // The operation's work cannot be undone, so its answer is shown even if a requested field is missing.
-  async #select(op: Operation<C>, result: DataResult<unknown>): Promise<Selected> {
+  async #select(op: Operation<C>, result: DataResult<unknown>): Promise<Selected & { unselected?: string }> {
     const { select } = await import('./select.ts');
     try {
       return select(op, result, this.globals, this.invocation);
     } catch (error) {
       if (op.effect === 'reads') throw error;
-      await this.note(`The whole answer is shown: ${error instanceof Error ? error.message : String(error)}`);
-      return { data: result.data, count: undefined, total: undefined, hasMore: undefined };
+      const { message, hint } = this.#toFailure(error).error;
+      const unselected = `the whole answer is shown: ${message}. ${hint}`;
+      return { data: result.data, count: undefined, total: undefined, hasMore: undefined, unselected };
     }
   }
 

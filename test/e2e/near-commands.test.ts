@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { splitCommand } from '../../src/util/shell-words.ts';
 import type { TestProject } from '../support/project.ts';
@@ -99,6 +102,14 @@ describe('words that are no command', () => {
     );
     const unknown = await project.envelope(['run', 'counts', '--file', 'a', '--other', '9']);
     assert.doesNotMatch(unknown.error.hint, /add \{/);
+  });
+
+  it('include list in a folder without a project, which says so', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'acor-nowhere-'));
+    const { data, meta } = await project.envelope(['list', '--cwd', folder]);
+    assert.deepEqual([data.tools, meta.next[0]], [[], 'acor init']);
+    assert.match(meta.warnings[0], /^there is no project here: neither \S+ nor a folder above it has/);
+    rmSync(folder, { recursive: true });
   });
 
   it('never hide a tool of the project by their name', async () => {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { findProject } from '../../core/config/find.ts';
 import { notHere, toolsOutside } from '../../core/registry/registry.ts';
 import { globPattern } from '../../core/registry/tools-folder.ts';
 import { createTool, describeTool, INIT, LIST_TOOLS, type NextStep } from '../../protocol/next-steps.ts';
@@ -70,10 +71,16 @@ export const toolList = acorOperation({
       .filter(fits);
     const broken = tools.filter(({ status }) => status === 'broken');
     const above = all.length === 0 ? toolsOutside(project.config) : undefined;
+    const isNowhere = all.length === 0 && above === undefined && !findProject(ctx.cwd).isProject;
     return {
       kind: 'data',
       data: { tools },
       ...(above !== undefined && { warnings: [notHere(above)] }),
+      ...(isNowhere && {
+        warnings: [
+          `there is no project here: neither ${project.config.root} nor a folder above it has a folder .acor, and ${project.config.root} has no tools`,
+        ],
+      }),
       next: [
         ...(above !== undefined ? [listThere(above)] : []),
         ...(all.length === 0 && above === undefined ? [INIT, createTool('python', 'my_tool')] : []),
