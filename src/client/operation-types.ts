@@ -1049,6 +1049,12 @@ export interface OperationTypes {
           expires_at: string | null;
         } | undefined;
       }>;
+      /** Of one run: who cancelled it, why, when. */
+      cancelled?: {
+        by: string;
+        reason: string | null;
+        at: string;
+      } | undefined;
     };
   };
   /** Show what a run changed in its layers and in the folders with a snapshot. */
@@ -1810,6 +1816,8 @@ export interface OperationTypes {
       }>;
       result: Record<string, unknown> | null;
       error: Record<string, unknown> | null;
+      /** Who cancelled the run; absent where ACOR did. */
+      cancelled_by?: string | undefined;
       /** How to fix a failed run. */
       hint: string | null;
       /** The last lines of stderr of a failed run. */

@@ -14,13 +14,13 @@ export interface ControlChannelRig {
 /** What every control channel must hold to. */
 export function controlChannelContract(name: string, { open, lose }: ControlChannelRig): void {
   describe(`the control channel '${name}'`, () => {
-    it('delivers a request to cancel to the supervisor once, with its first reason', async () => {
+    it('delivers a request to cancel to the supervisor once, with its first reason and who made it', async () => {
       const { runId, heard, listener } = await listening();
-      await open().control.requestCancel(runId, 'first');
+      await open().control.requestCancel(runId, 'first', { by: 'ada' });
       await until(() => heard.length === 1);
-      await open().control.requestCancel(runId, 'second', { force: true });
+      await open().control.requestCancel(runId, 'second', { force: true, by: 'bob' });
       await until(() => heard.length === 2);
-      assert.deepEqual(heard, ['cancel: first', 'force']);
+      assert.deepEqual(heard, ['cancel: first by ada', 'force']);
       listener.close();
     });
 
@@ -111,7 +111,7 @@ export function controlChannelContract(name: string, { open, lose }: ControlChan
   function listen(runId: string, epoch: number): { heard: string[]; listener: ControlListener } {
     const heard: string[] = [];
     const listener = open().control.listen(runId, epoch, {
-      onCancel: (reason) => heard.push(`cancel: ${reason}`),
+      onCancel: (reason, by) => heard.push(`cancel: ${reason}${by === undefined ? '' : ` by ${by}`}`),
       onForceCancel: () => heard.push('force'),
       onAnswer: (posted) => heard.push(`answer: ${posted.answer_id}`),
     });

@@ -260,7 +260,7 @@ describe('logs', () => {
 });
 
 describe('cancel', () => {
-  it('ends a run with its reason, and succeeds for an ended run', async () => {
+  it('ends a run with its reason, records who did it, and succeeds for an ended run', async () => {
     using project = new ProjectInProcess({ tools: ['waits'] });
     const running = project.start(['run', 'waits']);
     const runId = String((await running.event('heartbeat')).run_id);
@@ -270,6 +270,15 @@ describe('cancel', () => {
     assert.deepEqual(processesOf(runId), []);
     const shown = await project.envelope(['show', runId]);
     assert.equal(shown.data.message, 'a "quoted" reason');
+    const end = JSON.parse(
+      (await project.acor(['logs', runId, '--type', 'runner_end'])).stdout,
+    ).data.events.at(-1);
+    const { cancelled } = (await project.envelope(['decisions', runId])).data;
+    assert.deepEqual([cancelled.reason, cancelled.at], ['a "quoted" reason', end.ts]);
+    assert.match(cancelled.by, /\S/);
+    assert.deepEqual([end.cancelled_by, shown.data.cancelled_by], [cancelled.by, cancelled.by]);
+    const text = await project.acor(['decisions', runId, '--format', 'text']);
+    assert.match(text.stdout, /cancelled by \S+: a "quoted" reason/);
     const again = await project.envelope(['cancel', runId]);
     assert.deepEqual([again.code, again.data.was_running], [0, false]);
   });

@@ -4,6 +4,7 @@ import type { Screen } from '../../compose/screen.ts';
 import { type Look, type Mark, mark, styled } from '../../compose/style.ts';
 import { cellText, renderTable } from '../../compose/table.ts';
 import type { Presenter } from '../../compose/terminal.ts';
+import { safeLine } from '../../compose/terminal-text.ts';
 import { agoWords, durationWords, sizeWords } from '../../compose/time-words.ts';
 import type { runArtifacts } from '../../operations/run/run-artifacts.ts';
 import type { runDecisions } from '../../operations/run/run-decisions.ts';
@@ -97,7 +98,7 @@ export const artifactsPresenter = {
 } satisfies Presenter;
 
 export const decisionsPresenter = {
-  data({ decisions }: DataOf<typeof runDecisions>, screen) {
+  data({ decisions, cancelled }: DataOf<typeof runDecisions>, screen) {
     const rows = decisions.map(({ run_id, action_id, action, answer, by, reason, asked_at, state }) => ({
       run: run_id,
       asked: agoWords(asked_at),
@@ -109,8 +110,13 @@ export const decisionsPresenter = {
     }));
     const none =
       'No questions to show. Runs that wait for an answer are listed by: acor runs --state waiting_ai';
-    return tableOf(rows, screen, ['run'], none, (column, text) =>
+    const end =
+      cancelled &&
+      `cancelled by ${safeLine(cancelled.by)}: ${safeLine(cancelled.reason ?? '')}, ${agoWords(cancelled.at)}`;
+    if (end !== undefined && rows.length === 0) return end;
+    const table = tableOf(rows, screen, ['run'], none, (column, text) =>
       column === 'answer' && text === '(open)' ? 'yellow' : undefined,
     );
+    return end === undefined ? table : `${table}\n${end}`;
   },
 } satisfies Presenter;

@@ -52,6 +52,7 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
     took: `${durationWords(took)}${run.attempt > 1 ? `, attempt ${run.attempt}` : ''}`,
     silent: run.silent_for_s === null ? '' : durationWords(run.silent_for_s),
     progress: far.join('  '),
+    by: run.cancelled_by ?? '',
     why: run.state === 'failed' || run.state === 'cancelled' ? why.join(': ') : '',
     hint: run.hint ?? '',
     result: result === null ? '' : metricsOf(result),

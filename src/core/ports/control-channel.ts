@@ -10,10 +10,17 @@ export interface PostedAnswer {
   reason?: string;
 }
 
+export interface CancelOptions {
+  /** Skip the grace periods. */
+  force?: boolean;
+  /** The user or agent who cancels. Undefined: ACOR itself, for the given reason. */
+  by?: string | undefined;
+}
+
 /** Handles the requests of other processes to a run's supervisor. */
 export interface ControlHandlers {
-  /** Cancel the run. Called once. */
-  onCancel(reason: string): void;
+  /** Cancel the run. Called once. `by` is undefined when ACOR itself cancels it. */
+  onCancel(reason: string, by?: string): void;
   /** Cancel the run without grace periods. Called once. */
   onForceCancel(): void;
   onAnswer(posted: PostedAnswer): void;
@@ -38,8 +45,8 @@ export interface RecordsReader {
  * records. Every implementation passes `test/contracts/control-channel.ts`.
  */
 export interface ControlChannel {
-  /** Asks a run's supervisor to cancel it. The first reason is kept; `force` skips the grace periods. */
-  requestCancel(runId: string, reason: string, options?: { force?: boolean }): Promise<void>;
+  /** Asks a run's supervisor to cancel it. The first request's reason and `by` are kept. */
+  requestCancel(runId: string, reason: string, options?: CancelOptions): Promise<void>;
   postAnswer(runId: string, posted: PostedAnswer): Promise<void>;
   /** Opens a reader's end of the channel for the run's records. */
   readRecords(runId: string): RecordsReader;

@@ -12,12 +12,12 @@ import type { RunHost } from './workspace.ts';
 export async function cancelRun(
   host: RunHost,
   record: RunRecord,
-  { reason, graceS, signal }: { reason: string; graceS: number; signal: AbortSignal },
+  { reason, by, graceS, signal }: { reason: string; by: string; graceS: number; signal: AbortSignal },
 ): Promise<void> {
   const { store } = host;
   const { run_id: runId, kind } = record;
   const since = (await store.extent(runId)).events;
-  await store.control.requestCancel(runId, reason);
+  await store.control.requestCancel(runId, reason, { by });
   const watch = new SupervisorWatch(store, runId);
   // Workflows and pipes have no processes of their own: the supervisors of their children stop these.
   let killAtMs =
@@ -26,7 +26,7 @@ export async function cancelRun(
     if (await watch.isGone()) return true;
     if (performance.now() < killAtMs) return false;
     killAtMs = Number.POSITIVE_INFINITY;
-    await store.control.requestCancel(runId, reason, { force: true });
+    await store.control.requestCancel(runId, reason, { by, force: true });
     await killProcessesOf(record, host.workspaces.of(runId));
     return false;
   };

@@ -1,3 +1,4 @@
+import type { CancelOptions } from '../ports/control-channel.ts';
 import { endedRecord, followToEnd } from './follow-to-end.ts';
 import { isLive } from './read-run.ts';
 import type { RunSummary } from './run-summary.ts';
@@ -21,7 +22,7 @@ export class KnownRun {
     return this.#ended;
   }
 
-  async cancel(reason: string, options: { force?: boolean } = {}): Promise<void> {
+  async cancel(reason: string, options: CancelOptions = {}): Promise<void> {
     const { store } = this.#host;
     if (await isLive(store, this.runId)) await store.control.requestCancel(this.runId, reason, options);
   }

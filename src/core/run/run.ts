@@ -1,6 +1,6 @@
 import type { RunCost } from '../../protocol/run-cost.ts';
 import { RunSpending } from '../cost/run-spending.ts';
-import type { ControlListener } from '../ports/control-channel.ts';
+import type { CancelOptions, ControlListener } from '../ports/control-channel.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { Questions } from './answers/questions.ts';
 import { after } from './attempt/guards/guard.ts';
@@ -39,6 +39,8 @@ export class Run {
   #begunMs = performance.now();
   #cancel!: (reason: string) => void;
   readonly #cancelled: Promise<string>;
+  /** The first request to cancel. */
+  #cancelRequest: { by: string | undefined } | undefined;
   #forceCancelNow!: () => void;
   readonly #forceCancel: Promise<void>;
   readonly #questions: Questions;
@@ -79,7 +81,7 @@ export class Run {
     services.outbox?.watch(writer);
     this.#slot = new RunSlot(services, plan, writer, this.#cancelled);
     this.#control = services.store.control.listen(this.runId, writer.epoch, {
-      onCancel: (reason) => this.#cancel(reason),
+      onCancel: (reason, by) => this.#takeCancel(reason, by),
       onForceCancel: () => this.#forceCancelNow(),
       onAnswer: (posted) => this.#questions.take(posted),
     });
@@ -92,9 +94,14 @@ export class Run {
   }
 
   /** Cancels the run: with grace periods, or at once with `force`. */
-  async cancel(reason: string, options: { force?: boolean } = {}): Promise<void> {
+  async cancel(reason: string, { force, by }: CancelOptions = {}): Promise<void> {
+    this.#takeCancel(reason, by);
+    if (force) this.#forceCancelNow();
+  }
+
+  #takeCancel(reason: string, by: string | undefined): void {
+    this.#cancelRequest ??= { by };
     this.#cancel(reason);
-    if (options.force) this.#forceCancelNow();
   }
 
   /** The stored events as bytes of whole lines, from the first one of this supervisor to the end. */
@@ -135,6 +142,7 @@ export class Run {
         ...summary,
         usage: exit?.usage ?? UNKNOWN_USAGE,
         cost: await this.#cost(),
+        cancelled_by: this.#cancelRequest?.by,
       });
       completed = outcome.state === 'completed';
       await this.#watch?.afterEnd();

@@ -19,6 +19,7 @@ type Reported = Pick<RunnerEnd, 'rc' | 'signal' | 'duration_s' | 'usage' | 'atte
   survivors: readonly Survivor[];
   next: readonly NextStep[];
   cost: RunCost | null;
+  cancelled_by?: string | undefined;
 };
 
 /**
@@ -100,7 +101,19 @@ async function writeEnd(
   reported: Reported,
 ): Promise<void> {
   const isOwnHint = hint !== null && hint !== errorInfo(code ?? '')?.hint;
-  const { rc, signal, duration_s, usage, artifacts, survivors, next, attempt, late, cost } = reported;
+  const {
+    rc,
+    signal,
+    duration_s,
+    usage,
+    artifacts,
+    survivors,
+    next,
+    attempt,
+    late,
+    cost,
+    cancelled_by: by,
+  } = reported;
   log.append({
     type: 'runner_end',
     state,
@@ -109,6 +122,7 @@ async function writeEnd(
     code,
     message,
     ...(state === 'failed' && { retryable, ...(isOwnHint && { hint }) }),
+    ...(state === 'cancelled' && by !== undefined && { cancelled_by: by }),
     duration_s,
     usage,
     ...(cost !== null && { cost }),

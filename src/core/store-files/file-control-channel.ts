@@ -4,8 +4,10 @@ import { ANSWER_SOURCES } from '../../protocol/v1/wire.ts';
 import { writeAtomic, writeEvenOnFullDisk } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/files.ts';
+import { parseObject } from '../../util/parse-object.ts';
 import { NOT_REGULAR, readOwn, refuseLinks } from '../../util/regular-file.ts';
 import type {
+  CancelOptions,
   ControlChannel,
   ControlHandlers,
   ControlListener,
@@ -30,11 +32,12 @@ export class FileControlChannel implements ControlChannel {
     this.#leases = leases;
   }
 
-  async requestCancel(runId: string, reason: string, options: { force?: boolean } = {}): Promise<void> {
+  async requestCancel(runId: string, reason: string, options: CancelOptions = {}): Promise<void> {
     const { cancelRequest, forceCancelFile } = layoutOf(this.#root, runId);
     try {
       this.#makeFolder(runId);
-      if (!existsSync(cancelRequest)) writeEvenOnFullDisk(cancelRequest, `${reason}\n`);
+      if (!existsSync(cancelRequest))
+        writeEvenOnFullDisk(cancelRequest, JSON.stringify({ reason, by: options.by }));
       if (options.force) writeEvenOnFullDisk(forceCancelFile, `${reason}\n`);
     } catch (error) {
       throw storageError(error, 'request the cancel', cancelRequest);
@@ -134,10 +137,10 @@ class ControlFolder implements ControlListener {
       return;
     }
     if (!this.#isCancelled) {
-      const reason = readReason(cancelRequest);
-      if (reason !== undefined) {
+      const request = readCancel(cancelRequest);
+      if (request !== undefined) {
         this.#isCancelled = true;
-        this.#handlers.onCancel(reason);
+        this.#handlers.onCancel(request.reason, request.by);
       }
     }
     if (!this.#isForced && existsSync(forceCancelFile)) {
@@ -186,9 +189,15 @@ function parseAnswer(text: string): PostedAnswer | undefined {
   }
 }
 
-function readReason(path: string): string | undefined {
+/** Another program may have made the file: whatever it holds, the run is to be cancelled. */
+function readCancel(path: string): { reason: string; by: string | undefined } | undefined {
   const text = readIfPossible(path);
-  return text === undefined ? undefined : text.trim() || 'cancelled';
+  if (text === undefined) return undefined;
+  const { reason, by } = parseObject(text) ?? { reason: text.trim() };
+  return {
+    reason: typeof reason === 'string' && reason !== '' ? reason : 'cancelled',
+    by: typeof by === 'string' ? by : undefined,
+  };
 }
 
 function readIfPossible(path: string): string | undefined {

@@ -1,4 +1,5 @@
 import type {
+  CancelOptions,
   ControlChannel,
   ControlHandlers,
   ControlListener,
@@ -9,7 +10,7 @@ import type { MemoryLeases } from './memory-leases.ts';
 
 /** The pending requests to one run, and its listeners. */
 interface Requests {
-  reason: string | undefined;
+  cancel: { reason: string; by: string | undefined } | undefined;
   isForced: boolean;
   answers: PostedAnswer[];
   consumed: number | undefined;
@@ -25,9 +26,9 @@ export class MemoryControlChannel implements ControlChannel {
     this.#leases = leases;
   }
 
-  async requestCancel(runId: string, reason: string, options: { force?: boolean } = {}): Promise<void> {
+  async requestCancel(runId: string, reason: string, options: CancelOptions = {}): Promise<void> {
     const requests = this.#of(runId);
-    requests.reason ??= reason;
+    requests.cancel ??= { reason, by: options.by };
     requests.isForced ||= options.force === true;
     this.#notify(requests);
   }
@@ -98,10 +99,10 @@ class MemoryListener implements ControlListener {
   }
 
   look(): void {
-    const { reason, isForced, answers } = this.#requests;
-    if (reason !== undefined && !this.#isCancelled) {
+    const { cancel, isForced, answers } = this.#requests;
+    if (cancel !== undefined && !this.#isCancelled) {
       this.#isCancelled = true;
-      this.#handlers.onCancel(reason);
+      this.#handlers.onCancel(cancel.reason, cancel.by);
     }
     if (isForced && !this.#isForced) {
       this.#isForced = true;
@@ -113,5 +114,5 @@ class MemoryListener implements ControlListener {
 }
 
 function noRequests(): Omit<Requests, 'listeners'> {
-  return { reason: undefined, isForced: false, answers: [], consumed: undefined };
+  return { cancel: undefined, isForced: false, answers: [], consumed: undefined };
 }

@@ -34,7 +34,8 @@ export const runCancel = acorOperation({
     if (wasRunning) {
       const { cancelRun } = await import('../../core/run/cancel-run.ts');
       const graceS = project.config.config.environment.cancel_grace_s;
-      await cancelRun(project, record, { reason: input.reason, graceS, signal: ctx.signal });
+      const by = ctx.app.principal.name;
+      await cancelRun(project, record, { reason: input.reason, by, graceS, signal: ctx.signal });
     }
     if (isOrchestration(record.kind)) {
       // After the supervisor of a workflow was killed, its children still run; no other process ends them.

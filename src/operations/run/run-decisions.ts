@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { IndexedQuestion } from '../../core/ports/run-index.ts';
 import { questionsOf } from '../../core/run/answers/open-questions.ts';
 import { readQuestion } from '../../core/run/answers/question.ts';
+import { summariseLog } from '../../core/run/read-log.ts';
 import { waitingBelow } from '../../core/supervision/follow-run.ts';
 import { AUDIENCES, audienceOf } from '../../protocol/v1/wire.ts';
 import { acorOperation } from '../define.ts';
@@ -48,7 +49,13 @@ export const runDecisions = acorOperation({
     run: z.string().optional().describe('Only the questions of this run; by default of all runs.'),
     open: z.boolean().default(false).describe('Only questions that accept an answer now.'),
   }),
-  output: z.object({ decisions: z.array(decision) }),
+  output: z.object({
+    decisions: z.array(decision),
+    cancelled: z
+      .object({ by: z.string(), reason: z.string().nullable(), at: z.string() })
+      .optional()
+      .describe('Of one run: who cancelled it, why, when.'),
+  }),
   positionals: ['run'],
   list: 'decisions',
   example: 'acor decisions r-0123456789abcdef',
@@ -67,7 +74,7 @@ export const runDecisions = acorOperation({
           ),
         ),
       );
-      return answer([...own, ...asked.flat()]);
+      return answer([...own, ...asked.flat()], cancelIn((await summariseLog(project.store, input.run)).end));
     }
     const index = await project.index();
     const runs = await index.questions({ isOpen: input.open });
@@ -81,12 +88,17 @@ export const runDecisions = acorOperation({
       ),
     );
 
-    function answer(decisions: Decision[]) {
+    function answer(decisions: Decision[], cancelled?: { by: string; reason: string | null; at: string }) {
       const shown = input.open ? decisions.filter(({ state }) => state === 'open') : decisions;
-      return { kind: 'data' as const, data: { decisions: shown } };
+      return { kind: 'data' as const, data: { decisions: shown, ...(cancelled && { cancelled }) } };
     }
   },
 });
+
+function cancelIn(end: Readonly<Record<string, unknown>> | undefined) {
+  if (typeof end?.['cancelled_by'] !== 'string') return undefined;
+  return { by: end['cancelled_by'], reason: textOrNull(end['message']), at: String(end['ts']) };
+}
 
 function decisionOf(runId: string, tool: string, { asked, answered, isOpen }: IndexedQuestion): Decision {
   return {

@@ -58,7 +58,7 @@ export async function showDetached(
     isCancelled ||= signal === 'SIGINT';
     if (signal === 'SIGINT')
       store.control
-        .requestCancel(runId, `interrupted by ${signal}`, { force: count > 1 })
+        .requestCancel(runId, `interrupted by ${signal}`, { force: count > 1, by: ctx.app.principal.name })
         .catch((error) => ctx.note(`acor: ${errorMessage(error)}`));
     else stop.abort();
   });

@@ -30,7 +30,7 @@ export async function runHere(
   let isCancelled = false;
   const stopListening = ctx.interrupts.listen((signal, count) => {
     isCancelled = true;
-    void run.cancel(`interrupted by ${signal}`, { force: count > 1 });
+    void run.cancel(`interrupted by ${signal}`, { force: count > 1, by: ctx.app.principal.name });
   });
   // After the end of the run an interrupt only stops the output of its events.
   void run.ended.catch(() => {}).then(stopListening);

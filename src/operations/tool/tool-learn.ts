@@ -102,7 +102,7 @@ export const toolLearn = acorOperation({
     if (!(run instanceof Run) || observed === undefined)
       throw new Error('Internal: a run without a key was known');
     const stopListening = ctx.interrupts.listen((signal, count) =>
-      run.cancel(`interrupted by ${signal}`, { force: count > 1 }),
+      run.cancel(`interrupted by ${signal}`, { force: count > 1, by: ctx.app.principal.name }),
     );
     const { dir, trace } = services.workspaces.of(run.runId);
     try {

@@ -91,6 +91,8 @@ const runnerEnd = message('runner_end', {
   retryable: z.boolean().optional(),
   /** Of a failed run: how to fix it. Absent when nothing better than the hint of the error table is known, and in logs of builds that did not write it. */
   hint: z.string().optional(),
+  /** Of a cancelled run: the user or agent who cancelled it. Absent when ACOR did, for the reason in `message`. */
+  cancelled_by: z.string().optional(),
   duration_s: z.number(),
   usage: z.looseObject({ cpu_s: z.number().nullable(), max_rss_bytes: z.int().nullable() }),
   /** Absent for a run that reports neither tokens nor a price. */
