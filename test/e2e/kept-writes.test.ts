@@ -497,6 +497,12 @@ describe('a snapshot', () => {
     assert.equal(readFileSync(project.path('kept.txt'), 'utf8'), '2\n1\n', 'the control');
     assert.equal((await project.envelope(['undo', data.run_id])).ok, true);
     assert.equal(readFileSync(project.path('kept.txt'), 'utf8'), 'precious\n');
+    const verified = await project.envelope(['verify', data.run_id]);
+    assert.equal(verified.ok, true, JSON.stringify(verified.error));
+    // Only what the ledger has was undone: the list of paths alone could be written by anyone.
+    const list = join(project.runsDir, data.run_id, 'kept', 'index.json');
+    writeFileSync(list, readFileSync(list, 'utf8').replaceAll('"paths":[', '"paths":["/else",'));
+    assert.equal((await project.envelope(['verify', data.run_id])).error?.code, 'E_INTEGRITY');
   });
 
   it('restores what a run changed in place, once', async () => {

@@ -19,6 +19,8 @@ export class LedgerChain {
   readonly cleaned = new Set<string>();
   /** The packs that were written: the name and the SHA-256 of the table, with a space in between. */
   readonly packs = new Set<string>();
+  /** The undone changes of runs: the run and the SHA-256 of the paths, with a space in between. */
+  readonly undone = new Set<string>();
   readonly problems: LedgerProblem[] = [];
   /** The end of the last file. */
   end = { path: '', line: 0, at: 0 };
@@ -119,6 +121,9 @@ export class LedgerChain {
       case 'compacted':
         for (const { file, summary_sha256 } of summariesNamedBy(entry))
           this.#entered.add(`${file} ${summary_sha256}`);
+        break;
+      case 'undone':
+        this.undone.add(`${runId} ${entry.paths_sha256}`);
         break;
       case 'packed':
         this.packs.add(`${entry.pack} ${entry.table_sha256}`);

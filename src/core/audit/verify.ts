@@ -18,6 +18,7 @@ import type { LedgerChain } from './ledger-chain.ts';
 import { LogBytes } from './log-bytes.ts';
 import { PackedArtifacts } from './packed-artifacts.ts';
 import { readLedger } from './read-ledger.ts';
+import { undonePaths } from './undone-paths.ts';
 import { enteredOf, ledgerOf, readWholeLedger, verifyLedger, verifyRunInLedger } from './verify-ledger.ts';
 import { type CheckedLog, checkEntry, checkLog, type EndLine } from './verify-log.ts';
 import { noteOn } from './verify-note.ts';
@@ -158,7 +159,8 @@ async function verifyNow(
     isRecordedLater(store, { path, sha256, runId, endedMs }, later);
   for (const artifact of artifacts) {
     const problem = await checkArtifact(artifact, packed, isReplaced);
-    if (problem) problems.push({ run_id: runId, where: 'artifact', path: artifact.path, problem });
+    if (problem && !undonePaths(store, runId).has(artifact.path))
+      problems.push({ run_id: runId, where: 'artifact', path: artifact.path, problem });
   }
   for (const { path: name, problem } of packed.damagedFiles())
     problems.push({ run_id: runId, where: 'record', path: name, problem });
