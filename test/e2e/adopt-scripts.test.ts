@@ -80,6 +80,28 @@ describe('acor adopt of a script of the project', () => {
     assert.deepEqual(summed.data?.result.data, { sum: 42 }, JSON.stringify(summed));
   });
 
+  it('passes on what the caller of a script with subcommands writes, whose options its help does not list', async () => {
+    using project = new TestProject();
+    const lines = [
+      'import argparse',
+      'parser = argparse.ArgumentParser(description="Keeps a list of things.")',
+      'parser.add_argument("--verbose", action="store_true")',
+      'commands = parser.add_subparsers(dest="command", required=True)',
+      'commands.add_parser("add", help="Add a thing").add_argument("--count", type=int)',
+      'commands.add_parser("remove")',
+      'print(vars(parser.parse_args()))',
+    ];
+    project.write('tools/things/cli.py', `${lines.join('\n')}\n`);
+    const { data } = await project.envelope(['adopt', 'tools/things/cli.py']);
+    const [draft] = data.drafts;
+    assert.deepEqual(draft.not_understood, [
+      'the options of its subcommands (add, remove): every argument is accepted',
+    ]);
+    assert.equal((await project.envelope(['validate', 'things', '--strict'])).ok, true);
+    const run = await project.envelope(['run', 'things', 'add', '--count', '3', '--no-stream']);
+    assert.match(run.data.result.data.output, /'command': 'add', 'count': 3/);
+  });
+
   it('puts the manifest of a single file into the registry', async () => {
     using project = new TestProject();
     project.write('tools/count.py', PYTHON, 0o755);

@@ -10,7 +10,7 @@ import type { ScriptToAdopt } from './script.ts';
 
 /**
  * Drafts the manifest of a script from its help. Nothing is wrong with a script that prints none: its manifest accepts
- * every argument, as the script without a manifest did.
+ * every argument, as the script without a manifest did, and so does that of a script with subcommands.
  */
 export async function adoptScript(
   place: HelpPlace,
@@ -19,9 +19,10 @@ export async function adoptScript(
 ): Promise<Adopted> {
   const shown = basename(script.path);
   const answer = await findHelp(place, [shown]);
-  const found = typeof answer === 'string' ? withoutHelp(shown, answer) : answer;
+  const found = typeof answer === 'string' ? withoutHelp(shown, answer) : withCommands(answer);
   const { help, source, text } = found;
-  const inputs = typeof answer === 'string' ? null : describedInputs(draftInputs(help));
+  const isOpen = typeof answer === 'string' || help.commands.length > 0;
+  const inputs = isOpen ? null : describedInputs(draftInputs(help));
   const name = toolName(wanted ?? script.name, new Set());
   const offered = offersOf(text, help, inputs?.leftOut ?? []).filter(() => inputs !== null);
   const manifest = draftManifest({
@@ -32,6 +33,15 @@ export async function adoptScript(
   const needsInput = inputs?.inputs.some(({ keys }) => keys['required'] === true) ?? false;
   const draft = { name, command: [script.entry ?? shown], manifest, ...report, offered, needsInput };
   return { drafts: [draft], asked: found.asked, passed_over: [] };
+}
+
+/** The inputs of a manifest have no subcommands, each with options of its own. */
+function withCommands(found: FoundHelp): FoundHelp {
+  const { help } = found;
+  if (help.commands.length === 0) return found;
+  const names = help.commands.map(({ name }) => name).join(', ');
+  const note = `the options of its subcommands (${names}): every argument is accepted`;
+  return { ...found, help: { ...help, unread: [...help.unread, note] } };
 }
 
 function withoutHelp(shown: string, why: string): FoundHelp {

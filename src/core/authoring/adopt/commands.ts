@@ -45,6 +45,15 @@ export function readCommands(lines: readonly string[], program = ''): FoundComma
   return [...found.values()];
 }
 
+/** The subcommands of a Python program on argparse: `{add,rm} ...` in its usage, and a row for each that has a help. */
+export function readArgparseCommands(lines: readonly string[]): FoundCommand[] {
+  const [, names] = /\{([^{}\s]+)\} \.\.\./.exec(lines.map((line) => line.trim()).join(' ')) ?? [];
+  return (names?.split(',') ?? []).map((name) => {
+    const row = lines.find((line) => line.trimStart().startsWith(`${name}  `));
+    return { name, text: row?.trimStart().slice(name.length).trim() ?? '' };
+  });
+}
+
 /** Only names, separated by commas or in columns. */
 function isNames(line: string, isInside: boolean): boolean {
   if (!isInside) return false;

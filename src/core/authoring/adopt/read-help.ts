@@ -1,5 +1,5 @@
 import { escapePattern } from '../../../util/escape-pattern.ts';
-import { readCommands } from './commands.ts';
+import { readArgparseCommands, readCommands } from './commands.ts';
 import type { FoundOption, FoundPositional, ReadHelp } from './help-shape.ts';
 import { isTitle, readOptionLines } from './option-lines.ts';
 import { indentOf, plainLines } from './plain-lines.ts';
@@ -17,6 +17,7 @@ export function readHelp(text: string, words: readonly string[]): ReadHelp {
     usage.takesCommand || usage.positionals.length === 0 || hasCommandList(lines)
       ? readCommands(lines, words[0])
       : [];
+  if (commands.length === 0) commands.push(...readArgparseCommands(lines));
   return {
     description: descriptionOf(lines),
     options: mergedOptions(withSigns(listed.options, text), usage.options),

@@ -91,6 +91,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'in-place-needs-write': error('manifest', '`in_place` is for inputs with `access: write`.'),
   'flag-or-positional': error('manifest', 'An input is a flag or positional, not both.'),
   'joined-needs-flag': error('manifest', '`joined` is for inputs with a flag.'),
+  'short-needs-flag': error('manifest', 'An input with `short` is not positional.'),
   'bool-is-a-flag': error('manifest', 'A bool is a single flag.'),
   'bound-needs-order': error('manifest', '`min` and `max` are for types that have an order.'),
   'min-above-max': error('manifest', '`min` is not above `max`.'),
