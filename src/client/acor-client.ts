@@ -52,12 +52,22 @@ export class HttpFailure extends Error {
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
 
+const CALL_OPTIONS = ['fields', 'limit', 'offset', 'idempotencyKey', 'signal'] as const;
+
+/** Refuses an option that the function does not have: a program without types would not notice that it is ignored. */
+function known<T extends object>(what: string, options: T, names: readonly (keyof T & string)[]): T {
+  const unknown = Object.keys(options).find((name) => !names.some((each) => each === name));
+  if (unknown === undefined) return options;
+  throw new TypeError(`${what} has no option '${unknown}'. Its options: ${names.join(', ')}`);
+}
+
 /** Calls the operations of a project that `acor serve` serves. For browsers, Node and Bun. */
 export class AcorClient {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  constructor({ url, token }: ClientOptions) {
+  constructor(options: ClientOptions) {
+    const { url, token } = known('new AcorClient', options, ['url', 'token']);
     this.#url = url;
     // Pages of other sites cannot send the first header.
     this.#headers = {
@@ -70,8 +80,9 @@ export class AcorClient {
   async call<N extends keyof OperationTypes>(
     operation: N,
     input: OperationTypes[N]['input'],
-    { fields, limit, offset, idempotencyKey, signal }: CallOptions = {},
+    options: CallOptions = {},
   ): Promise<Answer<N>> {
+    const { fields, limit, offset, idempotencyKey, signal } = known('call', options, CALL_OPTIONS);
     const query = new URLSearchParams();
     if (fields !== undefined) query.set('fields', fields.join());
     if (limit !== undefined) query.set('limit', String(limit));
@@ -93,15 +104,11 @@ export class AcorClient {
    * What changes in the runs, without end. Reconnects by itself and then goes on where it was; `onConnection` hears of it. Throws
    * HttpFailure when the server refuses.
    */
-  async *changes({
-    cursor,
-    signal,
-    onConnection = () => {},
-  }: {
-    cursor?: string;
-    signal?: AbortSignal;
-    onConnection?: (isConnected: boolean) => void;
-  } = {}): AsyncGenerator<Changes> {
+  async *changes(
+    options: { cursor?: string; signal?: AbortSignal; onConnection?: (isConnected: boolean) => void } = {},
+  ): AsyncGenerator<Changes> {
+    const names = ['cursor', 'signal', 'onConnection'] as const;
+    const { cursor, signal, onConnection = () => {} } = known('changes', options, names);
     let last = cursor;
     const open = () => this.#messages('api/v1/stream', last, signal, onConnection);
     for await (const { event, id, data } of reconnecting(open, signal, onConnection)) {
@@ -112,10 +119,8 @@ export class AcorClient {
   }
 
   /** The events of a run after a `seq`, up to its end. Reconnects by itself. Throws HttpFailure when the server refuses. */
-  async *events(
-    run: string,
-    { since = 0, signal }: { since?: number; signal?: AbortSignal } = {},
-  ): AsyncGenerator<Event> {
+  async *events(run: string, options: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<Event> {
+    const { since = 0, signal } = known('events', options, ['since', 'signal']);
     let last = since;
     const open = () => this.#messages(`api/v1/runs/${encodeURIComponent(run)}/events`, String(last), signal);
     for await (const { event, data } of reconnecting(open, signal)) {

@@ -45,6 +45,14 @@ describe('the client of the HTTP API', () => {
     });
   }
 
+  it('refuses an option that it does not have', async () => {
+    const typo = { feilds: ['name'] } as never;
+    assert.throws(() => new AcorClient({ url: server.url, tokn: TOKEN } as never), /has no option 'tokn'/);
+    await assert.rejects(client.call('tool.list', {}, typo), /Its options: fields, limit, offset/);
+    await assert.rejects(client.changes(typo).next(), /changes has no option 'feilds'/);
+    await assert.rejects(client.events(runs.run, typo).next(), /events has no option 'feilds'/);
+  });
+
   it('selects a part of an answer, and repeats a call without its effect', async () => {
     const part = await client.call('tool.list', {}, { fields: ['name'], limit: 1, offset: 1 });
     assert.ok(part.ok);
