@@ -19,6 +19,38 @@ const NEEDS = {
 const BIN = join(ROOT, 'node_modules', '.bin');
 const PATH = `${BIN}:${process.env.PATH}`;
 
+/** A file, a line in it, and the work to add behind that line: asks, keeps a checkpoint, and ends; the next attempt reports the checkpoint. */
+const WITH_STATE = {
+  go: [
+    'cli.go',
+    'func greet(given inputs) {\n',
+    `\tstate := struct{ Done int }{}
+	if loadCheckpoint("work", &state) {
+		fail("E_TOOL_FAILED", fmt.Sprintf("done %d", state.Done), "")
+	}
+	stop := heartbeat("work", 1000000)
+	answer := ask("go_on", "Go on?", "yes", "no")
+	stop()
+	state.Done = 7
+	saveCheckpoint("work", state)
+	fail("E_TOOL_FAILED", fmt.Sprint("answered ", answer), "")
+`,
+  ],
+  rust: [
+    'src/main.rs',
+    'fn greet(who: &str, times: u32) {\n',
+    `    if let Some(saved) = state::load_checkpoint("work") {
+        fail("E_TOOL_FAILED", &format!("done {}", saved.get::<u32>("done")));
+    }
+    let beats = state::heartbeat("work", std::time::Duration::from_millis(1));
+    let answer = state::ask("go_on", "Go on?", &["yes", "no"]);
+    drop(beats);
+    state::save_checkpoint("work", "{\\"done\\":7}");
+    if times > 0 { fail("E_TOOL_FAILED", &format!("answered {answer}")); }
+`,
+  ],
+} as const;
+
 function missing(program: string): string | false {
   const { status } = spawnSync(program, [program === 'go' ? 'version' : '--version'], {
     env: { ...process.env, PATH },
@@ -116,6 +148,41 @@ describe('acor template', () => {
       assert.deepEqual([error?.code], ['E_USAGE'], name);
     }
   });
+
+  for (const language of ['go', 'rust'] as const) {
+    it(`in ${language} has checkpoints, questions and signs of life`, {
+      skip: missing(NEEDS[language]),
+    }, async () => {
+      const name = `state_${language}`;
+      const env = { PATH };
+      await project.envelope(['template', language, '--name', name], { env });
+      const [file, before, work] = WITH_STATE[language];
+      const source = readFileSync(project.path('tools', name, file), 'utf8');
+      project.write(`tools/${name}/${file}`, source.replace(before, `${before}${work}`));
+      const manifest = readFileSync(project.path('tools', name, 'tool.yaml'), 'utf8');
+      project.write(
+        `tools/${name}/tool.yaml`,
+        manifest.replace('strict: true', 'strict: true\nactions: [go_on]'),
+      );
+      const build = (await project.envelope(['run', name], { env })).meta.next[0];
+      const built = spawnSync('sh', ['-c', build], { env: { ...process.env, PATH }, encoding: 'utf8' });
+      assert.equal(built.status, 0, built.stderr);
+
+      const asked = await project.envelope(['run', name, '--no-stream'], { env });
+      assert.deepEqual(
+        [asked.error?.code, asked.error?.details.questions[0].options],
+        ['E_ACTION_REQUIRED', [{ id: 'yes' }, { id: 'no' }]],
+      );
+      const { run_id } = asked.error.details;
+      await project.envelope(['answer', run_id, 'go_on', '--choice', 'yes']);
+      const first = await project.envelope(['wait', run_id]);
+      assert.equal(first.error?.message, 'answered yes', JSON.stringify(first));
+      const { stdout } = await project.acor(['logs', run_id, '--type', 'heartbeat']);
+      assert.ok(JSON.parse(stdout).data.events.length > 0);
+      const again = await project.envelope(['resume', run_id, '--force', '--no-stream'], { env });
+      assert.equal(again.error?.message, 'done 7', JSON.stringify(again));
+    });
+  }
 
   it('writes to another folder, and notes that the project does not search it', async () => {
     const { data, meta } = await project.envelope(['template', 'bash', '--output', 'more']);

@@ -12,6 +12,11 @@ pub struct Args(HashMap<String, String>);
 
 pub fn args() -> Args {
     let Ok(json) = std::env::var("ACOR_INPUTS") else { fail("E_USAGE", "this run has no declared inputs") };
+    object(&json)
+}
+
+/// The values of a JSON object: texts as they are, everything else as JSON.
+pub fn object(json: &str) -> Args {
     let mut values = HashMap::new();
     let mut rest = json.chars().peekable();
     while rest.by_ref().find(|char| *char == '"').is_some() {
@@ -68,7 +73,7 @@ fn raw(rest: &mut Peekable<Chars>) -> String {
 impl Args {
     pub fn get<T: FromStr>(&self, name: &str) -> T {
         let value = self.0.get(name).and_then(|value| value.parse().ok());
-        value.unwrap_or_else(|| fail("E_USAGE", &format!("this run has no input '{name}' of this type")))
+        value.unwrap_or_else(|| fail("E_USAGE", &format!("this run has no '{name}' of this type")))
     }
 }
 

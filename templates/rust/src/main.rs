@@ -2,6 +2,7 @@
 
 mod acor;
 mod greeting;
+mod state;
 
 use acor::{args, check_cancel, emit, fail, list, text};
 use greeting::greeting;
