@@ -18,6 +18,8 @@ export interface OpenQuestion {
 const MAX_MESSAGE_CHARS = 1000;
 const MAX_CONTEXT_CHARS = 500;
 const PRIMITIVES = ['string', 'number', 'integer', 'boolean'];
+/** The formats that forms have; clients reject a form with another one. */
+const FORMATS = ['email', 'uri', 'date', 'date-time'];
 
 type FormSchema = ElicitRequestFormParams['requestedSchema'];
 
@@ -51,15 +53,39 @@ export function answerOf(question: OpenQuestion, content: Readonly<Record<string
 
 function schemaOf(question: OpenQuestion): unknown {
   const { options, schema } = question;
-  if (isFlat(question)) return { type: 'object', properties: schema?.properties, ...required(schema) };
+  if (isFlat(question)) {
+    const fields = Object.entries(schema?.properties as object).map(([name, field]) => [name, fieldOf(field)]);
+    return { type: 'object', properties: Object.fromEntries(fields), ...required(schema) };
+  }
   const one = (field: unknown) => ({ type: 'object', properties: { answer: field }, required: ['answer'] });
   if (options !== null && options.length > 0) {
     const ids = options.map(({ id }) => String(id));
     return one({ type: 'string', enum: ids, enumNames: options.map(nameOf) });
   }
   if (schema === null) return one({ type: 'string' });
-  if (isPrimitive(schema)) return one(schema);
+  if (isPrimitive(schema)) return one(fieldOf(schema));
   return one({ type: 'string', description: `JSON that fits: ${JSON.stringify(schema)}` });
+}
+
+/** The field without what a client rejects: another format is named in the description, a default of another type omitted. */
+function fieldOf(field: Readonly<Record<string, unknown>>): unknown {
+  const { format, default: preset, ...kept } = field;
+  const isOffered = FORMATS.includes(String(format));
+  const texts = [field['description'], ...(format === undefined || isOffered ? [] : [`Format: ${format}.`])];
+  const description = texts.filter((text) => text !== undefined).join(' ');
+  return {
+    ...kept,
+    ...(description !== '' && { description }),
+    ...(isOffered && { format }),
+    ...(fitsType(preset, field) && { default: preset }),
+  };
+}
+
+/** Whether the value has the type of the field; the tool's author may have written any. */
+function fitsType(value: unknown, { type }: Readonly<Record<string, unknown>>): boolean {
+  if (type === 'array') return Array.isArray(value) && value.every((each) => typeof each === 'string');
+  if (type === 'integer') return Number.isInteger(value);
+  return typeof value === type;
 }
 
 /** Whether the answer is a text: the id of an option, a string, or whatever the asker takes. */
@@ -86,7 +112,8 @@ function isFlat({ options, schema }: OpenQuestion): boolean {
 }
 
 function isPrimitive(schema: unknown): boolean {
-  return PRIMITIVES.includes(String((schema as { type?: unknown } | null)?.type));
+  const type = (schema as { type?: unknown } | null)?.type;
+  return typeof type === 'string' && PRIMITIVES.includes(type);
 }
 
 /** Several of a list of texts. */

@@ -19,6 +19,13 @@ const ASK_USER = {
   schema: { type: 'string', minLength: 2 },
 };
 
+const ASK_ID = {
+  ...ASK_USER,
+  schema: { type: 'string', format: 'uuid', default: 7 },
+  default: '3f2b8c1e-0d4a-4e6b-9a57-1c2d3e4f5a6b',
+  msg: 'Which id?',
+};
+
 const never = () => new Promise<never>(() => {});
 
 describe('a form over MCP', () => {
@@ -26,12 +33,14 @@ describe('a form over MCP', () => {
   const clients: Client[] = [];
   before(() => {
     project = new TestProject();
-    project.write('tools/asks/tool.yaml', 'name: asks\nversion: 1.0.0\nactions: [say_yes]\n');
-    project.write(
-      'tools/asks/cli.sh',
-      `#!/bin/bash\necho '${JSON.stringify(ASK_USER)}'\nread -r answer\necho '{"type":"result","status":"ok","data":'"$answer"'}'\n`,
-      0o755,
-    );
+    for (const [name, question] of Object.entries({ asks: ASK_USER, identifies: ASK_ID })) {
+      project.write(`tools/${name}/tool.yaml`, `name: ${name}\nversion: 1.0.0\nactions: [say_yes]\n`);
+      project.write(
+        `tools/${name}/cli.sh`,
+        `#!/bin/bash\necho '${JSON.stringify(question)}'\nread -r answer\necho '{"type":"result","status":"ok","data":'"$answer"'}'\n`,
+        0o755,
+      );
+    }
   });
   after(async () => {
     for (const client of clients) await client.close();
@@ -110,6 +119,20 @@ describe('a form over MCP', () => {
       assert.equal((await call(client, 'acor_wait', { run })).data.answer, 'yes');
     }
   });
+
+  for (const era of ERAS)
+    it(`reaches the user though the question has a format and a default that forms lack (${era === 'legacy' ? 'before' : 'since'} 2026-07-28)`, async () => {
+      const client = await connect({ era, capabilities: FORMS });
+      const forms: string[] = [];
+      const id = '00000000-0000-4000-8000-000000000001';
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        forms.push(JSON.stringify(params));
+        return { action: 'accept', content: { answer: id } } as const;
+      });
+      const { state, data } = await call(client, 'identifies');
+      assert.deepEqual([state, data?.answer], ['completed', id]);
+      assert.match(forms.join(), /Format: uuid\./);
+    });
 
   for (const era of ERAS)
     it(`is for the user alone: an agent without forms is to ask (${era === 'legacy' ? 'before' : 'since'} 2026-07-28)`, async () => {
