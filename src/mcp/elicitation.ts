@@ -54,7 +54,10 @@ export function answerOf(question: OpenQuestion, content: Readonly<Record<string
 function schemaOf(question: OpenQuestion): unknown {
   const { options, schema } = question;
   if (isFlat(question)) {
-    const fields = Object.entries(schema?.properties as object).map(([name, field]) => [name, fieldOf(field)]);
+    const fields = Object.entries(schema?.properties as object).map(([name, field]) => [
+      name,
+      fieldOf(field),
+    ]);
     return { type: 'object', properties: Object.fromEntries(fields), ...required(schema) };
   }
   const one = (field: unknown) => ({ type: 'object', properties: { answer: field }, required: ['answer'] });
