@@ -104,6 +104,14 @@ describe('words that are no command', () => {
     assert.doesNotMatch(unknown.error.hint, /add \{/);
   });
 
+  it('include the path of a tool in place of its name, and a host without its port', async () => {
+    const run = await project.envelope(['run', './tools/counts']);
+    assert.match(run.error.message, /is the folder of the tool 'counts'$/);
+    assert.equal(run.meta.next[0], 'acor run counts');
+    const exec = await project.envelope(['exec', '--net', 'example.com', '--', 'true']);
+    assert.deepEqual([exec.error.code, exec.error.hint], ['E_USAGE', 'Add the port: --net example.com:443']);
+  });
+
   it('include list in a folder without a project, which says so', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'acor-nowhere-'));
     const { data, meta } = await project.envelope(['list', '--cwd', folder]);

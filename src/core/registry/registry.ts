@@ -3,7 +3,14 @@ import { basename, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../protocol/error-codes.ts';
 import { isAdHoc, TOOL_NAME } from '../../protocol/names.ts';
-import { describeTool, INIT, LIST_TOOLS, type NextStep, validateTool } from '../../protocol/next-steps.ts';
+import {
+  describeTool,
+  INIT,
+  LIST_TOOLS,
+  type NextStep,
+  runTool,
+  validateTool,
+} from '../../protocol/next-steps.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { toolsAbove } from '../config/find.ts';
@@ -93,7 +100,10 @@ export class Registry {
   async find(name: string, call?: AdHocCall): Promise<ToolEntry> {
     if (isAdHoc(name)) {
       const { adHocTool } = await import('./ad-hoc.ts');
-      return adHocTool(name, { config: this.#config, languages: await this.languages() }, call);
+      const options = { config: this.#config, languages: await this.languages() };
+      return adHocTool(name, options, call).catch(async (error: unknown) => {
+        throw await this.#namingFolder(error, name);
+      });
     }
     const tools = await this.list();
     const tool = tools.find((each) => each.name === name);
@@ -105,6 +115,19 @@ export class Registry {
       hint: first.fix,
       details: { tool: name, problems: tool.problems },
       next: [validateTool(name), ...(this.#plugins?.next ?? [])],
+    });
+  }
+
+  /** The path of a tool's folder is meant as the tool. */
+  async #namingFolder(error: unknown, path: string): Promise<unknown> {
+    if (!(error instanceof AcorError) || error.code !== 'E_TOOL_NOT_FOUND') return error;
+    // A tools folder holds single files.
+    if (toolsDirsOf(this.#config).includes(path)) return error;
+    const tool = (await this.list()).find(({ dir, entry }) => dir === path && entry !== path);
+    if (tool === undefined) return error;
+    return new AcorError(error.code, `${path} is the folder of the tool '${tool.name}'`, {
+      hint: 'Run the tool by its name.',
+      next: [runTool(tool.name, []), describeTool(tool.name)],
     });
   }
 

@@ -1,6 +1,7 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { HttpRule } from '../../../protocol/manifest-permissions.ts';
 import type { SecretInjection } from '../../../protocol/manifest-secrets.ts';
+import { execProgram } from '../../../protocol/names.ts';
 import { canonicalAddress, reachOf } from './address.ts';
 import { covers, type EgressRule, type Host, isNamed, readHost, readRule, withPort } from './host.ts';
 
@@ -126,6 +127,12 @@ export function isClosed({ opened }: EgressPlan, host: Host, port: number): bool
 }
 
 function unreadable(tool: string, bad: readonly string[]): AcorError {
+  if (execProgram(tool) !== undefined) {
+    return new AcorError('E_USAGE', `--net must be host:port, got ${bad.join(', ')}`, {
+      hint: `Add the port: ${bad.map((each) => `--net ${each.split(/[:/]/, 1)[0] || 'api.example.com'}:443`).join(' ')}`,
+      details: { entries: bad },
+    });
+  }
   return new AcorError(
     'E_MANIFEST_INVALID',
     `permissions.network.egress_allow of tool '${tool}' contains entries that are not host:port: ${bad.join(', ')}`,
