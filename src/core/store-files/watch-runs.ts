@@ -25,7 +25,8 @@ export function watchRuns(
       return;
     }
     if (path === ledger) onLedger();
-    look();
+    // The folder of the store is watched for the store alone: what a program writes beside it is no change of a run.
+    if (folder !== dirname(root) || path === root) look();
   });
   // The folders of the store may not exist yet.
   const look = () => {
