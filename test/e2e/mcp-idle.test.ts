@@ -25,10 +25,7 @@ describe('an idle server', { skip: noStrace }, () => {
     await client.connect(
       new StdioClientTransport({
         command: 'strace',
-        args: [
-          ...['-f', '-qq', '-ttt', '-e', 'trace=%file,epoll_pwait2', '-o', trace],
-          ...[ACOR, 'mcp'],
-        ],
+        args: [...['-f', '-qq', '-ttt', '-e', 'trace=%file,epoll_pwait2', '-o', trace], ...[ACOR, 'mcp']],
         cwd: project.root,
         env: {
           PATH: process.env['PATH'] ?? '',
