@@ -2496,7 +2496,7 @@ export interface OperationTypes {
     input: {
       /** Only this topic, such as errors, or the name of a tool; without it, the overview, which lists them. */
       topic?: string | undefined;
-      /** markdown, text: the document itself. json: the envelope. */
+      /** markdown, text: the document itself. json: the envelope, where messages, states and error codes are also data. */
       format?: 'markdown' | 'text' | 'json' | undefined;
       /** Also examples. */
       include_examples?: boolean | undefined;
@@ -2510,6 +2510,8 @@ export interface OperationTypes {
         heading: string;
         /** Markdown. */
         text: string;
+        /** With --format json: what the text lists. */
+        items?: Array<Record<string, unknown>> | undefined;
       }>;
       /** Other values of --topic. */
       topics: Array<{

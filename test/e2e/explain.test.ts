@@ -187,3 +187,21 @@ describe('an estimate of tokens', () => {
     assert.ok(estimateTokens('漢字漢字') >= 4);
   });
 });
+
+it('has messages, states and error codes as data with --format json, and only then', async () => {
+  const explained = async (topic: string, ...flags: string[]) =>
+    (await project.envelope(['explain', '--topic', topic, ...flags])).data.sections;
+  const messages = (await explained('protocol', '--format', 'json')).flatMap(
+    ({ items }: { items?: { type?: string }[] }) => items ?? [],
+  );
+  for (const type of Object.keys(TOOL_MESSAGES))
+    assert.ok(
+      messages.some((each: { type?: string }) => each.type === type),
+      type,
+    );
+  const codes = (await explained('errors', '--format', 'json')).flatMap(
+    ({ items }: { items: { code: string }[] }) => items.map(({ code }) => code),
+  );
+  assert.deepEqual(codes.sort(), [...Object.keys(ERROR_CODES), 'E_OWN'].sort());
+  for (const { items } of await explained('errors')) assert.equal(items, undefined);
+});

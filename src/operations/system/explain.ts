@@ -24,7 +24,9 @@ export const explain = acorOperation({
     format: z
       .enum(['markdown', 'text', 'json'])
       .optional()
-      .describe('markdown, text: the document itself. json: the envelope.'),
+      .describe(
+        'markdown, text: the document itself. json: the envelope, where messages, states and error codes are also data.',
+      ),
     include_examples: z.boolean().default(false).describe('Also examples.'),
     protocol_version: z
       .int()
@@ -35,7 +37,16 @@ export const explain = acorOperation({
   output: z.object({
     topic: z.string().nullable(),
     protocol_version: z.int(),
-    sections: z.array(z.object({ heading: z.string(), text: z.string().describe('Markdown.') })),
+    sections: z.array(
+      z.object({
+        heading: z.string(),
+        text: z.string().describe('Markdown.'),
+        items: z
+          .array(z.record(z.string(), z.unknown()))
+          .optional()
+          .describe('With --format json: what the text lists.'),
+      }),
+    ),
     topics: z.array(named).describe('Other values of --topic.'),
   }),
   list: 'sections',
@@ -48,7 +59,11 @@ export const explain = acorOperation({
       import('./explain/topics.ts'),
     ]);
     const facts = await gatherFacts(ctx.app, input.include_examples);
-    const sections = sectionsOf(input.topic, facts);
+    // The items would cost an agent the tokens of the text a second time.
+    const sections = sectionsOf(input.topic, facts).map(({ items, ...section }) => ({
+      ...section,
+      ...(input.format === 'json' && items !== undefined && { items: [...items] }),
+    }));
     const known = topicsFor(facts);
     const topics = [
       ...Object.entries(known.topics).map(([name, { about }]) => ({ name, about })),

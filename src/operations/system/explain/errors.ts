@@ -32,12 +32,19 @@ export function recovery({ codes, hasCalls }: Facts): Section {
 export function errorSections({ codes }: Facts): Section[] {
   const groups = Map.groupBy(Object.entries(codes), ([, row]) => row.class);
   return [...groups].map(([name, rows]) =>
-    section(name, [
-      `${CLASSES[name]}.`,
-      ...rows.map(([code, { retryable, exit, action, hint }]) => {
-        const marks = [`exit ${exit}`, ...(retryable ? ['retryable'] : [])].join(', ');
-        return `- ${code} (${marks}): ${untrustedText(action, 200)} ${untrustedText(hint, 200)}`;
-      }),
-    ]),
+    section(
+      name,
+      [
+        `${CLASSES[name]}.`,
+        ...rows.map(([code, { retryable, exit, action, hint }]) => {
+          const marks = [`exit ${exit}`, ...(retryable ? ['retryable'] : [])].join(', ');
+          return `- ${code} (${marks}): ${untrustedText(action, 200)} ${untrustedText(hint, 200)}`;
+        }),
+      ],
+      rows.map(([code, { retryable, exit, action, hint }]) => ({
+        ...{ code, class: name, retryable, exit },
+        ...{ action: untrustedText(action, 200), hint: untrustedText(hint, 200) },
+      })),
+    ),
   );
 }

@@ -18,13 +18,14 @@ export function protocolSections({ withExamples }: Facts): Section[] {
       'A run is a stream of events, one JSON object a line. Each has `v`, `type`, `ts`, `run_id` and `seq` (1, 2, 3 … without a gap).',
       'Below, `?` marks an optional field.',
     ]),
-    section('From the tool', linesOf(TOOL_MESSAGES)),
-    section('From the runner', linesOf(RUNNER_EVENTS)),
+    messageSection('From the tool', TOOL_MESSAGES),
+    messageSection('From the runner', RUNNER_EVENTS),
     section(
       'States',
       (Object.keys(RUN_STATES) as RunState[]).map((state) =>
         isFinal(state) ? `- ${state}: the run has ended` : `- ${state} → ${RUN_STATES[state].join(' | ')}`,
       ),
+      Object.entries(RUN_STATES).map(([state, next]) => ({ state, next })),
     ),
     section('Following', [
       '`acor logs <run> --since <seq>` continues after the last event that you saw; `--follow` waits for more.',
@@ -34,13 +35,18 @@ export function protocolSections({ withExamples }: Facts): Section[] {
   ];
 }
 
-function linesOf(messages: Readonly<Record<string, z.ZodObject>>): string[] {
-  return Object.entries(messages).map(([type, { shape }]) => {
-    const fields = Object.entries(shape)
+function messageSection(heading: string, messages: Readonly<Record<string, z.ZodObject>>): Section {
+  const items = Object.entries(messages).map(([type, { shape }]) => ({
+    type,
+    fields: Object.entries(shape)
       .filter(([name]) => !ENVELOPE.includes(name))
-      .map(([name, field]) => `${name}${(field as z.ZodType)._zod.optin === 'optional' ? '?' : ''}`);
-    return `- ${type}: ${fields.join(', ')}`;
-  });
+      .map(([name, field]) => ({ name, required: (field as z.ZodType)._zod.optin !== 'optional' })),
+  }));
+  const lines = items.map(
+    ({ type, fields }) =>
+      `- ${type}: ${fields.map(({ name, required }) => `${name}${required ? '' : '?'}`).join(', ')}`,
+  );
+  return section(heading, lines, items);
 }
 
 /** One message of each type as a tool writes it; the runner adds the other fields. */

@@ -4,11 +4,15 @@ import { safeLine } from '../../../compose/terminal-text.ts';
 export interface Section {
   heading: string;
   text: string;
+  /** What the text lists, as data. */
+  items?: readonly Item[];
 }
 
+export type Item = Readonly<Record<string, unknown>>;
+
 /** A section of lines. */
-export function section(heading: string, lines: readonly string[]): Section {
-  return { heading, text: lines.join('\n') };
+export function section(heading: string, lines: readonly string[], items?: readonly Item[]): Section {
+  return { heading, text: lines.join('\n'), ...(items && { items }) };
 }
 
 /** Untrusted text inside a document: one line, truncated, and escaped so that no Markdown in it takes effect. */
