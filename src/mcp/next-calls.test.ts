@@ -22,6 +22,15 @@ describe('next steps as tool calls', () => {
     assert.deepEqual(nextCalls([attachTo('r-1')]), [{ tool: 'acor_wait', arguments: { run: 'r-1' } }]);
   });
 
+  it('are each there once, though several steps come to the same call', () => {
+    const look = (operation: string) => ({ operation, input: { run: 'r-1' }, why: '' });
+    const steps = ['run.show', 'run.artifacts', 'run.wait', 'run.decisions', 'run.attach'].map(look);
+    assert.deepEqual(nextCalls(steps), [
+      { tool: 'acor_show', arguments: { run: 'r-1' } },
+      { tool: 'acor_wait', arguments: { run: 'r-1' } },
+    ]);
+  });
+
   it('give an answer as the value that it is, and a place for one as it is marked', () => {
     const answer = (value: string) => ({
       operation: 'run.answer',

@@ -23,10 +23,11 @@ export type LeftToOthers = ReadonlySet<NextStep>;
 
 /**
  * The next steps as calls of this server's tools, which a client may simply follow. Steps without a tool are omitted, those
- * that may do harm, and those for a person: the hint has them.
+ * that may do harm, and those for a person: the hint has them. Steps that come to the same call are one.
  */
 export function nextCalls(steps: readonly NextStep[], left: LeftToOthers = new Set()): NextCall[] {
-  return steps.flatMap((step) => (isRisky(step) || left.has(step) ? [] : (nextCall(step) ?? [])));
+  const calls = steps.flatMap((step) => (isRisky(step) || left.has(step) ? [] : (nextCall(step) ?? [])));
+  return [...new Map(calls.map((call) => [JSON.stringify(call), call])).values()];
 }
 
 /** Whether the step may repeat what the tool did before. */
