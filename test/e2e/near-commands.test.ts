@@ -108,6 +108,8 @@ describe('words that are no command', () => {
     const run = await project.envelope(['run', './tools/counts']);
     assert.match(run.error.message, /is the folder of the tool 'counts'$/);
     assert.equal(run.meta.next[0], 'acor run counts');
+    const entry = await project.envelope(['run', '--no-stream', './tools/counts/cli.sh']);
+    assert.match(String(entry.meta.warnings), /To run the tool: acor run counts/);
     const exec = await project.envelope(['exec', '--net', 'example.com', '--', 'true']);
     assert.deepEqual([exec.error.code, exec.error.hint], ['E_USAGE', 'Add the port: --net example.com:443']);
   });

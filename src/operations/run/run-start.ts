@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationContext, OperationDescription, OperationResult } from '../../compose/operation.ts';
+import { toolsDirsOf } from '../../core/config/load.ts';
 import { asksForStdin } from '../../core/registry/parse-arguments.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { toolMayAsk } from '../../core/run/may-ask.ts';
@@ -12,6 +13,7 @@ import { execProgram, isAdHoc } from '../../protocol/names.ts';
 import { graphOf, runProgram, runTool } from '../../protocol/next-steps.ts';
 import { kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { answers, retries, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 import { callersInput, warnOfStdin } from './callers-stdin.ts';
@@ -107,11 +109,23 @@ export const runStart = acorOperation({
     ).catch(async (error: unknown) => {
       throw await namingOther(error, given, ctx);
     });
+    if (isAdHoc(found.name)) await warnOfOwnFolder(found, ctx);
     const { options, args } = splitFlags(given, found);
     const tool = isAdHoc(found.name) ? found.name : given.tool;
     return startTool({ ...options, tool, args }, found, ctx);
   },
 });
+
+/** Run by its path, the entry of a tool has neither the manifest nor the other files of its folder. */
+async function warnOfOwnFolder({ name }: ToolEntry, { app }: OperationContext<AcorApp>): Promise<void> {
+  const { config, registry } = await app.project();
+  if (!toolsDirsOf(config).some((folder) => name.startsWith(`${folder}/`))) return;
+  const tool = (await registry.list()).find(({ entry, dir }) => entry === name && dir === dirname(name));
+  if (tool === undefined || toolsDirsOf(config).includes(tool.dir)) return;
+  app.warn(
+    `${name} is the entry of the tool '${tool.name}', and runs here without its manifest and its folder. To run the tool: ${commandOf(runTool(tool.name))}`,
+  );
+}
 
 /** An unknown tool may be the name of a workflow or of a program, which have commands of their own. */
 async function namingOther(
