@@ -174,15 +174,18 @@ export class Questions {
     }
     // An earlier attempt got the answer; the tool reads it from ANSWERS_DIR.
     if (this.#answered.has(actionId)) return;
-    // The tool has exited, and this is the rest of its output: no process waits for the answer.
-    if (this.#hooks === undefined) return;
+    const prepared = this.#prepared.find(({ action }) => action === actionId || action === question.action);
+    // The tool has exited, and this is the rest of its output: no process waits, but the caller may have given the answer beforehand.
+    if (this.#hooks === undefined) {
+      if (prepared !== undefined) this.#enqueue(() => this.#tryPrepared(question, prepared));
+      return;
+    }
     const timeoutS = question.timeoutS ?? (question.blocking ? this.#defaultTimeoutS : undefined);
     const stopTimer =
       timeoutS === undefined ? () => {} : after(timeoutS * 1000, () => this.#timeUp(question, timeoutS));
     // The tool may ask the same question again: the first timer must not answer the second question.
     this.#remove(actionId);
     this.#add(question, stopTimer);
-    const prepared = this.#prepared.find(({ action }) => action === actionId || action === question.action);
     if (prepared === undefined) this.#putToOthers(question);
     else this.#enqueue(() => this.#tryPrepared(question, prepared));
   }
@@ -236,13 +239,14 @@ export class Questions {
     const { by, source, reason } = prepared;
     const value = answerTo(question, prepared.answer);
     const problem = await problemOfAnswer(question, value);
-    if (!this.#open.has(question.actionId)) return;
+    const hasExited = this.#hooks === undefined;
+    if (!hasExited && !this.#open.has(question.actionId)) return;
     if (problem === undefined) {
       await this.#accept(question, { value, by, source, ...(reason && { reason }) });
       return;
     }
     await this.#warn(question.actionId, problem);
-    this.#putToOthers(question);
+    if (!hasExited) this.#putToOthers(question);
   }
 
   /** Without a valid prepared answer, a blocking question makes the run wait, and the handler is called. */
