@@ -23,6 +23,7 @@ const COMMANDS = [
     `${GIT_FOLDER}/git`,
     `${GIT_FOLDER}/git-remote-https`,
     'hcloud',
+    'java',
     'cat',
     'grep',
     'head',
@@ -186,6 +187,37 @@ print(r.urlopen("${url}/?strict", context=c).read().decode(), end="")`;
       );
       assert.match(service.last.url, /^\/datacenters\?/);
       expectRequest(run, service.last.url);
+    });
+
+    it('Java, in both of its clients', {
+      skip: printed('javac', '--version') === '' && 'a compiler for Java is not installed',
+    }, async () => {
+      project.write(
+        'java/Get.java',
+        `import java.net.*; import java.net.http.*;
+class Get {
+  public static void main(String[] args) throws Exception {
+    if (args[0].equals("old")) System.out.write(new URL(args[1]).openStream().readAllBytes());
+    else System.out.print(HttpClient.newHttpClient().send(HttpRequest.newBuilder(URI.create(args[1])).build(), HttpResponse.BodyHandlers.ofString()).body());
+    System.out.flush();
+  }
+}
+`,
+      );
+      const folder = project.path('tools/calls');
+      const built = spawnSync('javac', ['-nowarn', '-d', folder, project.path('java/Get.java')], {
+        encoding: 'utf8',
+      });
+      assert.equal(built.status, 0, built.stderr);
+      expectRequest(await calls(`java -cp ${folder} Get new ${url}/?java`), '/?java');
+      expectRequest(await calls(`java -cp ${folder} Get old ${url}/?java-old`), '/?java-old');
+      // The control: Java does not trust the run's authority by itself.
+      const untrusting = await calls(
+        `unset JAVA_TOOL_OPTIONS; java -cp ${folder} Get new ${url}/?untrusting`,
+      );
+      assert.notEqual(untrusting.end.state, 'completed');
+      assert.match(saidBy(untrusting), /unable to find valid certification path/);
+      assert.equal(service.last.url, '/?java-old');
     });
 
     it('git', async () => {

@@ -39,7 +39,7 @@ describe('the command line of bubblewrap', { skip: process.platform !== 'linux' 
         features: FEATURES,
         network: 'none',
         names: null,
-        trust: undefined,
+        trust: [],
         asRoot: false,
         ids: { uid: 1000, gid: 1001 },
         scratch: folder.root,
@@ -159,7 +159,7 @@ describe('the command line of bubblewrap', { skip: process.platform !== 'linux' 
 
   it('in a network with listed hosts is its own user there, with its names and certificates', () => {
     const names = { hostsFile: 'hosts\n', resolverFile: 'resolver\n' } as EgressLayout;
-    const trust = { path: '/etc/ssl/cert.pem', text: 'trusted\n' };
+    const trust = [{ path: '/etc/ssl/cert.pem', content: 'trusted\n' }];
     const args = argumentsFor([], { network: 'listed', names, trust });
     assert.deepEqual(args.slice(2, 6), ['--uid', '1000', '--gid', '1001']);
     assert.ok(!args.includes('--unshare-net'));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import type { EgressLayout } from '../egress/layout.ts';
+import type { TrustFile } from '../egress/trust-file.ts';
 import { enclosing, grantChanged, type Mount, parentsOf } from '../profile/mounts.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SandboxRequest, SecretFiles } from '../sandbox.ts';
@@ -40,8 +41,8 @@ export interface BubblewrapOrder {
   network: SandboxRequest['network'];
   /** Name resolution for a `listed` network, in which bubblewrap is started. */
   names: EgressLayout | null;
-  /** The certificates that the tool trusts, when they are not the system's alone. */
-  trust: { path: string; text: string } | undefined;
+  /** The files of certificates that the tool trusts, when they are not the system's alone. */
+  trust: readonly TrustFile[];
   /** Root creates no user namespace: the tool gets a separate uid instead. */
   asRoot: boolean;
   ids: { uid: number; gid: number };
@@ -152,10 +153,10 @@ function accounts(
     '/etc/group': `root:x:0:\n${group}nogroup:x:65534:\n`,
     '/etc/hosts': names?.hostsFile ?? '127.0.0.1 localhost sandbox\n::1 localhost\n',
     ...(names && { '/etc/resolv.conf': names.resolverFile }),
-    ...(trust && { [trust.path]: trust.text }),
+    ...Object.fromEntries(trust.map(({ path, content }) => [path, content])),
   };
-  return Object.entries(files).flatMap(([path, text]) => [
-    ...['--perms', '0444', '--ro-bind-data', give(scratchFile(scratch, text)), path],
+  return Object.entries(files).flatMap(([path, content]) => [
+    ...['--perms', '0444', '--ro-bind-data', give(scratchFile(scratch, content)), path],
   ]);
 }
 

@@ -118,7 +118,7 @@ function launchInBubblewrap(
     const { scratch } = options;
     const names = entry?.layout ?? null;
     const secrets = options.secrets && { ...options.secrets, areGivenAway: options.user !== null };
-    const trust = tls?.trustFile;
+    const trust = tls?.trustFiles ?? [];
     const order = { profile, features, network, names, trust, asRoot, ids, scratch, tmpMb, secrets };
     const built = bubblewrapArguments(order, argsFd + 1);
     opened.push(...built.fds);

@@ -73,6 +73,13 @@ const ETC_FOR_NETWORK = [
   ...['/etc/ca-certificates', '/etc/crypto-policies', '/etc/protocols', '/etc/services'],
 ];
 
+/** Distributions keep settings there without which Java does not start. */
+function javaSettings(): string[] {
+  if (lstatSync('/etc/alternatives/java', { throwIfNoEntry: false }) === undefined) return [];
+  const names = readdirSync('/etc').filter((name) => /^java(-\d+-openjdk)?$/.test(name));
+  return names.map((name) => join('/etc', name));
+}
+
 /** A part of this machine's base system: a folder or file, or a link with its target. */
 interface SystemEntry {
   path: string;
@@ -81,7 +88,8 @@ interface SystemEntry {
 
 /** The existing parts of the base system, for a tool with or without a network. */
 export function systemEntries(network: SandboxRequest['network']): SystemEntry[] {
-  return [...BASE_FOLDERS, ...ETC, ...(network === 'none' ? [] : ETC_FOR_NETWORK)].flatMap((path) => {
+  const own = [...ETC, ...javaSettings(), ...(network === 'none' ? [] : ETC_FOR_NETWORK)];
+  return [...BASE_FOLDERS, ...own].flatMap((path) => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return [];
     // Only the folders of the root stay links; a link in /etc is replaced by its target.

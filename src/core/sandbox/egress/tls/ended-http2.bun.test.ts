@@ -131,7 +131,7 @@ describe('a program that speaks HTTP/2 alone', () => {
   }
 
   function openClient(protocols = ['h2']): ClientHttp2Session {
-    const secureContext = createSecureContext({ ca: ending.trustFile.text });
+    const secureContext = createSecureContext({ ca: ending.trusted });
     const session = connect('https://api.test', {
       createConnection: () =>
         connectTls({
@@ -292,7 +292,7 @@ describe('a program that speaks HTTP/2 alone', () => {
   });
 
   it('gets HTTP/1.1 when it speaks that, too', async () => {
-    const secureContext = createSecureContext({ ca: ending.trustFile.text });
+    const secureContext = createSecureContext({ ca: ending.trusted });
     const tls = connectTls({
       port: portOf(front),
       host: '127.0.0.1',

@@ -108,7 +108,7 @@ describe('a connection whose TLS ends in the gateway', () => {
   /** Sends requests, each after the answer to the one before ended with the text beside it, and returns all that came. */
   async function talk(...steps: readonly [request: string, until: string][]): Promise<string> {
     heard = '';
-    const secureContext = createSecureContext({ ca: ending.trustFile.text });
+    const secureContext = createSecureContext({ ca: ending.trusted });
     const tls = connect({ port: portOf(front), host: '127.0.0.1', servername: 'api.test', secureContext });
     let got = '';
     let look = () => {};

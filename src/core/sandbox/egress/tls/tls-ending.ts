@@ -5,10 +5,11 @@ import type { SecretInjector } from '../../sandbox.ts';
 import type { EgressPlan } from '../egress-plan.ts';
 import type { WayOut } from '../egress-route.ts';
 import { covers, type EgressRule, type Host, nameOf } from '../host.ts';
-import { TRUST_FILE } from '../trust-file.ts';
+import { JAVA_TRUST_FILE, TRUST_FILE, type TrustFile } from '../trust-file.ts';
 import { RunAuthority } from './authority.ts';
 import { EndedConnection } from './ended-connection.ts';
 import { secured } from './ended-host.ts';
+import { javaKeyStore } from './java-key-store.ts';
 import type { EndedHost } from './request.ts';
 import type { UsedRule } from './request-rules.ts';
 import type { TrustedRoots } from './roots.ts';
@@ -24,7 +25,7 @@ const PROTOCOLS = 'bun' in process.versions ? ['http/1.1', 'h2'] : ['http/1.1'];
 /** Ends the TLS of the hosts whose requests ACOR reads, for one attempt of a run. */
 export class TlsEnding {
   /** The certificates that the tool trusts: those of the system, and the run's authority. */
-  readonly trustFile: { path: string; text: string };
+  readonly trusted: string;
   readonly #authority = new RunAuthority();
   readonly #roots: string;
   readonly #allowed: EgressPlan['rules'];
@@ -39,11 +40,19 @@ export class TlsEnding {
     { system, further }: TrustedRoots,
   ) {
     this.#roots = `${system}\n${further}`;
-    this.trustFile = { path: TRUST_FILE, text: `${system}\n${this.#authority.certificate}` };
+    this.trusted = `${system}\n${this.#authority.certificate}`;
     this.#injector = injector;
     this.#allowed = rules;
     this.#injections = injections;
     this.#rules = requests.map((rule) => ({ rule, sentBytes: 0 }));
+  }
+
+  /** The same certificates as files of the sandbox. */
+  get trustFiles(): readonly TrustFile[] {
+    return [
+      { path: TRUST_FILE, content: this.trusted },
+      { path: JAVA_TRUST_FILE, content: javaKeyStore(this.trusted) },
+    ];
   }
 
   /** The host when its TLS ends here. */
