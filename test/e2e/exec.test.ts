@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { ACOR, readRun, TestProject } from '../support/project.ts';
@@ -184,8 +185,24 @@ describe('a program whose caller has a standard input', () => {
     const filled = `mkfifo held; exec 3<> held; cat data.txt >&3; ${call} <&3`;
     for (const command of [`${call} < data.txt`, filled])
       assert.match(String(warnings(command)), /does not get your standard input/, command);
-    for (const command of [`${call} < /dev/null`, `: | ${call}`, `${call} data.txt < /dev/null`])
+    for (const command of [`${call} < /dev/null`, `: | { cat; ${call}; }`, `${call} data.txt < /dev/null`])
       assert.equal(warnings(command), undefined, command);
+  });
+
+  it('does not get it, and the answer says so, where another command of the pipeline has not written yet', async () => {
+    const pipeline = spawn('sh', ['-c', 'sleep 600 | "$ACOR" exec --no-stream -- wc -w'], {
+      cwd: project.root,
+      env: { ...project.environment(), ACOR },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [answer] = (await once(pipeline.stdout, 'data')) as [Buffer];
+    process.kill(-pipeline.pid!, 'SIGKILL');
+    assert.match(answer.toString(), /does not get your standard input/);
+    // The control: the caller holds a pipe open, as many do that never write to it.
+    const idle = project.start(['exec', '--no-stream', '--', 'wc', '-w']);
+    const { stdout } = await idle.finished;
+    assert.equal(JSON.parse(stdout).meta.warnings, undefined, stdout);
   });
 
   it('gives it all of it with --read -, byte for byte, in further attempts and in a replay, too', async () => {

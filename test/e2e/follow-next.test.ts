@@ -9,100 +9,11 @@ import { ERROR_CODES } from '../../src/protocol/error-codes.ts';
 import { splitCommand } from '../../src/util/shell-words.ts';
 import { reachedInTime } from '../support/in-time.ts';
 import { loseRun } from '../support/lose-run.ts';
+import { nextProject, REFUSALS } from '../support/next-project.ts';
 import { ACOR, type Envelope, TestProject, until } from '../support/project.ts';
-
-/** What an operation answers to a call that it does not accept. */
-const REFUSALS = [
-  'E_USAGE',
-  'E_TOOL_NOT_FOUND',
-  'E_RUN_NOT_FOUND',
-  'E_OUTCOME_UNKNOWN',
-  'E_UNKNOWN',
-  'E_CONFIG_INVALID',
-  'E_PERMISSION',
-];
 
 /** Only a person can take these steps, or knows what belongs into them. */
 const FOR_PEOPLE = /^acor (?:approve |secret set |init )/;
-
-const CONFIG = 'version: 1\nenvironment: { cancel_grace_s: 0.1 }\nsecurity: { isolation: off }\n';
-
-const ASK = {
-  type: 'action_required',
-  action: 'go',
-  action_id: 'q',
-  blocking: true,
-  context: {},
-  options: [{ id: 'yes' }, { id: 'no' }],
-};
-
-const TOOLS: Readonly<Record<string, { manifest?: object; script: string }>> = {
-  reports: {
-    manifest: { inputs: [{ name: 'code', required: true }], retry: { max_attempts: 1 } },
-    script: `echo '{"type":"error","code":"'"$2"'","msg":"said by the tool"}'; exit 1`,
-  },
-  ends: { script: `echo '{"type":"result","status":"ok"}'` },
-  waits: { manifest: { idempotent: true }, script: 'touch here; exec sleep 600' },
-  keeps: { script: 'echo 1 >"$CHECKPOINT_DIR/stage"; touch here; exec sleep 600' },
-  silent: { manifest: { heartbeat_grace_s: 0.3 }, script: 'exec sleep 600' },
-  silent_safe: { manifest: { heartbeat_grace_s: 0.3, idempotent: true }, script: 'exec sleep 600' },
-  floods: { manifest: { max_output_size: 1000 }, script: 'exec yes' },
-  breaks: { script: 'exit 3' },
-  asks: {
-    manifest: { actions: ['go'] },
-    script: `echo '${JSON.stringify(ASK)}'; read -r a; echo '{"type":"result","status":"ok"}'`,
-  },
-  asks_briefly: {
-    manifest: { actions: ['go'] },
-    script: `echo '${JSON.stringify({ ...ASK, timeout_s: 0.1 })}'; read -r a; sleep 600`,
-  },
-  reads: {
-    manifest: { inputs: [{ name: 'file', type: 'path', access: 'read', required: true }] },
-    script: 'exit 0',
-  },
-  privileged: { manifest: { permissions: { level: 'privileged' } }, script: 'exit 0' },
-  newer: { manifest: { min_acor_version: '99.0.0' }, script: 'exit 0' },
-  needs: { manifest: { env: { require: ['NO_SUCH_VARIABLE'] } }, script: 'exit 0' },
-  emits: {
-    script: `echo '{"type":"log","level":"info","msg":"r","record":{"n":1}}'; echo '{"type":"result","status":"ok"}'`,
-  },
-  takes: { manifest: { stdin: 'records' }, script: 'cat >/dev/null; exit 3' },
-};
-
-const STEP = { name: 'one', tool: 'breaks' };
-
-function makeProject(): TestProject {
-  const project = new TestProject({ config: CONFIG });
-  for (const [name, { manifest, script }] of Object.entries(TOOLS)) {
-    project.write(
-      `tools/${name}/tool.yaml`,
-      JSON.stringify({ name, version: '1.0.0', entry: 'cli.sh', ...manifest }),
-    );
-    project.write(`tools/${name}/cli.sh`, `#!/bin/bash\n${script}\n`, 0o755);
-  }
-  project.write('workflows/fails.json', JSON.stringify({ name: 'fails', steps: [STEP] }));
-  project.write(
-    'workflows/waits.json',
-    JSON.stringify({ name: 'waits', steps: [{ name: 'one', tool: 'waits' }] }),
-  );
-  project.write(
-    'workflows/late.json',
-    JSON.stringify({ name: 'late', timeout_s: 0.5, steps: [{ name: 'one', tool: 'waits' }] }),
-  );
-  project.write(
-    'workflows/nightly.json',
-    JSON.stringify({
-      name: 'nightly',
-      inputs: { date: { required: true } },
-      steps: [{ name: 'one', tool: 'ends' }],
-    }),
-  );
-  project.write(
-    'workflows/wrong.json',
-    JSON.stringify({ name: 'wrong', steps: [{ name: 'one', tool: 'nothing' }] }),
-  );
-  return project;
-}
 
 /** Their answers hold the record of a run: its own command line and the commands of its log. */
 const OWN_RECORDS = ['acor_show', 'acor_logs', 'acor_runs', 'acor_health', 'acor_diff'];
@@ -144,7 +55,7 @@ function timeLimit(args: readonly string[]): string[] {
 describe('every command of next is accepted', () => {
   let project: TestProject;
   before(() => {
-    project = makeProject();
+    project = nextProject();
   });
   after(() => project[Symbol.dispose]());
 
@@ -221,6 +132,12 @@ describe('every command of next is accepted', () => {
         assert.match(answer.error.hint, /'nightly' is a workflow/);
         return answer;
       },
+    },
+    'a run of a workflow as a tool, without its inputs': {
+      code: 'E_TOOL_NOT_FOUND',
+      has: /^acor workflow graph nightly$/m,
+      hasNot: /workflow run/,
+      answer: () => envelope('run', 'nightly'),
     },
     'a wrong workflow': {
       code: 'E_WORKFLOW_INVALID',
@@ -367,7 +284,7 @@ describe('every command of next is accepted', () => {
   });
 
   it('after a manifest, and then the configuration, is broken', async () => {
-    using other = makeProject();
+    using other = nextProject();
     appendFileSync(other.path('tools/ends/tool.yaml'), '\nbogus: 1\n');
     const manifest = await other.envelope(['run', 'ends']);
     assert.equal(manifest.error.code, 'E_MANIFEST_INVALID');
@@ -439,7 +356,7 @@ describe('every call of next over MCP is accepted', () => {
   let project: TestProject;
   let client: Client;
   before(async () => {
-    project = makeProject();
+    project = nextProject();
     client = new Client({ name: 'tester', version: '1.0.0' }, {});
     const env = {
       PATH: process.env['PATH'] ?? '',

@@ -62,7 +62,7 @@ describe('output of a plain program above 64 KiB', () => {
     assert.ok(shown.stdout === TEXT, `${shown.stdout.length} characters`);
     project.write('one-line.txt', `${'€'.repeat(1_000_000)}\nlast`);
     const line = await project.acor(['exec', '--format', 'text', '--', 'cat', 'one-line.txt']);
-    assert.ok(line.stdout === `${'€'.repeat(1_000_000)}\nlast\n`, `${line.stdout.length} characters`);
+    assert.ok(line.stdout === `${'€'.repeat(1_000_000)}\nlast`, `${line.stdout.length} characters`);
   });
 
   it('is printed without escape sequences', async () => {
@@ -124,8 +124,22 @@ describe('blank lines', () => {
       ['run', 'plain_gaps', '--no-stream'],
     ]) {
       const { data, error } = await project.envelope(args);
-      assert.equal(data?.result.data.output, '\na\n\n\nb\n\nc', `${args} ${JSON.stringify(error)}`);
+      assert.equal(data?.result.data.output, text, `${args} ${JSON.stringify(error)}`);
+      const asText = args.flatMap((word) => (word === '--no-stream' ? ['--format', 'text'] : [word]));
+      const inPipe = await project.acor(asText);
+      assert.equal(inPipe.stdout, `${text}\n`, args.join(' '));
     }
+  });
+
+  it('and line ends are the same in a pipe as the program wrote them', async () => {
+    for (const bytes of ['no newline', 'two\r\nlines\r\n', 'more\n\n\n', '']) {
+      project.write('ends.txt', bytes);
+      const { stdout } = await project.acor(['exec', '--format', 'text', '--', 'cat', 'ends.txt']);
+      assert.equal(stdout, bytes);
+    }
+    project.write('many.txt', `${'a\r\n'.repeat(40_000)}end`);
+    const { stdout } = await project.acor(['exec', '--format', 'text', '--', 'cat', 'many.txt']);
+    assert.ok(stdout === `${'a\r\n'.repeat(40_000)}end`, `${stdout.length} characters`);
   });
 
   it('are no messages of a tool that writes the protocol', async () => {

@@ -1,10 +1,11 @@
-import { closeSync, constants, read } from 'node:fs';
+import { closeSync, constants, fstatSync, read, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isTerminal } from '../../compose/is-terminal.ts';
 import { safeText } from '../../compose/terminal-text.ts';
 import { openRegular } from '../../util/regular-file.ts';
 import { writeAsync } from '../../util/write-async.ts';
+import { plainOutput } from './result.ts';
 
 const CHUNK_BYTES = 262_144;
 /** A longer line is written in parts. */
@@ -14,28 +15,35 @@ const readAsync = promisify(read);
 
 /** The part of a file that holds the output of a plain program. */
 interface OutputFile {
-  path: string;
   offset: number;
   bytes: number;
   isBinary: boolean;
 }
 
 /**
- * Writes the output of a plain program that its result only names: text safe for a terminal, other bytes as they are, and not to a
- * terminal. False when nothing was written: the result does not name such a file, or the file is gone.
+ * Writes the output of a plain program that the log of its run holds: text safe for a terminal, other bytes as they are, and not to a
+ * terminal. A pipe gets the line ends that the program wrote. False when nothing was written: the result has no such output, or has
+ * short text for a terminal, or the log is gone.
  */
 export async function writeOutputFile(
   run: { result: Readonly<Record<string, unknown>> | null; dir: string },
   fd: number,
 ): Promise<boolean> {
-  const file = outputFileOf(run.result?.['data'], run.dir);
-  const source = file && openIfThere(file.path);
-  if (file === undefined || source === undefined) return false;
+  const data = run.result?.['data'];
+  const text = plainOutput(data);
+  const atTerminal = await isTerminal(fd);
+  if (text !== undefined && atTerminal) return false;
+  const log = join(run.dir, 'logs', 'stdout.log');
+  const file = outputFileOf(data, log);
+  const source = text === undefined && file === undefined ? undefined : openIfThere(log);
+  if (source === undefined) return false;
   try {
-    if (!file.isBinary) await copySafely(source, file, fd);
-    else if (await isTerminal(fd)) return false;
+    if (text !== undefined) await writeAsync(fd, Buffer.from(safeForPipe(text) + lineEndOf(source)));
+    else if (!file!.isBinary) await copySafely(source, file!, fd, atTerminal);
+    else if (atTerminal) return false;
     else
-      for await (const chunk of chunksOf(source, file)) if ((await writeAsync(fd, chunk)) === 'closed') break;
+      for await (const chunk of chunksOf(source, file!))
+        if ((await writeAsync(fd, chunk)) === 'closed') break;
     return true;
   } finally {
     closeSync(source);
@@ -43,10 +51,23 @@ export async function writeOutputFile(
 }
 
 /** A tool can write any data: only the log of its own run is shown. */
-function outputFileOf(data: unknown, dir: string): OutputFile | undefined {
+function outputFileOf(data: unknown, log: string): OutputFile | undefined {
   const { output_file: path, offset = 0, bytes, binary } = (data ?? {}) as Record<string, unknown>;
-  if (path !== join(dir, 'logs', 'stdout.log')) return undefined;
-  return isCount(offset) && isCount(bytes) ? { path, offset, bytes, isBinary: binary === true } : undefined;
+  if (path !== log) return undefined;
+  return isCount(offset) && isCount(bytes) ? { offset, bytes, isBinary: binary === true } : undefined;
+}
+
+/** The line end that the text of the result lacks. */
+function lineEndOf(log: number): string {
+  const { size } = fstatSync(log);
+  const last = Buffer.alloc(2);
+  const read = readSync(log, last, 0, 2, Math.max(0, size - 2));
+  return /\r?\n$/.exec(last.toString('latin1', 0, read))?.[0] ?? '';
+}
+
+/** Safe for a terminal, where a pipe may end, with all line ends as they are. */
+function safeForPipe(text: string): string {
+  return text.split('\r\n').map(safeText).join('\r\n');
 }
 
 function isCount(value: unknown): value is number {
@@ -71,16 +92,17 @@ async function* chunksOf(source: number, { offset, bytes }: OutputFile): AsyncGe
   }
 }
 
-async function copySafely(source: number, file: OutputFile, fd: number): Promise<void> {
+async function copySafely(source: number, file: OutputFile, fd: number, atTerminal: boolean): Promise<void> {
   const decoder = new TextDecoder();
+  const safe = atTerminal ? safeText : safeForPipe;
   let held = '';
   for await (const chunk of chunksOf(source, file)) {
     held += decoder.decode(chunk, { stream: true });
     // Whole lines, so that no escape sequence is divided.
     const end = held.length > MAX_HELD_CHARS ? held.length : held.lastIndexOf('\n') + 1;
-    if ((await writeAsync(fd, Buffer.from(safeText(held.slice(0, end))))) === 'closed') return;
+    if ((await writeAsync(fd, Buffer.from(safe(held.slice(0, end))))) === 'closed') return;
     held = held.slice(end);
   }
   const last = held + decoder.decode();
-  if (last !== '') await writeAsync(fd, Buffer.from(`${safeText(last)}\n`));
+  if (last !== '') await writeAsync(fd, Buffer.from(safe(last) + (atTerminal ? '\n' : '')));
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { statSync } from 'node:fs';
+import { closeSync, readSync, statSync } from 'node:fs';
 import { HotScanner } from '../../protocol/v1/hot-scanner.ts';
+import { openOwn } from '../../util/regular-file.ts';
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
 import type { Intake } from '../run/attempt/intake.ts';
 import { LINE_WAS_CUT, readTypedObject, startsLikeObject, typeOfCut } from './json-object.ts';
@@ -97,37 +98,40 @@ export function failedWith(rc: number, text: OutputText): Record<string, unknown
 /** Text up to this length is repeated in the result, so that a short answer need not be assembled from events. */
 const INLINE_OUTPUT_BYTES = 65_536;
 
-/** What a program has written: kept while it is short text. Longer text and other bytes are in the run's stdout.log. */
+/** What a program has written. All of it is in the run's stdout.log, and short text is in the result as well. */
 export class OutputText {
   lines = 0;
   readonly #context: AdapterContext;
   /** Where the text of this attempt begins in the log: earlier attempts have written to it. */
   readonly #offset: number;
-  #kept: string[] = [];
+  /** The lines that no pattern took, where there are patterns: the log has the others as well. */
+  readonly #kept: string[] | undefined;
   #keptBytes = 0;
   #isText = true;
 
   constructor(context: AdapterContext) {
     this.#context = context;
+    this.#kept = context.plan.tool.manifest.adapter === 'text-map' ? [] : undefined;
     this.#offset = context.attempt === 1 ? 0 : sizeOf(context.layout.stdoutLog);
   }
 
   /** `cut`: only the beginning of the line, which may end within a character. */
   add(bytes: Uint8Array, start: number, end: number, cut = false): void {
     this.lines++;
-    this.#keptBytes += end - start + 1;
     const line = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
     this.#isText &&= isUtf8(cut ? line.subarray(0, line.findLastIndex(startsCharacter)) : line);
-    if (this.#isShortText) this.#kept.push(line.toString('utf8'));
-    else this.#kept = [];
+    this.#keptBytes += line.length + 1;
+    if (this.#keptBytes <= INLINE_OUTPUT_BYTES) this.#kept?.push(line.toString('utf8'));
   }
 
   /** The data of the result: the text, or the part of a file that holds it. */
   data(): Record<string, unknown> {
-    if (this.#isShortText) return { output: this.#kept.join('\n') };
     const { intake, layout } = this.#context;
     const file = layout.stdoutLog;
     const bytes = sizeOf(file) - this.#offset;
+    const isShort = (this.#kept === undefined ? bytes : this.#keptBytes) <= INLINE_OUTPUT_BYTES;
+    if (this.#isText && isShort)
+      return { output: this.#kept?.join('\n') ?? readText(file, this.#offset, bytes) };
     intake.warnOnce(
       'output',
       undefined,
@@ -142,9 +146,17 @@ export class OutputText {
       ...(this.#isText ? { lines: this.lines } : { binary: true }),
     };
   }
+}
 
-  get #isShortText(): boolean {
-    return this.#isText && this.#keptBytes <= INLINE_OUTPUT_BYTES;
+/** As the program wrote it, but without the line end at its end, as `$(…)` of a shell returns it. */
+function readText(file: string, offset: number, bytes: number): string {
+  if (bytes === 0) return '';
+  const log = openOwn(file);
+  try {
+    const text = Buffer.alloc(bytes);
+    return text.toString('utf8', 0, readSync(log, text, 0, bytes, offset)).replace(/\r?\n$/, '');
+  } finally {
+    closeSync(log);
   }
 }
 

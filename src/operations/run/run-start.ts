@@ -10,8 +10,8 @@ import { toolMayAsk } from '../../core/run/may-ask.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { execProgram, isAdHoc } from '../../protocol/names.ts';
-import { graphOf, runProgram, runTool } from '../../protocol/next-steps.ts';
-import { kindOfName } from '../../protocol/run.ts';
+import { graphOf, type NextStep, runProgram, runTool } from '../../protocol/next-steps.ts';
+import { kindOfName, runName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
@@ -140,10 +140,7 @@ async function namingOther(
     return new AcorError(error.code, error.message, {
       hint: `'${name}' is a workflow: run it as one, with \`workflow run\` in place of \`run\`.`,
       details: { ...error.details, workflow: name },
-      next: [
-        { operation: 'workflow.run', input: { workflow: name, args }, why: 'Run the workflow.' },
-        graphOf(name),
-      ],
+      next: [...(await workflowSteps(name, args, ctx)), graphOf(name)],
     });
   if (statSync(resolve(ctx.cwd, name), { throwIfNoEntry: false })?.isFile())
     return new AcorError(error.code, error.message, {
@@ -159,6 +156,23 @@ async function namingOther(
     details: { ...error.details, program },
     next: [runProgram(name, args), ...(error.next ?? [])],
   });
+}
+
+/** The same call as one of a workflow, where the workflow accepts the arguments. */
+async function workflowSteps(
+  workflow: string,
+  args: string[],
+  ctx: OperationContext<AcorApp>,
+): Promise<NextStep[]> {
+  const { planWorkflow } = await import('../../core/workflow/engine/plan-workflow.ts');
+  const { cwd, env } = ctx;
+  try {
+    const request: RunRequest = { kind: 'workflow', tool: runName('workflow', workflow), args, cwd, env };
+    await planWorkflow(await ctx.app.services(), request);
+  } catch {
+    return [];
+  }
+  return [{ operation: 'workflow.run', input: { workflow, args }, why: 'Run the workflow.' }];
 }
 
 /** Starts a tool, file or program with arguments that are all its own. */

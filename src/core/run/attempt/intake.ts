@@ -34,6 +34,7 @@ export class Intake {
   #actions = 0;
   #hasMessages = false;
   #started = false;
+  #hasProgress = false;
   #ending: LastMessage | undefined;
   #problem: string | undefined;
   #invalidQuestion: { actionId: string; problem: MessageProblem } | undefined;
@@ -95,7 +96,7 @@ export class Intake {
     this.#textLines.flush();
     this.#hasMessages = true;
     this.lastEventMs = this.#burstMs;
-    if (kind === 'progress') this.lastProgressMs = this.lastEventMs;
+    if (kind === 'progress') this.#noteProgress();
     if (gaps.foreignEnd !== 0) this.#warnOfForeign();
     if (gaps.lacks === 0 && gaps.foreignEnd === 0) this.#log.keepLine(bytes, start, end);
     else {
@@ -229,10 +230,16 @@ export class Intake {
       case 'start':
         this.lastProgressMs = this.lastEventMs;
         if (this.#started) this.warnOnce('start', 'E_PROTOCOL', 'the tool wrote start more than once');
+        else if (this.#hasProgress)
+          this.warnOnce(
+            'late-start',
+            'E_PROTOCOL',
+            'the tool wrote start after progress; start must come first',
+          );
         this.#started = true;
         return;
       case 'progress':
-        this.lastProgressMs = this.lastEventMs;
+        this.#noteProgress();
         return;
       case 'action_required':
         if (problem === undefined) this.#onQuestion(event);
@@ -248,6 +255,11 @@ export class Intake {
         return;
       default:
     }
+  }
+
+  #noteProgress(): void {
+    this.#hasProgress = true;
+    this.lastProgressMs = this.lastEventMs;
   }
 
   #noteMetrics({ type, metrics }: NewEvent): void {
