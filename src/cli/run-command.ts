@@ -3,6 +3,7 @@ import { EXIT_BY_SIGNAL, RaisedInterrupts, SIGNALS } from '../compose/interrupts
 import { isTerminal } from '../compose/is-terminal.ts';
 import type { Surfaces } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
+import { expectShortLife } from '../util/jit-policy.ts';
 
 const SURFACES: Surfaces = {
   mcp: async (request) => (await import('../mcp/serve-mcp.ts')).serveMcp(request),
@@ -16,6 +17,7 @@ async function loadTerminal() {
 
 /** Runs a command line in this process and returns its exit code. `wantsHost`: a host could have run it, if there were one. */
 export async function runCommand(argv: string[], { wantsHost }: { wantsHost: boolean }): Promise<number> {
+  expectShortLife();
   const interrupts = new RaisedInterrupts();
   const aborted = new AbortController();
   for (const signal of SIGNALS) {
