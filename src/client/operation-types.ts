@@ -965,6 +965,8 @@ export interface OperationTypes {
       older_than?: number | undefined;
       /** Pack the runs into few files instead of removing them; every command still reads them. */
       pack?: boolean | undefined;
+      /** Take the runs whose files another program removed, and enter them as removed. */
+      missing?: boolean | undefined;
       /** Show what would be removed or packed, and change nothing. */
       dry_run?: boolean | undefined;
     };
@@ -2013,6 +2015,7 @@ export interface OperationTypes {
     };
     data: {
       ok: boolean;
+      /** The given run. Without one, the runs with a problem or a note, 1,000 at most. */
       runs: Array<{
         run_id: string;
         ok: boolean;
@@ -2036,6 +2039,7 @@ export interface OperationTypes {
           to?: number | undefined;
         }>;
       }>;
+      /** 1,000 at most. */
       ledger: Array<{
         run_id: string;
         where: 'record' | 'events' | 'artifact' | 'ledger';
@@ -2047,6 +2051,15 @@ export interface OperationTypes {
         /** The offset after the last changed byte. */
         to?: number | undefined;
       }>;
+      /** Of all runs that were verified, and of the ledger. */
+      counts: {
+        /** How many runs were verified. */
+        runs: number;
+        sealed: number;
+        events: number;
+        artifacts: number;
+        problems: number;
+      };
     };
   };
   /** Wait until a run ends or asks a question, without printing its events. */

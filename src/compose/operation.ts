@@ -62,6 +62,8 @@ export interface DataResult<T> extends Facts {
   data: T;
   /** The total number of elements, when the operation itself pages: its list is the `page` of the context. */
   total?: number;
+  /** The key of the main array of this answer, where it is another one than that of the operation. */
+  list?: string;
   /** The list is the `page` of the context, whose total may be unknown, and `next` leads to the rest. */
   isPage?: true;
   hasMore?: boolean;

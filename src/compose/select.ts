@@ -3,7 +3,7 @@ import { estimateTokens } from '../util/estimate-tokens.ts';
 import { nearest } from '../util/nearest.ts';
 import { didYouMean, type UsageProblem, usageError } from './app-error.ts';
 import type { GlobalFlags } from './globals.ts';
-import type { OperationDescription } from './operation.ts';
+import type { DataResult, OperationDescription } from './operation.ts';
 import {
   elementSchemas,
   fieldNames,
@@ -52,11 +52,12 @@ export function checkSelection(op: Answering, selection: Selection, invocation?:
  * `isPage`, the list is already the page.
  */
 export function select(
-  op: Answering,
-  { data, total, isPage = false }: { data: unknown; total?: number; isPage?: boolean },
+  operation: Answering,
+  { data, list: key, total, isPage }: Pick<DataResult<unknown>, 'data' | 'list' | 'total' | 'isPage'>,
   selection: Selection,
   invocation?: string,
 ): Selected {
+  const op = key === undefined ? operation : { ...operation, list: key };
   const declared = mainArrayOf(op);
   const main = declared === 'unknown' ? mainArrayIn(data) : declared;
   const list = listIn(data, main);
@@ -71,7 +72,7 @@ export function select(
   const start = selection.offset ?? 0;
   const length = total ?? list.length;
   const end = selection.limit === undefined ? length : start + selection.limit;
-  const page = isPage || total !== undefined ? list : list.slice(start, end);
+  const page = isPage === true || total !== undefined ? list : list.slice(start, end);
   const whole = main.key === null ? page : { ...(data as object), [main.key]: page };
   const kept = withinTokens(keep(op, whole, main, selection, invocation), main, maxTokens);
   const count = kept.count ?? page.length;

@@ -58,6 +58,11 @@ export const PREVIEW_PACK = step(
   { pack: true, keep: 20, dry_run: true },
   'See which old runs would be packed.',
 );
+export const FORGET_MISSING_RUNS = step(
+  'run.clean',
+  { missing: true, dry_run: true },
+  'See which runs are missing, and would be entered as removed.',
+);
 export const VERIFY = step('run.verify', {}, 'List everything that was changed or damaged.');
 export const CLEAN = step('run.clean', { keep: 20 }, 'Remove all but the 20 newest runs.');
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   DURATION_BOUNDS_S,
+  type IdRange,
   type IndexedQuestion,
   type IndexedRun,
   type RunIndex,
@@ -128,7 +129,28 @@ export function runIndexContract(
         (await index.query({ limit: 3 })).runs.map(({ run_id }) => run_id),
         [ids[3], ids[2], ids[0]],
       );
+      assert.deepEqual(await index.missing(), [ids[1]]);
       index.close();
+    });
+
+    it('names the runs that are missing until they are back, or are removed; no query has to find them', async () => {
+      const runs = new FakeRuns();
+      const ids = Array.from({ length: 6 }, () => runs.add({}));
+      const { open, lose } = await make();
+      const index = await open(runs);
+      assert.deepEqual([(await index.query({})).total, await index.missing()], [6, []]);
+      runs.losePack(ids[1]!, ids[3]!);
+      assert.deepEqual(await index.missing(), ids.slice(1, 4));
+      assert.equal((await index.query({})).total, 3);
+      runs.remove(ids[2]!);
+      assert.deepEqual(await index.missing(), [ids[1], ids[3]]);
+      index.close();
+      lose();
+      const rebuilt = await open(runs);
+      assert.deepEqual(await rebuilt.missing(), [ids[1], ids[3]]);
+      runs.restore();
+      assert.deepEqual([await rebuilt.missing(), (await rebuilt.query({})).total], [[], 5]);
+      rebuilt.close();
     });
 
     it('asks its source once which of the found runs exist, however many they are', async () => {
@@ -353,6 +375,9 @@ class FakeRuns implements RunSource {
   readonly questionReads = new Set<string>();
   readonly #runs = new Map<string, IndexedRun>();
   readonly #used = new Map<string, Used>();
+  readonly #removed = new Set<string>();
+  readonly #gone = new Map<string, IndexedRun>();
+  #doubtful: IdRange[] = [];
   #ledger: string[] = [];
   #generation = 0;
   #nextMs = Date.parse('2026-01-01T00:00:00.000Z');
@@ -396,12 +421,27 @@ class FakeRuns implements RunSource {
 
   remove(runId: string): void {
     this.#runs.delete(runId);
+    this.#removed.add(runId);
+    this.#gone.delete(runId);
     this.#ledger.push(runId);
   }
 
   /** Removed by hand: no ledger knows. */
   forget(runId: string): void {
+    this.#gone.set(runId, this.run(runId));
     this.#runs.delete(runId);
+  }
+
+  /** The runs from one to another are gone, and the source knows that something is. */
+  losePack(first: string, last: string): void {
+    for (const runId of this.#runs.keys()) if (first <= runId && runId <= last) this.forget(runId);
+    this.#doubtful = [{ first, last }];
+  }
+
+  restore(): void {
+    for (const [runId, run] of this.#gone) this.#runs.set(runId, run);
+    this.#gone.clear();
+    this.#doubtful = [];
   }
 
   /** The ledger was compacted. */
@@ -417,7 +457,9 @@ class FakeRuns implements RunSource {
   async changesAfter(position: string) {
     const [generation, at] = position.split(':').map(Number);
     if (generation !== this.#generation) return undefined;
-    return { runIds: this.#ledger.slice(at), position: await this.position() };
+    const runIds = this.#ledger.slice(at);
+    const removed = runIds.filter((runId) => this.#removed.has(runId));
+    return { runIds, removed, position: await this.position(), doubtful: this.#doubtful };
   }
 
   async list(): Promise<string[]> {
@@ -431,6 +473,10 @@ class FakeRuns implements RunSource {
   async existing(runIds: readonly string[]): Promise<Set<string>> {
     this.existenceQueries++;
     return new Set(runIds.filter((runId) => this.#runs.has(runId)));
+  }
+
+  async missing(runIds?: readonly string[]): Promise<string[]> {
+    return [...this.#gone.keys()].filter((runId) => runIds?.includes(runId) !== false);
   }
 
   async read(runId: string) {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { verifyAll } from '../../src/core/audit/verify.ts';
-import { verifyLedger } from '../../src/core/audit/verify-ledger.ts';
+import { verifyStore } from '../../src/core/audit/verify.ts';
 import { FileRunStore } from '../../src/core/store-files/file-run-store.ts';
 import { Ledger } from '../../src/core/store-files/ledger.ts';
 import { commandOf } from '../../src/operations/command-forms.ts';
@@ -270,7 +269,8 @@ function assertOneEnvelope({ code, signal, stdout, stderr }: Finished): boolean 
 
 async function assertVerified(project: WorkflowProject, when: string): Promise<void> {
   const store = new FileRunStore(project.runsDir, commandOf);
-  const problems = [...(await verifyAll(store)).flatMap((run) => run.problems), ...verifyLedger(store)];
+  const { runs, ledger } = await verifyStore(store);
+  const problems = [...runs.flatMap((run) => run.problems), ...ledger];
   assert.deepEqual(problems, [], when);
   const entered = new Ledger(project.runsDir).lines();
   const ends = entered.map((line) => JSON.parse(line).events_sha256).filter((hash) => hash !== undefined);

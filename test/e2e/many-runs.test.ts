@@ -32,7 +32,7 @@ describe('two hundred runs at once', () => {
     assert.equal(ledger.length, RUNS);
     assert.deepEqual(new Set(ledger.map(({ run_id }) => run_id)), new Set(ids));
     const { code, data } = await project.envelope(['verify']);
-    assert.deepEqual([code, data?.runs.length, data?.ledger], [0, RUNS, []]);
+    assert.deepEqual([code, data?.counts.runs, data?.runs, data?.ledger], [0, RUNS, [], []]);
     for (const id of ids) assert.deepEqual(processesOf(id), []);
   });
 });

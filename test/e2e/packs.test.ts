@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -478,8 +479,9 @@ describe('clean --pack and its leftovers', () => {
     const [linked, plain] = ids as [string, string];
     symlinkSync('/etc/hostname', project.path('.runs', linked, 'link'));
     for (const more of [['--dry-run'], []]) {
-      const { packed, skipped } = (await project.envelope(['clean', '--pack', '--keep', '0', ...more])).data;
-      assert.deepEqual(packed, [plain]);
+      const { data, meta } = await project.envelope(['clean', '--pack', '--keep', '0', ...more]);
+      const { packed, skipped } = data;
+      assert.deepEqual([packed, meta.count], [[plain], 1]);
       assert.deepEqual(skipped, [{ run_id: linked, reason: 'link is a link, a pipe or a device' }]);
     }
     const rule = await project.envelope(['clean', '--pack']);
@@ -501,8 +503,75 @@ describe('clean --pack and its leftovers', () => {
     truncateSync(project.path('.runs/packs', pack!), 100);
     const { status, detail } = await checkOfPacks();
     assert.deepEqual([status, detail.includes(pack)], ['degraded', true]);
-    const { stderr } = await project.acor(['clean', '--keep', '0']);
-    assert.ok(stderr.includes(`${pack} were left as they are`), stderr);
+    const { meta } = await project.envelope(['clean', '--keep', '0']);
+    assert.ok(String(meta.warnings).includes(`${pack} were left as they are`), String(meta.warnings));
+  });
+
+  it('and every other command report the runs of a pack that is gone, until it is back or the loss is accepted', async () => {
+    using project = new TestProject({ tools: ['quick'], config: WITHOUT_SANDBOX });
+    const keyed = ['run', 'quick', '--idempotency-key', 'once', '--no-stream'];
+    const runId = String((await project.envelope(keyed)).data.run_id);
+    await project.supervisorsExited();
+    await project.envelope(['clean', '--pack', '--keep', '0']);
+    const later = String((await project.envelope(['run', 'quick', '--no-stream'])).data.run_id);
+    await project.supervisorsExited();
+    await project.envelope(['runs']);
+    const [pack] = readdirSync(project.path('.runs/packs'));
+    const [inPlace, elsewhere] = [project.path('.runs/packs', pack!), project.path('kept.pack')];
+    renameSync(inPlace, elsewhere);
+    const forget = 'acor clean --missing --dry-run';
+
+    for (const index of ['as it was', 'made again']) {
+      if (index === 'made again') rmSync(project.path('.runs/index.sqlite'));
+      // A page without the missing run reports it as well.
+      const runs = await project.envelope(['runs', '--limit', '1']);
+      assert.deepEqual(
+        runs.data.runs.map(({ run_id }: { run_id: string }) => run_id),
+        [later],
+      );
+      for (const part of [runId, inPlace, 'from a backup'])
+        assert.ok(String(runs.meta.warnings).includes(part), `${index}: ${runs.meta.warnings}`);
+      assert.ok(runs.meta.next.includes(forget), String(runs.meta.next));
+    }
+    for (const command of [['decisions'], ['cost'], ['insights']])
+      assert.ok(String((await project.envelope(command)).meta.warnings).includes(inPlace), command.join());
+    for (const command of ['show', 'logs', 'wait', 'attach', 'resume', 'verify', 'artifacts', 'replay']) {
+      const { code, error, meta } = await project.envelope([
+        command,
+        runId,
+        ...(command === 'logs' ? ['--limit', '1'] : []),
+      ]);
+      assert.deepEqual([code, error.code, error.details.packs], [1, 'E_INTEGRITY', [inPlace]], command);
+      assert.ok(meta.next.includes(forget), command);
+    }
+    const { data: health } = await project.envelope(['health']);
+    const check = health.checks.find(({ name }: { name: string }) => name === 'store.missing_runs');
+    assert.deepEqual([check?.status, check?.detail.includes(inPlace)], ['degraded', true]);
+    const verified = await project.envelope(['verify']);
+    assert.equal(verified.error.code, 'E_INTEGRITY');
+    assert.ok(verified.error.details.ledger.some(({ path }: { path: string }) => path === inPlace));
+    assert.ok(verified.meta.next.includes(forget), String(verified.meta.next));
+    // The key must not start the call a second time.
+    assert.equal((await project.envelope(keyed)).error?.code, 'E_INTEGRITY');
+
+    renameSync(elsewhere, inPlace);
+    const back = await project.envelope(['runs']);
+    assert.deepEqual([back.data.runs.length, back.meta.warnings], [2, undefined]);
+    assert.equal((await project.envelope(keyed)).data.run_id, runId);
+    assert.equal((await project.envelope(['verify'])).code, 0);
+
+    rmSync(inPlace);
+    for (const [more, isDry] of [
+      [['--dry-run'], true],
+      [[], false],
+    ] as const) {
+      const { data, meta } = await project.envelope(['clean', '--missing', ...more]);
+      assert.deepEqual([data.removed, data.dry_run, meta.count], [[runId], isDry, 1]);
+    }
+    assert.equal((await project.envelope(['verify'])).code, 0);
+    assert.equal((await project.envelope(['runs'])).meta.warnings, undefined);
+    assert.equal((await project.envelope(['show', runId])).error.code, 'E_RUN_NOT_FOUND');
+    assert.notEqual((await project.envelope(keyed)).data.run_id, runId);
   });
 
   it('say so to a caller who resumes a run that is being packed', async () => {

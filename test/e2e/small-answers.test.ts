@@ -79,7 +79,9 @@ describe('what an answer says about how to go on', () => {
     assert.match(shown.stdout, /^why +.*the input is wrong/m);
     const runs = await project.acor(['runs', '--format', 'text'], { env: { COLUMNS: '80' } });
     assert.ok(runs.stdout.includes(project.path('left.sh')), runs.stdout);
-    const verified = await project.acor(['verify', '--format', 'text'], { env: { COLUMNS: '80' } });
+    const verified = await project.acor(['verify', data.run_id, '--format', 'text'], {
+      env: { COLUMNS: '80' },
+    });
     assert.ok(verified.stdout.includes(data.run_id), verified.stdout);
   });
 

@@ -108,7 +108,7 @@ describe(`verify (seed ${SEED})`, () => {
 
   it('reports nothing when nothing was changed', async () => {
     assert.deepEqual(
-      (await verifyAll(store)).map(({ ok, sealed, note }) => [ok, sealed, note]),
+      (await Array.fromAsync(verifyAll(store))).map(({ ok, sealed, note }) => [ok, sealed, note]),
       [...Array.from({ length: 7 }, () => [true, true, null])],
     );
     assert.deepEqual(verifyLedger(store), []);

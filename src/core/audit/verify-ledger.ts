@@ -3,6 +3,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import { Ledger } from '../store-files/ledger.ts';
+import { missingPacks, missingRuns } from '../store-files/missing-runs.ts';
 import { tailOf } from '../store-files/tail.ts';
 import type { EnteredRun } from './entered-runs.ts';
 import type { LedgerChain, LedgerProblem } from './ledger-chain.ts';
@@ -39,13 +40,22 @@ export function verifyLedger(
   { ended, packs, chain }: WholeLedger = readWholeLedger(store),
 ): VerifyProblem[] {
   const problems = [...chain.problems, ...packs.flatMap((pack) => problemsOfPack(pack, chain))];
-  const missing = new Set(ended.filter((runId) => !chain.runs.has(runId)));
+  const unentered = new Set(ended.filter((runId) => !chain.runs.has(runId)));
+  const gone: string[] = [];
   for (const runId of chain.runs.keys()) {
     const found = checkRun(store, runId, chain);
-    if (found === 'missing') missing.add(runId);
+    if (found === 'gone') gone.push(runId);
+    else if (found === 'unentered') unentered.add(runId);
     else if (found !== undefined) problems.push(found);
   }
-  return [...problems, ...[...missing].map((runId) => missingFrom(chain, runId))].map(inLedger);
+  // A run may have been removed since the ledger was read.
+  const missing = missingRuns(store, gone);
+  return [
+    ...problems,
+    ...missingPacks(store, missing).map(packMissing),
+    ...missing.map((runId) => runMissing(chain, runId)),
+    ...[...unentered].map((runId) => endMissing(chain, runId)),
+  ].map(inLedger);
 }
 
 /** A pack is as it should be when its table is one that ACOR has written. */
@@ -63,8 +73,8 @@ export function verifyRunInLedger(store: FileRunStore, runId: string, known?: Le
   return (near.length === 0 ? near : problemsOf(readLedger(new Ledger(store.root), { runId }))).map(inLedger);
 
   function problemsOf(chain: LedgerChain): LedgerProblem[] {
-    const found = chain.runs.has(runId) ? checkRun(store, runId, chain) : isEnded ? 'missing' : undefined;
-    const ofRun = found === 'missing' ? [missingFrom(chain, runId)] : found === undefined ? [] : [found];
+    const found = chain.runs.has(runId) ? checkRun(store, runId, chain) : isEnded ? 'unentered' : undefined;
+    const ofRun = problemsOfRun(chain, runId, found);
     return [...chain.problems.filter(({ run_id }) => run_id === runId || run_id === ''), ...ofRun];
   }
 }
@@ -80,11 +90,23 @@ export function enteredOf(chain: LedgerChain, runId: string): readonly EnteredRu
   return chain.runs.get(runId) ?? [];
 }
 
-function checkRun(
-  store: FileRunStore,
-  runId: string,
-  chain: LedgerChain,
-): LedgerProblem | 'missing' | undefined {
+function problemsOfRun(chain: LedgerChain, runId: string, found: Found): LedgerProblem[] {
+  switch (found) {
+    case undefined:
+      return [];
+    case 'gone':
+      return [runMissing(chain, runId)];
+    case 'unentered':
+      return [endMissing(chain, runId)];
+    default:
+      return [found];
+  }
+}
+
+/** What is wrong with a run: `gone` when it is in the ledger only, `unentered` when its end is not there. */
+type Found = LedgerProblem | 'gone' | 'unentered' | undefined;
+
+function checkRun(store: FileRunStore, runId: string, chain: LedgerChain): Found {
   const { path, line, ...entry } = chain.runs.get(runId)!.at(-1)!;
   const found = (problem: string) => ({ run_id: runId, path, problem, line });
   try {
@@ -95,22 +117,32 @@ function checkRun(
     throw error;
   }
 
-  function compareLog(): LedgerProblem | 'missing' | undefined {
+  function compareLog(): Found {
     using log = logOf(store, runId);
-    if (log === undefined) {
-      if (chain.cleaned.has(runId)) return undefined;
-      return found('the run is in the ledger, but no longer in the store');
-    }
+    if (log === undefined) return chain.cleaned.has(runId) ? undefined : 'gone';
     const end = log.endOfLines(entry.events) ?? log.size;
     const isAsEntered = log.sha256(end) === entry.sha256;
     // A resumed run gets another ledger line when it ends; until then its log is longer than its last line records.
     if (isAsEntered && (end === log.size || !hasEnded(store, runId))) return undefined;
-    if (isAsEntered && endsWithAnEnd(store, runId)) return 'missing';
+    if (isAsEntered && endsWithAnEnd(store, runId)) return 'unentered';
     return found('the event log is not the one that was entered when the run ended');
   }
 }
 
-function missingFrom({ end }: LedgerChain, run_id: string): LedgerProblem {
+function packMissing(path: string): LedgerProblem {
+  return {
+    run_id: '',
+    path,
+    problem: 'this pack is gone; it may have held the runs that are no longer in the store',
+  };
+}
+
+function runMissing(chain: LedgerChain, run_id: string): LedgerProblem {
+  const { path, line } = chain.runs.get(run_id)!.at(-1)!;
+  return { run_id, path, problem: 'the run is in the ledger, but no longer in the store', line };
+}
+
+function endMissing({ end }: LedgerChain, run_id: string): LedgerProblem {
   const problem = 'the run has ended, but its end is not in the ledger: the line was removed';
   return { run_id, path: end.path, problem, line: end.line + 1, from: end.at, to: end.at };
 }

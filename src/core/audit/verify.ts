@@ -39,23 +39,27 @@ export interface VerifiedRun {
   problems: VerifyProblem[];
 }
 
-/** Shared by all runs without a problem, which may be many. */
-const NO_PROBLEMS: VerifyProblem[] = [];
+/** A store that was damaged as a whole has a problem in every run. */
+const MOST_LISTED = 1_000;
 
 /** A live run may grow all the time. */
 const MOST_ROUNDS = 5;
 
 /** Verifies one run, and what the ledger has of it: the cost does not grow with the number of runs. */
-export async function verifyOne(
-  store: FileRunStore,
-  runId: string,
-): Promise<{ runs: VerifiedRun[]; ledger: VerifyProblem[] }> {
+export async function verifyOne(store: FileRunStore, runId: string): Promise<VerifiedStore> {
   let chain: LedgerChain | undefined;
   const run = await verifyRun(store, runId, (timesMs) => {
     chain = ledgerOf(store, runId, timesMs);
     return enteredOf(chain, runId);
   });
-  return { runs: [run], ledger: verifyRunInLedger(store, runId, chain) };
+  const ledger = verifyRunInLedger(store, runId, chain);
+  const { sealed, events, artifacts } = run;
+  const problems = run.problems.length + ledger.length;
+  return {
+    runs: [run],
+    ledger,
+    counts: { runs: 1, sealed: sealed ? 1 : 0, events, artifacts, problems },
+  };
 }
 
 /**
@@ -172,37 +176,61 @@ async function verifyNow(
     sealed_events: log.sealedEvents,
     artifacts: artifacts.length,
     note: noteOn(record, log, isLive(store, runId)),
-    problems: problems.length === 0 ? NO_PROBLEMS : problems,
+    problems,
   };
 }
 
-/** Verifies all runs and the ledger, which is read once. */
-export async function verifyStore(
-  store: FileRunStore,
-): Promise<{ runs: VerifiedRun[]; ledger: VerifyProblem[] }> {
+/** What was verified in a whole store. */
+export interface VerifiedStore {
+  /** The runs with a problem or a note, `MOST_LISTED` at most. */
+  runs: VerifiedRun[];
+  /** `MOST_LISTED` at most. */
+  ledger: VerifyProblem[];
+  /** Of all runs that were verified, and of the ledger. */
+  counts: VerifiedCounts;
+}
+
+export interface VerifiedCounts {
+  runs: number;
+  sealed: number;
+  events: number;
+  artifacts: number;
+  problems: number;
+}
+
+/** Verifies all runs and the ledger, which is read once. The result does not grow with the number of runs. */
+export async function verifyStore(store: FileRunStore): Promise<VerifiedStore> {
   const { chain, ...before } = readWholeLedger(store);
   // First what compares logs with the ledger as they are now: a run may be resumed meanwhile.
   const ledger = verifyLedger(store, { ...before, chain });
-  return { runs: await verifyAll(store, chain), ledger };
+  const runs: VerifiedRun[] = [];
+  const counts = { runs: 0, sealed: 0, events: 0, artifacts: 0, problems: ledger.length };
+  for await (const run of verifyAll(store, chain)) {
+    counts.runs++;
+    counts.sealed += run.sealed ? 1 : 0;
+    counts.events += run.events;
+    counts.artifacts += run.artifacts;
+    counts.problems += run.problems.length;
+    if ((!run.ok || run.note !== null) && runs.length < MOST_LISTED) runs.push(run);
+  }
+  return { runs, ledger: ledger.slice(0, MOST_LISTED), counts };
 }
 
 /**
  * Checks every run that is not live; a run that cannot be read is a problem like any other. The chain gives up each run that was checked.
  * Between two runs signals get their turn.
  */
-export async function verifyAll(
+export async function* verifyAll(
   store: FileRunStore,
   { runs }: LedgerChain = readLedger(new Ledger(store.root)),
-): Promise<VerifiedRun[]> {
-  const verified: VerifiedRun[] = [];
+): AsyncGenerator<VerifiedRun> {
   const later = new LaterRecords(store);
   for (const runId of store.listNow()) {
     await nextTurn();
     const run = await verifyOrReport(store, runId, () => runs.get(runId) ?? [], later);
-    if (run !== undefined) verified.push(run);
+    if (run !== undefined) yield run;
     runs.delete(runId);
   }
-  return verified;
 }
 
 /** Undefined for a run that is live or never began. */

@@ -10,10 +10,11 @@ import { openRunIndex } from './open-run-index.ts';
 
 const EMPTY: RunSource = {
   position: async () => 'p',
-  changesAfter: async () => ({ runIds: [], position: 'p' }),
+  changesAfter: async () => ({ runIds: [], removed: [], position: 'p' }),
   list: async () => [],
   unended: async () => [],
   existing: async (runIds) => new Set(runIds),
+  missing: async () => [],
   read: async () => undefined,
   questions: async () => [],
 };

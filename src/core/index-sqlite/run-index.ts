@@ -2,6 +2,7 @@ import {
   type CostCount,
   DURATION_BOUNDS_S,
   type FoundRuns,
+  type IdRange,
   type IndexedQuestion,
   type IndexedRun,
   type RunCount,
@@ -10,10 +11,11 @@ import {
   type RunQuestions,
   type RunSource,
 } from '../ports/run-index.ts';
-import { type IndexChanges, readChanges } from '../store-memory/index-changes.ts';
+import { type IndexChanges, missingOf, readChanges } from '../store-memory/index-changes.ts';
 import type { Sqlite, SqlRow } from './sqlite.ts';
 import {
   costsOf,
+  putMissing,
   putRun,
   removeAllRuns,
   removeRun,
@@ -51,9 +53,11 @@ export class SqliteRunIndex implements RunIndex {
         const existing = await this.#source.existing(runIds);
         const gone = runIds.filter((runId) => !existing.has(runId));
         if (gone.length === 0) return { runs: rows.map(runOf), total };
-        // Their folders were removed by hand.
+        // Another program removed their files, or ACOR did since the update.
+        const missing = await missingOf(this.#source, gone);
         this.#inTransaction(() => {
           for (const runId of gone) removeRun(this.#sqlite, runId);
+          for (const runId of missing) putMissing(this.#sqlite, runId);
         });
       }
     });
@@ -94,6 +98,10 @@ export class SqliteRunIndex implements RunIndex {
   costs(of: { day?: string; parent?: string } = {}): Promise<CostCount[]> {
     const { sql, values } = costsOf(of);
     return this.#upToDate(async () => this.#sqlite.all(sql, ...values) as unknown as CostCount[]);
+  }
+
+  missing(): Promise<string[]> {
+    return this.#upToDate(async () => this.#missing());
   }
 
   close(): void {
@@ -142,7 +150,12 @@ export class SqliteRunIndex implements RunIndex {
     for (;;) {
       const position = this.#position();
       const unended = this.#unendedRows().map(({ run_id }) => String(run_id));
-      const changes = await readChanges(this.#source, position, unended);
+      const changes = await readChanges(this.#source, {
+        position,
+        unended,
+        missing: this.#missing(),
+        idsIn: (range) => this.#idsIn(range),
+      });
       if (changes.position === position && changes.changed.length === 0 && changes.removed.length === 0)
         return;
       if (this.#write(changes, position)) return;
@@ -150,12 +163,16 @@ export class SqliteRunIndex implements RunIndex {
   }
 
   /** False when another process has written since the position was read. */
-  #write({ isWhole, changed, removed, position }: IndexChanges, before: string | undefined): boolean {
+  #write(
+    { isWhole, changed, removed, missing, position }: IndexChanges,
+    before: string | undefined,
+  ): boolean {
     return this.#inTransaction(() => {
       if (this.#position() !== before) return false;
       if (isWhole) removeAllRuns(this.#sqlite);
       for (const run of changed) putRun(this.#sqlite, run);
       for (const runId of removed) removeRun(this.#sqlite, runId);
+      for (const runId of missing) putMissing(this.#sqlite, runId);
       this.#sqlite.exec('DELETE FROM position');
       this.#sqlite.run('INSERT INTO position VALUES (?)', position);
       return true;
@@ -211,6 +228,15 @@ export class SqliteRunIndex implements RunIndex {
   #position(): string | undefined {
     const [row] = this.#sqlite.all('SELECT value FROM position');
     return row === undefined ? undefined : String(row.value);
+  }
+
+  #missing(): string[] {
+    return this.#sqlite.all('SELECT run_id FROM missing ORDER BY run_id').map(({ run_id }) => String(run_id));
+  }
+
+  #idsIn({ first, last }: IdRange): string[] {
+    const rows = this.#sqlite.all('SELECT run_id FROM runs WHERE run_id >= ? AND run_id <= ?', first, last);
+    return rows.map(({ run_id }) => String(run_id));
   }
 
   #unendedRows(): SqlRow[] {

@@ -3,12 +3,12 @@ import { isUnended } from '../store-memory/index-changes.ts';
 import type { Sqlite, SqlRow, SqlValue } from './sqlite.ts';
 
 /** A file of another version is made again. */
-export const TABLES_VERSION = 5;
+export const TABLES_VERSION = 6;
 
 /**
  * `runs` holds what queries filter by, so that a filter which no index serves reads little. `texts` holds the same and the text in which
  * queries look: without rowids and without a join, SQLite reads it in the order of the answer, and stops at a full page. What is shown of
- * a run is in `details`, and what it cost in `costs`, which most runs are not in. `position` has one row at most: how far the ledger was read. `questions` is null until they were asked for.
+ * a run is in `details`, and what it cost in `costs`, which most runs are not in. `missing` names the runs whose files another program removed. `position` has one row at most: how far the ledger was read. `questions` is null until they were asked for.
  */
 export const TABLES = `
 CREATE TABLE position (value TEXT NOT NULL);
@@ -36,13 +36,15 @@ CREATE TABLE texts (
   run_id TEXT PRIMARY KEY, tool TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, caller TEXT, parent TEXT, created_ms INTEGER NOT NULL,
   text TEXT NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE missing (run_id TEXT PRIMARY KEY) WITHOUT ROWID;
 PRAGMA user_version = ${TABLES_VERSION};
 `;
 
-const OF_RUNS = ['runs', 'details', 'texts', 'costs'];
+const OF_RUNS = ['runs', 'details', 'texts', 'costs', 'missing'];
 
 export function putRun(sqlite: Sqlite, source: SourceRun): void {
   const { run, text, mayHaveAsked } = source;
+  sqlite.run('DELETE FROM missing WHERE run_id = ?', run.run_id);
   const unended = isUnended(source);
   const createdMs = Date.parse(run.created_at);
   const parent = run.parent?.run_id ?? null;
@@ -97,6 +99,10 @@ function putCost(sqlite: Sqlite, { run, cost, cost_usd }: SourceRun): void {
     cost.cache_read_tokens,
     cost.output_tokens,
   );
+}
+
+export function putMissing(sqlite: Sqlite, runId: string): void {
+  sqlite.run('INSERT OR IGNORE INTO missing VALUES (?)', runId);
 }
 
 /** The query of what runs have cost, and the values in it. */

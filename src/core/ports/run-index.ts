@@ -107,15 +107,33 @@ export interface RunIndex {
   counts(): Promise<RunCount[]>;
   /** What ended runs have cost: on a day, or as children of a run; all of them without a filter. */
   costs(of?: { day?: string; parent?: string }): Promise<CostCount[]>;
+  /** The runs that ended, were not removed, and are gone all the same: another program removed them from the store. Sorted. */
+  missing(): Promise<string[]>;
   /** Why the index was rebuilt, or exists in memory only; undefined when it is in order. */
   readonly warning: string | undefined;
   close(): void;
 }
 
+export interface SourceChanges {
+  /** The runs that ended or were removed. */
+  runIds: string[];
+  /** Those of them that were removed. */
+  removed: string[];
+  /** Of the runs from one id to another, some may be gone: a file that held them is. */
+  doubtful?: IdRange[];
+  position: string;
+}
+
+/** Both ids are part of the range. */
+export interface IdRange {
+  first: string;
+  last: string;
+}
+
 /** The source of the runs from which an index is built. */
 export interface RunSource {
-  /** The runs that ended or were removed after a position, and the new position; undefined when the position is no longer valid. */
-  changesAfter(position: string): Promise<{ runIds: string[]; position: string } | undefined>;
+  /** What changed after a position; undefined when the position is no longer valid. */
+  changesAfter(position: string): Promise<SourceChanges | undefined>;
   /** The current position: after all ended and removed runs. */
   position(): Promise<string>;
   /** All runs. */
@@ -126,6 +144,8 @@ export interface RunSource {
   read(runId: string): Promise<SourceRun | undefined>;
   /** Those of these runs that exist in the store. An index asks once for all runs that a query has found. */
   existing(runIds: readonly string[]): Promise<Set<string>>;
+  /** The runs that ended, were not removed, and are gone all the same; or those of these runs that are. */
+  missing(runIds?: readonly string[]): Promise<string[]>;
   questions(runId: string): Promise<IndexedQuestion[]>;
 }
 

@@ -18,7 +18,8 @@ export async function isStage({ parent }: Pick<RunRecord, 'parent'>, store: Read
   try {
     return (await store.read(parent.run_id)).kind === 'pipe';
   } catch (error) {
-    if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return false;
-    throw error;
+    if (!(error instanceof AcorError)) throw error;
+    // Nothing says that a parent that is missing or damaged was no pipe.
+    return error.code !== 'E_RUN_NOT_FOUND';
   }
 }

@@ -139,7 +139,7 @@ export class FileRunStore implements RunStore {
   /** `read` without a promise, for code of this store that reads many runs. */
   readNow(runId: string): RunRecord {
     using file = this.#open(runId, METADATA, 'read the record of the run');
-    if (file === undefined) throw runNotFound(runId, this.root, this.listNow());
+    if (file === undefined) throw runNotFound(runId, this);
     const text = bytesOf(file).toString('utf8');
     try {
       const record: RunRecord = JSON.parse(text);
@@ -182,7 +182,13 @@ export class FileRunStore implements RunStore {
   /** Loaded late, because most runs have no key. */
   async #keys(): Promise<IdempotencyKeys> {
     const { IdempotencyKeys } = await import('./idempotency-keys.ts');
-    return new IdempotencyKeys(this.root, (runId) => this.files.has(runId));
+    return new IdempotencyKeys(this.root, (runId) => {
+      if (this.files.has(runId)) return true;
+      // Another program removed the run: its key must not start the call a second time.
+      const error = runNotFound(runId, this);
+      if (error.code === 'E_INTEGRITY') throw error;
+      return false;
+    });
   }
 
   async *follow(runId: string, options: FollowOptions): AsyncGenerator<Uint8Array> {

@@ -23,13 +23,13 @@ export function positionOf(ledger: Ledger): string {
 }
 
 /**
- * The runs of which a ledger says something after a position, and the position after that. Undefined when the place is gone: the
+ * The runs of which a ledger says something after a position, those that were removed last, and the position after that. Undefined when the place is gone: the
  * segments were compacted, or the ledger is another one.
  */
 export function changesAfter(
   ledger: Ledger,
   position: string,
-): { runIds: string[]; position: string } | undefined {
+): { runIds: string[]; removed: string[]; position: string } | undefined {
   const from = parseObject(position) as LedgerPosition | undefined;
   if (from === undefined) return undefined;
   return ledger.read((sealed, open) => {
@@ -38,12 +38,13 @@ export function changesAfter(
     if (from.segment > openSegment || later.some(({ isCompacted }) => isCompacted)) return undefined;
     const at = { ...from };
     const runIds = new Set<string>();
+    const removed = new Set<string>();
     const isRead =
       later.every(({ first, path }) => read(first, statSync(path).size, (offset) => linesOf(path, offset))) &&
       read(openSegment, open === undefined ? 0 : fstatSync(open).size, (offset) =>
         open === undefined ? [] : linesOfOpen(open, offset),
       );
-    return isRead ? { runIds: [...runIds], position: textOf(at) } : undefined;
+    return isRead ? { runIds: [...runIds], removed: [...removed], position: textOf(at) } : undefined;
 
     /** False when what was read before is not in this file any more. */
     function read(segment: number, size: number, lines: (offset: number) => Iterable<FileLine>): boolean {
@@ -53,7 +54,12 @@ export function changesAfter(
         if (!hasEnd) break;
         const entry = parseObject(text.toString('utf8'));
         if (entry?.prev !== at.prev) return false;
-        if (entry.type === 'run' || entry.type === 'cleaned') runIds.add(String(entry.run_id));
+        if (entry.type === 'run' || entry.type === 'cleaned') {
+          const runId = String(entry.run_id);
+          runIds.add(runId);
+          if (entry.type === 'cleaned') removed.add(runId);
+          else removed.delete(runId);
+        }
         at.offset = to;
         at.prev = sha256(text);
       }

@@ -57,22 +57,25 @@ export class Ledger {
 
   /** All lines, without their ends. A last line without an end was never acknowledged and is left out. */
   lines(): string[] {
-    return this.read((sealed, open) =>
-      [...sealed.map(({ path }) => linesOf(path)), open === undefined ? [] : linesOfOpen(open)].flatMap(
-        (lines) => [...lines].flatMap(({ text, hasEnd }) => (hasEnd ? [text.toString('utf8')] : [])),
-      ),
-    );
+    return this.scan((lines) => Array.from(lines, (line) => line.toString('utf8')));
   }
 
   /** Whether an end of a run is entered: the hash of its whole log. Reads only what was entered since the run was made. */
   has(runId: string, eventsSha256: string): boolean {
     const isIt = ({ text, hasEnd }: FileLine) =>
       hasEnd && text.includes(`"${runId}"`) && text.includes(`"${eventsSha256}"`);
-    const madeMs = timeOfRunId(runId) - CLOCK_SLACK_MS;
+    return this.read(
+      (sealed, open) =>
+        (open !== undefined && someOf(linesOfOpen(open), isIt)) ||
+        filesSince(runId, sealed).some(({ path }) => someOf(linesOf(path), isIt)),
+    );
+  }
+
+  /** What `use` makes of the lines, oldest first; with a run, of those since it was made. It is called again when the files change meanwhile. */
+  scan<T>(use: (lines: Iterable<Buffer>) => T, sinceRunId?: string): T {
     return this.read((sealed, open) => {
-      if (open !== undefined && someOf(linesOfOpen(open), isIt)) return true;
-      const first = sealed.findLastIndex((file) => beginOf(file) <= madeMs);
-      return sealed.slice(Math.max(0, first)).some(({ path }) => someOf(linesOf(path), isIt));
+      const files = sinceRunId === undefined ? sealed : filesSince(sinceRunId, sealed);
+      return use(textsOf(files, open));
     });
   }
 
@@ -157,6 +160,23 @@ export class Ledger {
     if (before === undefined) return { prev: GENESIS, entries: [] };
     return { prev: hashAtEndOf(before), entries: [{ type: 'segment', segment: before.last + 1 }] };
   }
+}
+
+/** The sealed files that may have a line about a run. */
+function filesSince(runId: string, sealed: readonly SealedFile[]): readonly SealedFile[] {
+  const madeMs = timeOfRunId(runId) - CLOCK_SLACK_MS;
+  return sealed.slice(
+    Math.max(
+      0,
+      sealed.findLastIndex((file) => beginOf(file) <= madeMs),
+    ),
+  );
+}
+
+function* textsOf(files: readonly SealedFile[], open: number | undefined): Generator<Buffer> {
+  for (const { path } of files) for (const { text, hasEnd } of linesOf(path)) if (hasEnd) yield text;
+  if (open === undefined) return;
+  for (const { text, hasEnd } of linesOfOpen(open)) if (hasEnd) yield text;
 }
 
 function someOf(lines: Iterable<FileLine>, isIt: (line: FileLine) => boolean): boolean {

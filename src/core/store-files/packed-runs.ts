@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode } from '../../util/error-code.ts';
+import type { IdRange } from '../ports/run-index.ts';
 import { identityOf, PackTable } from './pack-table.ts';
 import type { FoundRun } from './packed-file.ts';
 import { storageError } from './storage-error.ts';
@@ -50,6 +51,11 @@ export class PackedRuns {
     const { found, damage } = this.#findIn(this.#names, runId);
     if (found === undefined && damage !== undefined) throw damage;
     return found;
+  }
+
+  /** The file names of the packs. */
+  names(): string[] {
+    return this.#list().map(({ path }) => basename(path));
   }
 
   /** The ids of all runs in packs that can be read. */
@@ -114,12 +120,19 @@ export class PackedRuns {
       throw storageError(error, 'list the packs', this.folder);
     }
     const packs = names.flatMap((name) => {
-      const [, number, first, last] = NAME.exec(name) ?? [];
-      if (first === undefined || last === undefined) return [];
-      return [{ path: join(this.folder, name), number: Number(number), first, last }];
+      const ids = idsOfName(name);
+      return ids === undefined
+        ? []
+        : [{ path: join(this.folder, name), number: Number.parseInt(name, 10), ...ids }];
     });
     return packs.sort((a, b) => b.number - a.number);
   }
+}
+
+/** The first and the last id that a pack of this name was made with; undefined for another name. */
+export function idsOfName(name: string): IdRange | undefined {
+  const [, , first, last] = NAME.exec(name) ?? [];
+  return first === undefined || last === undefined ? undefined : { first, last };
 }
 
 function readTable(path: string, identity: string): Known | undefined {

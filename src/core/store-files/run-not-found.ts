@@ -1,20 +1,24 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { LIST_RUNS, showRun } from '../../protocol/next-steps.ts';
+import { FORGET_MISSING_RUNS, LIST_RUNS, showRun, VERIFY } from '../../protocol/next-steps.ts';
 import { editDistance } from '../../util/nearest.ts';
+import type { FileRuns } from './claim-runs.ts';
+import { missingPacks, missingRuns } from './missing-runs.ts';
 
 const LEAST_BEGINNING = 'r-'.length + 2;
 const MAX_SLIPS = 2;
 const SHOWN = 3;
 
 /**
- * E_RUN_NOT_FOUND, with the run ids that the caller probably meant. A prefix is never accepted as a run id, even when it is unique: ids
+ * E_INTEGRITY for a run whose files another program has removed. Otherwise E_RUN_NOT_FOUND, with the run ids that the caller probably meant. A prefix is never accepted as a run id, even when it is unique: ids
  * begin with the time, so a prefix that matches one run now may match two runs a moment later.
  */
-export function runNotFound(runId: string, root: string, ids: readonly string[]): AcorError {
+export function runNotFound(runId: string, store: Pick<FileRuns, 'root' | 'files' | 'listNow'>): AcorError {
+  const { root } = store;
   if (hasEvents(join(root, runId))) return recordMissing(runId, root);
-  const others = ids.filter((id) => id !== runId);
+  if (missingRuns(store, [runId]).length > 0) return runMissing(runId, store);
+  const others = store.listNow().filter((id) => id !== runId);
   const nearest = nearRuns(runId, others);
   const hint = nearest.length === 0 ? 'List the runs.' : `Did you mean ${nearest.join(' or ')}?`;
   return new AcorError('E_RUN_NOT_FOUND', `run ${runId} not found in ${root}`, {
@@ -39,6 +43,24 @@ function recordMissing(runId: string, root: string): AcorError {
     {
       hint: `Restore the file from a backup, or remove the folder ${folder}. The events of the run are in events.jsonl there.`,
       next: [LIST_RUNS],
+    },
+  );
+}
+
+/** The ledger has the end of the run, and ACOR has not removed it. */
+function runMissing(runId: string, store: Pick<FileRuns, 'root' | 'files' | 'listNow'>): AcorError {
+  const packs = missingPacks(store, [runId]);
+  const what =
+    packs.length === 0
+      ? `its folder ${join(store.root, runId)} is gone`
+      : `it has no folder, and the pack ${packs.join(', ')} is gone`;
+  return new AcorError(
+    'E_INTEGRITY',
+    `run ${runId} is missing: it has ended and ACOR did not remove it, but ${what}`,
+    {
+      hint: 'Restore the files from a backup. If there is none, enter the missing runs as removed.',
+      details: { run: runId, packs },
+      next: [FORGET_MISSING_RUNS, VERIFY],
     },
   );
 }

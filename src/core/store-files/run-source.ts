@@ -1,9 +1,12 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
+import { parseObject } from '../../util/parse-object.ts';
 import type { IndexedQuestion, RunSource, SourceRun } from '../ports/run-index.ts';
 import { costOf } from './cost-of-run.ts';
 import type { FileRunStore } from './file-run-store.ts';
 import { Ledger } from './ledger.ts';
 import { changesAfter, positionOf } from './ledger-changes.ts';
+import { missingRuns } from './missing-runs.ts';
+import { idsOfName } from './packed-runs.ts';
 
 /** So much of a run's arguments and message can be searched. */
 const MAX_TEXT_CHARS = 4_000;
@@ -18,12 +21,23 @@ export function fileRunSource(
   },
 ): RunSource {
   const ledger = new Ledger(store.root);
+  // A pack that is gone next time may have been removed by another program, of which the ledger says nothing.
+  const withPacks = (position: string) =>
+    JSON.stringify({ ...JSON.parse(position), packs: store.files.packed.names() });
   return {
-    position: async () => positionOf(ledger),
-    changesAfter: async (position) => changesAfter(ledger, position),
+    position: async () => withPacks(positionOf(ledger)),
+    changesAfter: async (position) => {
+      const changes = changesAfter(ledger, position);
+      if (changes === undefined) return undefined;
+      const names = new Set(store.files.packed.names());
+      const gone = packsIn(position).filter((name) => !names.has(name));
+      const doubtful = gone.flatMap((name) => idsOfName(name) ?? []);
+      return { ...changes, doubtful, position: withPacks(changes.position) };
+    },
     list: async () => store.listNow(),
     unended: async () => (await store.leases.list()).map(({ runId }) => runId),
     existing: async (runIds) => new Set(runIds.filter((runId) => store.files.has(runId))),
+    missing: async (runIds) => missingRuns(store, runIds),
     async read(runId) {
       try {
         return sourceRunOf(await reading.run(runId));
@@ -34,6 +48,11 @@ export function fileRunSource(
     },
     questions: reading.questions,
   };
+}
+
+function packsIn(position: string): string[] {
+  const packs = parseObject(position)?.packs;
+  return Array.isArray(packs) ? packs.map(String) : [];
 }
 
 function sourceRunOf(record: RunRecord): SourceRun {

@@ -12,7 +12,7 @@ import {
   type RunSource,
   type SourceRun,
 } from '../ports/run-index.ts';
-import { isUnended, readChanges } from './index-changes.ts';
+import { isUnended, missingOf, readChanges } from './index-changes.ts';
 
 const NO_COST = {
   runs: 0,
@@ -30,6 +30,7 @@ export class MemoryRunIndex implements RunIndex {
   readonly #runs = new Map<string, SourceRun>();
   /** A cache of the questions of ended runs. */
   readonly #questions = new Map<string, IndexedQuestion[]>();
+  readonly #missing = new Set<string>();
   #position: string | undefined;
   #refreshing: Promise<void> | undefined;
 
@@ -41,7 +42,11 @@ export class MemoryRunIndex implements RunIndex {
   async query(query: RunQuery): Promise<FoundRuns> {
     await this.#refresh();
     const matching = this.#sorted().filter((each) => matches(each, query));
-    const existing = await this.#source.existing(matching.map(({ run }) => run.run_id));
+    const runIds = matching.map(({ run }) => run.run_id);
+    const existing = await this.#source.existing(runIds);
+    const gone = runIds.filter((runId) => !existing.has(runId));
+    for (const runId of gone) this.#runs.delete(runId);
+    for (const runId of await missingOf(this.#source, gone)) this.#missing.add(runId);
     const found = matching.filter(({ run }) => existing.has(run.run_id));
     if (query.order !== 'oldest') found.reverse();
     const from = query.offset ?? 0;
@@ -113,6 +118,11 @@ export class MemoryRunIndex implements RunIndex {
     return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count);
   }
 
+  async missing(): Promise<string[]> {
+    await this.#refresh();
+    return [...this.#missing].sort();
+  }
+
   close(): void {}
 
   async #questionsOf({ run_id, state }: IndexedRun): Promise<IndexedQuestion[]> {
@@ -135,11 +145,23 @@ export class MemoryRunIndex implements RunIndex {
 
   async #update(): Promise<void> {
     const unended = [...this.#runs.values()].filter(isUnended).map(({ run }) => run.run_id);
-    const { isWhole, changed, removed, position } = await readChanges(this.#source, this.#position, unended);
-    if (isWhole) this.#runs.clear();
+    const { isWhole, changed, removed, missing, position } = await readChanges(this.#source, {
+      position: this.#position,
+      unended,
+      missing: [...this.#missing],
+      idsIn: ({ first, last }) => [...this.#runs.keys()].filter((runId) => first <= runId && runId <= last),
+    });
+    if (isWhole) {
+      this.#runs.clear();
+      this.#missing.clear();
+    }
     for (const each of changed) this.#runs.set(each.run.run_id, each);
     for (const runId of removed) this.#runs.delete(runId);
-    for (const runId of [...removed, ...changed.map(({ run }) => run.run_id)]) this.#questions.delete(runId);
+    for (const runId of [...removed, ...changed.map(({ run }) => run.run_id)]) {
+      this.#questions.delete(runId);
+      this.#missing.delete(runId);
+    }
+    for (const runId of missing) this.#missing.add(runId);
     this.#position = position;
   }
 }

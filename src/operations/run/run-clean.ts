@@ -3,6 +3,7 @@ import { AppError } from '../../compose/app-error.ts';
 import { shortenLedger } from '../../core/audit/shorten-ledger.ts';
 import { whyKept } from '../../core/review/undecided.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
+import { forgetMissingRuns, missingRuns } from '../../core/store-files/missing-runs.ts';
 import { packRuns, selectPackable, whyNotPacked } from '../../core/store-files/pack-runs.ts';
 import { type RetentionRule, removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
 import { diffRun, discardRun, PREVIEW_CLEAN, PREVIEW_PACK } from '../../protocol/next-steps.ts';
@@ -35,6 +36,10 @@ export const runClean = acorOperation({
       .boolean()
       .default(false)
       .describe('Pack the runs into few files instead of removing them; every command still reads them.'),
+    missing: z
+      .boolean()
+      .default(false)
+      .describe('Take the runs whose files another program removed, and enter them as removed.'),
     dry_run: z.boolean().default(false).describe('Show what would be removed or packed, and change nothing.'),
   }),
   output: z.object({
@@ -51,6 +56,7 @@ export const runClean = acorOperation({
   moreExamples: ['acor clean --older-than 30d', 'acor clean --pack --older-than 7'],
   async run(input, ctx) {
     const { store, config } = await ctx.app.project();
+    if (input.missing) return forgetMissing(store, input);
     // The rule of the project applies where the caller gives none.
     const keep = input.keep ?? (input.older_than === undefined ? config.config.storage.keep : undefined);
     if (keep === undefined && input.older_than === undefined) throw needsRule(store, input.pack);
@@ -62,17 +68,42 @@ export const runClean = acorOperation({
     const changed = input.pack
       ? { removed: [], ...(await pack(store, rule, input.dry_run)) }
       : { packed: [], ...(await remove(store, rule, input.dry_run)) };
-    for (const { path, damage } of store.files.packed.tables())
-      if (damage !== undefined)
-        ctx.note(`acor: the runs in ${path} were left as they are: ${damage.message}. ${damage.hint ?? ''}`);
+    const warnings = Array.from(store.files.packed.tables()).flatMap(({ path, damage }) =>
+      damage === undefined
+        ? []
+        : [`the runs in ${path} were left as they are: ${damage.message}. ${damage.hint ?? ''}`],
+    );
     const kept = total - changed.removed.length;
     const undecided = changed.skipped.find(
       ({ run_id, reason }) => whyKept(store.layout(run_id).dir) === reason,
     );
     const next = undecided === undefined ? [] : [diffRun(undecided.run_id), discardRun(undecided.run_id)];
-    return { kind: 'data', data: { ...changed, dry_run: input.dry_run, kept }, next };
+    return {
+      kind: 'data',
+      data: { ...changed, dry_run: input.dry_run, kept },
+      ...(input.pack && { list: 'packed' }),
+      warnings,
+      next,
+    };
   },
 });
+
+type RuleInput = { keep?: number | undefined; older_than?: number | undefined };
+
+/** They count as removed from then on, so that no command reports them again. */
+async function forgetMissing(
+  store: FileRunStore,
+  { keep, older_than, pack, dry_run }: RuleInput & { pack: boolean; dry_run: boolean },
+) {
+  if (keep !== undefined || older_than !== undefined || pack)
+    throw new AppError('E_USAGE', '--missing takes no other rule', {
+      hint: 'Run clean --missing by itself, and clean with the other rule after it.',
+    });
+  const removed = dry_run ? missingRuns(store) : await forgetMissingRuns(store);
+  if (removed.length > 0 && !dry_run) await shortenLedger(store);
+  const data = { removed, packed: [], skipped: [], dry_run, kept: store.listNow().length };
+  return { kind: 'data' as const, data };
+}
 
 /** Says with numbers what the usual rules would do. */
 function needsRule(store: FileRunStore, packs: boolean): AppError {

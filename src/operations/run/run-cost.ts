@@ -3,6 +3,7 @@ import { PRICE_PACKAGE } from '../../core/cost/price-table.ts';
 import { rounded } from '../../core/cost/run-spending.ts';
 import type { CostCount } from '../../core/ports/run-index.ts';
 import { acorOperation } from '../define.ts';
+import { warningsOf } from './missing-words.ts';
 
 const GROUPS = ['tool', 'task', 'caller', 'day'] as const;
 
@@ -42,7 +43,6 @@ export const runCost = acorOperation({
     const { index: openIndex, store, config } = await ctx.app.project();
     const index = await openIndex();
     const counts = [...(await index.costs()), ...(await store.removedCosts())];
-    if (index.warning !== undefined) ctx.note(index.warning);
     const today = new Date().toISOString().slice(0, 10);
     const costs = grouped(counts, by);
     if (costs.some(({ unpriced_runs }) => unpriced_runs > 0)) ctx.note(UNPRICED);
@@ -54,6 +54,7 @@ export const runCost = acorOperation({
         today_usd: sumOf(counts.filter(({ day }) => day === today)) ?? 0,
         day_limit_usd: config.config.budget.max_day_cost_usd ?? null,
       },
+      warnings: await warningsOf(index, store),
     };
   },
 });

@@ -6,6 +6,7 @@ import { summariseLog } from '../../core/run/read-log.ts';
 import { waitingBelow } from '../../core/supervision/follow-run.ts';
 import { AUDIENCES, audienceOf } from '../../protocol/v1/wire.ts';
 import { acorOperation } from '../define.ts';
+import { warningsOf } from './missing-words.ts';
 
 /** What an answer must fit, and what happens without one. */
 const question = z.object({
@@ -74,11 +75,11 @@ export const runDecisions = acorOperation({
           ),
         ),
       );
-      return answer([...own, ...asked.flat()], cancelIn((await summariseLog(project.store, input.run)).end));
+      const { end } = await summariseLog(project.store, input.run);
+      return answer([...own, ...asked.flat()], { cancelled: cancelIn(end) });
     }
     const index = await project.index();
     const runs = await index.questions({ isOpen: input.open });
-    if (index.warning !== undefined) ctx.note(index.warning);
     // The log of a parent run repeats the questions of its children: list each one once, with the child.
     return answer(
       runs.flatMap(({ run, questions }) =>
@@ -86,11 +87,15 @@ export const runDecisions = acorOperation({
           .filter(({ askedBy }) => askedBy === undefined)
           .map((question) => decisionOf(run.run_id, run.tool, question)),
       ),
+      { warnings: await warningsOf(index, project.store) },
     );
 
-    function answer(decisions: Decision[], cancelled?: { by: string; reason: string | null; at: string }) {
+    function answer(
+      decisions: Decision[],
+      { cancelled, warnings = [] }: { cancelled?: ReturnType<typeof cancelIn>; warnings?: string[] },
+    ) {
       const shown = input.open ? decisions.filter(({ state }) => state === 'open') : decisions;
-      return { kind: 'data' as const, data: { decisions: shown, ...(cancelled && { cancelled }) } };
+      return { kind: 'data' as const, data: { decisions: shown, ...(cancelled && { cancelled }) }, warnings };
     }
   },
 });

@@ -8,6 +8,7 @@ import { PROPOSAL_KINDS, type Proposal } from '../../core/insights/proposal.ts';
 import { workflowFiles, workflowFolders, workflowNameOf } from '../../core/workflow/file/find-workflow.ts';
 import { type NextStep, TRUST, validateTool } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
+import { warningsOf } from './missing-words.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -74,7 +75,6 @@ export const runInsights = acorOperation({
   async run(input, ctx) {
     const { store, registry, config, index: openIndex, workspaces } = await ctx.app.project();
     const index = await openIndex();
-    if (index.warning !== undefined) ctx.note(index.warning);
     const sinceMs = input.newer_than && Date.now() - input.newer_than * DAY_MS;
     const past = await readPast(
       {
@@ -102,6 +102,7 @@ export const runInsights = acorOperation({
         proposals: found.map((each, at) => shown(each, at + 1)),
         applied: applied ?? null,
       },
+      warnings: await warningsOf(index, store),
       next:
         wanted !== undefined ? stepsAfter(wanted, input.dry_run) : ((found[0] && stepsFor(found[0])) ?? []),
     };

@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import type { Page } from '../../compose/operation.ts';
 import { readRun } from '../../core/run/read-run.ts';
-import { attachTo, showRun } from '../../protocol/next-steps.ts';
+import { attachTo, FORGET_MISSING_RUNS, showRun } from '../../protocol/next-steps.ts';
 import { isFinal, RUN_KINDS } from '../../protocol/run.ts';
 import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
+import { missingWords } from './missing-words.ts';
 import { runLineOf } from './run-line.ts';
 import { unverified, unverifiedWords } from './run-unverified.ts';
 
@@ -67,7 +68,7 @@ export const runList = acorOperation({
       const why = isOver ? unverified(store, indexed.run_id, MAX_LOG_BYTES) : undefined;
       runs.push({ ...(await runLineOf(store, record ?? indexed)), ...(why && { unverified: why }) });
     }
-    if (index.warning !== undefined) ctx.note(index.warning);
+    const missing = missingWords(store, await index.missing());
     // At a terminal `attach` asks the question in a dialog; `show` lists the commands that answer it.
     const stepFor = ctx.person !== null ? attachTo : showRun;
     const waiting = runs.filter(({ question }) => question !== null).slice(0, MAX_NEXT);
@@ -75,8 +76,15 @@ export const runList = acorOperation({
       kind: 'data',
       data: { runs },
       ...(isCut(ctx.page) && { total: found.total }),
-      warnings: runs.flatMap(({ run_id, unverified: why }) => (why ? [unverifiedWords(run_id, why)] : [])),
-      next: waiting.map(({ run_id }) => stepFor(run_id)),
+      warnings: [
+        ...(index.warning === undefined ? [] : [index.warning]),
+        ...(missing === undefined ? [] : [missing]),
+        ...runs.flatMap(({ run_id, unverified: why }) => (why ? [unverifiedWords(run_id, why)] : [])),
+      ],
+      next: [
+        ...waiting.map(({ run_id }) => stepFor(run_id)),
+        ...(missing === undefined ? [] : [FORGET_MISSING_RUNS]),
+      ],
     };
   },
 });

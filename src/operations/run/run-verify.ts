@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { verifyOne, verifyStore } from '../../core/audit/verify.ts';
 import { livenessOf } from '../../core/run/read-run.ts';
-import { RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
+import { missingRuns } from '../../core/store-files/missing-runs.ts';
+import { FORGET_MISSING_RUNS, RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
 import { countOf } from '../../util/count-of.ts';
 import { acorOperation } from '../define.ts';
 
@@ -18,24 +19,35 @@ const problemShape = z.object({
 
 const verified = z.object({
   ok: z.boolean(),
-  runs: z.array(
-    z.object({
-      run_id: z.string(),
-      ok: z.boolean(),
-      sealed: z.boolean().describe('False for a live run, and for a run that lost its supervisor.'),
+  runs: z
+    .array(
+      z.object({
+        run_id: z.string(),
+        ok: z.boolean(),
+        sealed: z.boolean().describe('False for a live run, and for a run that lost its supervisor.'),
+        events: z.int(),
+        sealed_events: z.int().describe('The seq of the last event that a seal covers.'),
+        artifacts: z.int(),
+        note: z
+          .string()
+          .nullable()
+          .describe(
+            'Why no seal covers the whole log: the run is live, lost its supervisor, or was sealed later.',
+          ),
+        problems: z.array(problemShape),
+      }),
+    )
+    .describe('The given run. Without one, the runs with a problem or a note, 1,000 at most.'),
+  ledger: z.array(problemShape).describe('1,000 at most.'),
+  counts: z
+    .object({
+      runs: z.int().describe('How many runs were verified.'),
+      sealed: z.int(),
       events: z.int(),
-      sealed_events: z.int().describe('The seq of the last event that a seal covers.'),
       artifacts: z.int(),
-      note: z
-        .string()
-        .nullable()
-        .describe(
-          'Why no seal covers the whole log: the run is live, lost its supervisor, or was sealed later.',
-        ),
-      problems: z.array(problemShape),
-    }),
-  ),
-  ledger: z.array(problemShape),
+      problems: z.int(),
+    })
+    .describe('Of all runs that were verified, and of the ledger.'),
 });
 
 export const runVerify = acorOperation({
@@ -52,11 +64,10 @@ export const runVerify = acorOperation({
   moreExamples: ['acor verify'],
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const { runs, ledger } = await (input.run === undefined
-      ? verifyStore(store)
-      : verifyOne(store, input.run));
-    const ok = ledger.length === 0 && runs.every((run) => run.ok);
-    const data = { ok, runs, ledger };
+    const found = await (input.run === undefined ? verifyStore(store) : verifyOne(store, input.run));
+    const { runs, ledger, counts } = found;
+    const ok = counts.problems === 0;
+    const data = { ok, ...found };
     if (ok) {
       const unsealed = await Promise.all(
         runs.filter(({ sealed }) => !sealed).map(({ run_id }) => livenessOf(store, run_id)),
@@ -66,12 +77,13 @@ export const runVerify = acorOperation({
     }
     const problems = [...runs.flatMap((run) => run.problems), ...ledger];
     const first = problems[0]!;
+    const missing = input.run === undefined ? missingRuns(store) : [];
     const error = new AppError(
       'E_INTEGRITY',
-      `${countOf(problems.length, 'difference')} from what was recorded; the first: ${first.path}: ${first.problem}`,
+      `${countOf(counts.problems, 'difference')} from what was recorded; the first: ${first.path}: ${first.problem}`,
       {
-        hint: 'These records were changed or damaged: do not trust them. The data lists every place.',
-        next: [],
+        hint: 'These records were changed or damaged: do not trust them. Restore missing files from a backup.',
+        next: missing.length === 0 ? [] : [FORGET_MISSING_RUNS],
       },
     );
     return { kind: 'failure', error, data };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { acorOperation } from '../define.ts';
+import { warningsOf } from '../run/missing-words.ts';
 import { type MetricFamily, metricFamily } from './metrics/metric-family.ts';
 import { readMetrics } from './metrics/read-metrics.ts';
 
@@ -15,9 +16,10 @@ export const metrics = acorOperation({
   example: 'acor metrics',
   moreExamples: ['acor metrics --json --fields name,help'],
   async run(_, ctx) {
-    const index = await (await ctx.app.project()).index();
+    const { index: openIndex, store } = await ctx.app.project();
+    const index = await openIndex();
     const families = await readMetrics(index);
-    if (index.warning !== undefined) ctx.note(index.warning);
+    for (const warning of await warningsOf(index, store)) ctx.note(warning);
     return { kind: 'document', document: families.map(textOf).join(''), data: { families } };
   },
 });

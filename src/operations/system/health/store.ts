@@ -8,6 +8,7 @@ import type { RunHost } from '../../../core/run/workspace.ts';
 import { canGiveUsers } from '../../../core/sandbox/identity/run-users.ts';
 import {
   CLEAN,
+  FORGET_MISSING_RUNS,
   RECOVER_LOST_RUNS,
   RESTORE_OWNERS,
   SEE_HEALTH,
@@ -17,6 +18,7 @@ import { countOf } from '../../../util/count-of.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
 import type { Project } from '../../acor-app.ts';
 import { commandOf } from '../../command-forms.ts';
+import { missingWords } from '../../run/missing-words.ts';
 
 /** Below this, an ordinary run may fill the disk. */
 const LOW_SPACE_BYTES = 200_000_000;
@@ -30,7 +32,16 @@ export async function checkStore(project: Project, fix: boolean): Promise<Health
   const runs = await index();
   await runs.unended();
   const owners = await checkOwners(project, fix);
-  return [access, checkSpace(store.root), lostRuns, ...owners, ...checkPacks(project), checkIndex(runs)];
+  const missing = await checkMissingRuns(project, runs);
+  return [
+    access,
+    checkSpace(store.root),
+    lostRuns,
+    ...owners,
+    ...checkPacks(project),
+    ...missing,
+    checkIndex(runs),
+  ];
 }
 
 /** Only where root gives each run a user of its own. */
@@ -70,6 +81,13 @@ function checkPacks({ store }: Project): HealthCheck[] {
   if (damaged === undefined)
     return [{ name, status: 'ok', detail: `${countOf(packs.length, 'pack')} of old runs` }];
   return [{ name, status: 'degraded', detail: damaged.damage!.message, fix: commandOf(VERIFY) }];
+}
+
+/** Nothing for a store of which no other program has removed a run. */
+async function checkMissingRuns({ store }: Project, index: RunIndex): Promise<HealthCheck[]> {
+  const detail = missingWords(store, await index.missing());
+  if (detail === undefined) return [];
+  return [{ name: 'store.missing_runs', status: 'degraded', detail, fix: commandOf(FORGET_MISSING_RUNS) }];
 }
 
 /** Call after reading the runs: only then is a damaged index detected. */
