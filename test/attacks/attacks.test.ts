@@ -17,13 +17,25 @@ import { artifacts } from './runner/artifacts.ts';
 import { changes } from './runner/changes.ts';
 import { egress } from './runner/egress.ts';
 import { input } from './runner/input.ts';
+import { learn } from './runner/learn.ts';
 import { life } from './runner/life.ts';
 import { output } from './runner/output.ts';
 import { permissions } from './runner/permissions.ts';
+import { weaker } from './runner/weaker.ts';
 
 const who = process.getuid?.() === 0 ? 'root' : 'user';
 const LAUNCHED = [files, processes, network, resources];
-const RUNNER = { ...artifacts, ...changes, ...egress, ...input, ...life, ...output, ...permissions };
+const RUNNER = {
+  ...artifacts,
+  ...changes,
+  ...egress,
+  ...input,
+  ...learn,
+  ...life,
+  ...output,
+  ...permissions,
+  ...weaker,
+};
 const DOCUMENT = join(import.meta.dirname, '../../docs/sandbox.md');
 /** Why the machine itself may prevent a control from succeeding: its kernel lacks the feature, or requires rights. */
 const OWN_NO = /^(|E[A-Z_]+|rc \d+|0 alive)$/;

@@ -265,14 +265,18 @@ except OSError: pass`,
       'lies',
       `print(${JSON.stringify(fake)})
 sys.stderr.write(${JSON.stringify(`${fake}\n`)})
-for name in ['*', 'a\\n- /etc', 'x" , O_RDWR) = 3', '$' + '{PROJECT}']:
+for name in ['*', 'a\\n- etc', 'x" , O_RDWR) = 3', '$' + '{PROJECT}']:
     os.mkdir(root + '/out/' + name)
     open(root + '/out/' + name + '/f', 'w').write('x')
 for path in ['/proc/1/mem', '/proc/self/exe']:
     try: open(path, 'r+b').write(b'x')
-    except OSError: pass`,
+    except OSError: pass
+# Files of the workspace, by names that lead to a file of the project in the process that reads the trace.
+os.mkdir('lists'); open('lists/unread.txt', 'w').close()
+open('/proc/self/cwd/lists/unread.txt').close(); open('/proc/thread-self/cwd/lists/unread.txt').close()`,
     );
-    const { draft, permissions } = await learn(['lies'], 'lies');
+    const { text, draft, permissions } = await learn(['lies'], 'lies');
+    assert.match(text, /state +completed/, 'it came to its end');
     assert.deepEqual(permissions, { filesystem: { write: ['${PROJECT}/out'] } });
     const keys = draft!.split('\n').filter((line) => /^[^#\s]/.test(line));
     assert.deepEqual(keys, ['name: lies', 'version: 1.0.0', 'permissions:']);

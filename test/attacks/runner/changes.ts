@@ -5,6 +5,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -58,8 +59,20 @@ for name in names:
 os.symlink('../victim', 'up'); os.symlink(victim + '/in', 'absolute'); os.mkfifo('pipe')
 os.symlink('sub', 'was'); os.rename('sub', 'moved'); os.symlink('../victim', 'sub')
 try: open('sub/in', 'w').write('out')
-except OSError: pass`,
+except OSError: pass
+# What overlays take for removals, second names of files outside, devices, and set-id bits.
+for name in ['.wh.a.txt', '.wh..wh..opq']: open(name, 'w').close()
+tried = [lambda: os.link(victim + '/file', 'hard'), lambda: os.mknod('null', 0o20666, os.makedev(1, 3)),
+  lambda: os.mknod('whiteout', 0o20000, os.makedev(0, 0)), lambda: os.setxattr('moved', 'trusted.overlay.opaque', b'y'),
+  lambda: os.rename('moved', victim + '/moved'), lambda: os.rename('.', victim + '/all')]
+for each in tried:
+    try: each()
+    except OSError: pass
+open('set-id', 'w').close()
+try: os.chmod('set-id', 0o6755)
+except OSError: os.chmod('set-id', 0o755)`,
   );
+  project.write('victim/file', 'of another');
   const run = await ran(project);
   assert.deepEqual(readdirSync(project.path('site')).sort(), ['a.txt', 'sub'], 'nothing is in place');
   const { data, error } = await project.envelope(['apply', run]);
@@ -67,10 +80,14 @@ except OSError: pass`,
   const made = readdirSync(project.path('site'), { encoding: 'buffer' }).map((name) =>
     name.toString('latin1'),
   );
-  for (const name of ['up', 'absolute', 'pipe']) assert.ok(!made.includes(name), name);
+  for (const name of ['up', 'absolute', 'pipe', 'hard', 'null', 'whiteout'])
+    assert.ok(!made.includes(name), name);
+  assert.equal(readFileSync(project.path('site/a.txt'), 'utf8'), 'one\n', 'a name removes nothing');
+  assert.equal(statSync(project.path('site/set-id')).mode & 0o7777, 0o755);
   // The control: what is odd but harmless is there.
   assert.equal(made.filter((name) => name !== 'a.txt').length >= ODD_NAMES.length, true, made.join('|'));
-  assert.deepEqual(readdirSync(project.path('victim')), []);
+  assert.deepEqual(readdirSync(project.path('victim')), ['file']);
+  assert.equal(statSync(project.path('victim/file')).nlink, 1);
   return undefined;
 };
 
@@ -105,6 +122,13 @@ const races: RunnerAttack = async () => {
     isOver = true;
     await swapping;
     assert.ok(swaps > 0);
+    assert.deepEqual(readdirSync(project.path('victim')), []);
+    // The folder itself is another one at the time of the command.
+    const next = await ran(project);
+    renameSync(project.path('site'), project.path('site-away'));
+    symlinkSync(project.path('victim'), project.path('site'));
+    const { error } = await project.envelope([settle, next]);
+    assert.ok(error, `${settle} through a link`);
     assert.deepEqual(readdirSync(project.path('victim')), []);
   }
   return undefined;

@@ -40,6 +40,8 @@ export interface Surroundings {
 const MAX_PATHS = 20;
 /** Of the base system: programs try to write there, such as caches of modules. */
 const BASE = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/etc', '/proc', '/dev', '/sys', '/run'];
+/** Links in them lead elsewhere for each process (`/proc/self/cwd`), so what ACOR would find there is not what the tool found. */
+const OWN_OF_PROCESS = ['/proc', '/dev'];
 const REFUSALS = ['EACCES', 'EPERM', 'EROFS'];
 const NO_LINE = 'no line of a manifest can name it';
 
@@ -111,7 +113,7 @@ function sorted(uses: Iterable<ObservedUse>, about: Surroundings): SortedUses {
   for (const each of uses) {
     const { path, use, succeeded, call } = each;
     const evidence = `${call} of ${path}`;
-    if (isIn(path, about.hidden) && !isIn(path, about.own)) continue;
+    if (isIn(path, OWN_OF_PROCESS) || (isIn(path, about.hidden) && !isIn(path, about.own))) continue;
     if (!succeeded) {
       if (wasRefused(each) && !isIn(path, [...about.own, ...BASE])) found.failed.push(each);
     } else if (use === 'execute') keepFirst(found.executed, path, evidence);
