@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /**
  * A process in the kernel's table. `startTime` (clock ticks since boot) distinguishes it from a later one with the same
@@ -79,6 +79,15 @@ export function commandLineOf(pid: number): string {
 /** Every live process whose command line ends with these words. */
 export function processesOfCommand(ending: string): number[] {
   return listNumbers('/proc').filter((pid) => commandLineOf(pid).endsWith(ending));
+}
+
+/** The working folder of a process; undefined when it cannot be read. */
+export function workingFolderOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The value of a variable in a process's initial environment. */

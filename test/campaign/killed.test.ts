@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { watchdogsOf } from '../../src/core/process/watchdog.ts';
 import { parseLines, processesOf, type Running, readRun, until } from '../support/project.ts';
+import { watchdogsOf } from '../support/watchdogs.ts';
 import { Lane } from './lane.ts';
 
 const hasPython = spawnSync('sh', ['-c', 'command -v python3']).status === 0;

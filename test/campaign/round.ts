@@ -1,7 +1,7 @@
-import { watchdogsOf } from '../../src/core/process/watchdog.ts';
 import { isFinal } from '../../src/protocol/run.ts';
 import { commandLineOf } from '../../src/util/process-table.ts';
 import { processesOf } from '../support/project.ts';
+import { watchdogsOf } from '../support/watchdogs.ts';
 import { Attempt } from './attempt.ts';
 import { type Course, newCourse } from './course.ts';
 import { recordLies } from './invariants.ts';

@@ -1,7 +1,7 @@
-import { watchdogsOf } from '../../src/core/process/watchdog.ts';
 import { isFinal } from '../../src/protocol/run.ts';
 import { commandLineOf, isRunning, type ProcessInfo, readProcess } from '../../src/util/process-table.ts';
 import { processesOf } from '../support/project.ts';
+import { watchdogsOf } from '../support/watchdogs.ts';
 import type { Lane } from './lane.ts';
 import type { Victim } from './round-plan.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { watchdogsOf } from '../../src/core/process/watchdog.ts';
 import { processesOf, type Running, TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
+import { watchdogsOf } from '../support/watchdogs.ts';
 
 const MAKES = `#!/bin/sh
 echo made > "$ARTIFACTS_DIR/made.txt"

@@ -13,7 +13,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { watchdogsOf } from '../../src/core/process/watchdog.ts';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { filesWith } from '../support/files-with.ts';
 import { placesOf } from '../support/places-of.ts';
@@ -27,6 +26,7 @@ import {
   WITHOUT_SANDBOX,
 } from '../support/project.ts';
 import { atTerminal, KEYS, noTerminal } from '../support/terminal.ts';
+import { watchdogsOf } from '../support/watchdogs.ts';
 
 const TOKEN = 'pa/ss "wörd" <it\'s> & $HOME; and so on until it is longer than a line of base64 is';
 const KEY = '-----BEGIN KEY-----\nQUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo=\nshort\n-----END KEY-----';

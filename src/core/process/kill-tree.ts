@@ -213,7 +213,8 @@ function ownTrees(): number {
   return ownChildren.size - companions.size;
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+/** Sends a signal to a process that may have ended. */
+export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {

@@ -27,10 +27,10 @@ export const bunRuntime: Runtime = {
     };
   },
 
-  startCompanion(argv, env): Companion {
+  startCompanion(argv, env, cwd): Companion {
     const child = Bun.spawn({
       cmd: [...argv],
-      cwd: '/',
+      cwd,
       env: { ...env },
       stdin: 'pipe',
       stdout: 'ignore',

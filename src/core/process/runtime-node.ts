@@ -23,10 +23,10 @@ export const nodeRuntime: Runtime = {
     return { pid: child.pid!, exited, stdout: child.stdout, stderr: child.stderr };
   },
 
-  startCompanion(argv, env): Companion {
+  startCompanion(argv, env, cwd): Companion {
     const [program, ...args] = argv;
     const child = spawn(program, args, {
-      cwd: '/',
+      cwd,
       env: { ...env },
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,

@@ -47,7 +47,11 @@ export interface Companion {
 export interface Runtime {
   /** Starts a process. Rejects with the system's error when that fails. */
   spawn(request: SpawnRequest): Promise<SpawnedProcess>;
-  startCompanion(argv: readonly [string, ...string[]], env: Readonly<Record<string, string>>): Companion;
+  startCompanion(
+    argv: readonly [string, ...string[]],
+    env: Readonly<Record<string, string>>,
+    cwd: string,
+  ): Companion;
   makeFifo(path: string): void;
   /** A descriptor of a new file in memory, which has no name; undefined where that is unavailable. */
   memoryFile(): number | undefined;

@@ -115,7 +115,11 @@ for (const [name, runtime] of Object.entries(RUNTIMES))
       const script =
         'pwd >"$1"; echo "$GIVEN,$OF_THE_TEST" >>"$1"; ps -o pgid= -p $$ >>"$1"; while read -r line; do echo "$line" >>"$1"; done; echo end >>"$1"';
       process.env['OF_THE_TEST'] = 'no';
-      const companion = runtime.startCompanion(['/bin/sh', '-c', script, 'sh', path], { PATH, GIVEN: 'yes' });
+      const companion = runtime.startCompanion(
+        ['/bin/sh', '-c', script, 'sh', path],
+        { PATH, GIVEN: 'yes' },
+        '/',
+      );
       delete process.env['OF_THE_TEST'];
       companion.write('one');
       await until(
@@ -142,7 +146,7 @@ for (const [name, runtime] of Object.entries(RUNTIMES))
       const module = join(import.meta.dirname, `runtime-${name}.ts`);
       // `cat` ends at the end of its input, which is the end of the program.
       const program = `const { ${name}Runtime } = await import(${JSON.stringify(module)});
-        const { pid } = ${name}Runtime.startCompanion(['cat'], { PATH: process.env.PATH });
+        const { pid } = ${name}Runtime.startCompanion(['cat'], { PATH: process.env.PATH }, '/');
         process.stdout.write(String(pid));`;
       const script = join(folder, 'starts-companion.mjs');
       writeFileSync(script, program);

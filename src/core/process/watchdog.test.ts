@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { childrenOf, environmentOf, isAlive, readProcess } from '../../util/process-table.ts';
+import { childrenOf, isAlive, readProcess, workingFolderOf } from '../../util/process-table.ts';
 import { loadRuntime } from './load-runtime.ts';
 import type { Runtime } from './runtime.ts';
-import { Watchdog, watchdogsOf, watchdogsOfRun } from './watchdog.ts';
+import { killWatchdog, startShell, Watchdog, Watchdogs, watchdogsOf } from './watchdog.ts';
+
+const PROGRAMS = ['/bin/bash', '/bin/sh'].filter((path) => existsSync(path));
+const notLinux = process.platform !== 'linux' && 'Linux';
 
 /** A watchdog with a process that is only pretended, and what it hears. */
 function pretended(options?: ConstructorParameters<typeof Watchdog>[2]) {
   const heard: string[] = [];
-  const started: { argv: readonly string[]; env: Readonly<Record<string, string>> }[] = [];
+  const started: { argv: readonly string[]; env: Readonly<Record<string, string>>; cwd: string }[] = [];
   const runtime = {
-    startCompanion(argv: readonly string[], env: Readonly<Record<string, string>>) {
-      started.push({ argv, env });
+    startCompanion(argv: readonly string[], env: Readonly<Record<string, string>>, cwd: string) {
+      started.push({ argv, env, cwd });
       return { pid: -1, write: (line: string) => heard.push(line), close: () => heard.push('(end)') };
     },
   } as unknown as Runtime;
@@ -22,11 +25,12 @@ function pretended(options?: ConstructorParameters<typeof Watchdog>[2]) {
 }
 
 describe('a watchdog hears', () => {
-  it('the time that is left in whole seconds, one at least, and none where a system cannot wait so long', () => {
+  it('its run, and the time that is left in whole seconds, one at least, and none where a system cannot wait so long', () => {
     const { watchdog, heard } = pretended();
     const most = (2 ** 31 - 1) * 1000;
     for (const ms of [0, 1, 1000, 1001, 59_001, most, most + 1, undefined]) watchdog.limitTime(ms);
     assert.deepEqual(heard, [
+      'run r-1',
       'limit 1',
       'limit 1',
       'limit 1',
@@ -44,68 +48,202 @@ describe('a watchdog hears', () => {
     watchdog.endBy(['docker', 'rm', 'a name']);
     watchdog.forgetGroup();
     watchdog[Symbol.dispose]();
-    assert.deepEqual(heard, ['77', "end docker rm 'a name'", 'gone', 'done', '(end)']);
+    assert.deepEqual(heard, ['run r-1', '77', "end docker rm 'a name'", 'gone', 'done', '(end)']);
   });
 
-  it('only its folders and a path of its own, and ends without a word when it is abandoned', () => {
-    const { watchdog, heard, argv, env } = pretended({
-      folder: '/runs/r-1',
-      removedFolder: '/runs/r-1/secrets',
-    });
-    assert.deepEqual([argv[0], argv.slice(-2)], ['/bin/sh', ['acor-watchdog', 'r-1']]);
-    const { PATH = '', ...folders } = env;
-    assert.deepEqual(folders, { RUN_FOLDER: '/runs/r-1', REMOVED_FOLDER: '/runs/r-1/secrets' });
+  it('nothing of the environment but a path, in the folder of its run, and ends without a word when it is abandoned', () => {
+    const { watchdog, heard, argv, env, cwd } = pretended({ folder: '/runs/r-1' });
+    assert.deepEqual(argv.slice(-2), ['acor-watchdog', String(process.pid)]);
+    const { PATH = '', ...others } = env;
+    assert.deepEqual([others, cwd], [{}, '/runs/r-1']);
     for (const folder of ['/bin', '/usr/bin']) assert.ok(PATH.split(':').includes(folder));
     watchdog.abandon();
-    assert.deepEqual(heard, ['(end)']);
-    assert.deepEqual(pretended().env, { PATH, RUN_FOLDER: '', REMOVED_FOLDER: '' });
+    assert.deepEqual(heard, ['run r-1', '(end)']);
+    assert.equal(pretended().cwd, '/');
   });
 });
 
-describe('the watchdogs of a run', { skip: process.platform !== 'linux' && 'Linux' }, () => {
-  it('are found by its id, and by its folder where they have one', async () => {
+for (const program of PROGRAMS)
+  describe(`a watchdog in ${program}`, { skip: notLinux }, () => {
+    it('kills the group of the tool at its time limit, and serves the next run afterwards', async () => {
+      const runtime = await loadRuntime();
+      const shell = startShell(runtime, undefined, program);
+      // The limit of the first run is not that of the second.
+      for (const [limitMs, isKilled] of [
+        [1, true],
+        [3_600_000, false],
+        [1, true],
+      ] as const) {
+        using folder = new Folder();
+        const tool = await sleeper(runtime, folder.path);
+        const watchdog = new Watchdog(runtime, 'r-limited', { folder: folder.path, shell, release() {} });
+        watchdog.watchGroup(tool.pid);
+        watchdog.limitTime(limitMs);
+        await until(() => workingFolderOf(shell.pid) === folder.path);
+        if (isKilled) assert.equal((await tool.exited).signal, 'SIGKILL');
+        watchdog.forgetGroup();
+        watchdog[Symbol.dispose]();
+        await until(() => workingFolderOf(shell.pid) === '/');
+        if (isKilled) continue;
+        // No subshell waits for the end of a run that is over.
+        await until(() => childrenOf(shell.pid).length === 0);
+        assert.ok(isThere(tool.pid));
+        process.kill(tool.pid, 'SIGKILL');
+        await tool.exited;
+      }
+      shell.close();
+      await until(() => !isThere(shell.pid));
+    });
+
+    it('kills the run that it was given last when its supervisor dies, and removes its secrets only', async () => {
+      const runtime = await loadRuntime();
+      const shell = startShell(runtime, undefined, program);
+      using first = new Folder();
+      using second = new Folder();
+      new Watchdog(runtime, 'r-first', { folder: first.path, shell, release() {} })[Symbol.dispose]();
+      const [other, tool] = [await sleeper(runtime, first.path), await sleeper(runtime, second.path)];
+      const watchdog = new Watchdog(runtime, 'r-second', { folder: second.path, shell });
+      watchdog.watchGroup(tool.pid);
+      watchdog.abandon();
+      assert.equal((await tool.exited).signal, 'SIGKILL');
+      await until(() => !isThere(shell.pid));
+      assert.deepEqual([first.hasSecrets, second.hasSecrets], [true, false]);
+      assert.ok(isThere(other.pid));
+      process.kill(other.pid, 'SIGKILL');
+      await other.exited;
+    });
+
+    it('is killed with all by which it waits for the time limit', async () => {
+      const runtime = await loadRuntime();
+      using folder = new Folder();
+      const shell = startShell(runtime, folder.path, program);
+      const watchdog = new Watchdog(runtime, 'r-hangs', { folder: folder.path, shell });
+      watchdog.limitTime(3_600_000);
+      const waiting = () => childrenOf(shell.pid).flatMap((pid) => [pid, ...childrenOf(pid)]);
+      if (program === '/bin/sh' && realpathSync('/bin/sh') !== realpathSync('/bin/bash'))
+        await until(() => waiting().length === 2);
+      const all = [shell.pid, ...waiting()];
+      process.kill(shell.pid, 'SIGSTOP');
+      killWatchdog(shell.pid);
+      await until(() => !all.some(isThere));
+    });
+  });
+
+describe('the watchdogs of a process that supervises one run after the other', { skip: notLinux }, () => {
+  it('are one shell, until a tool has killed or stopped it', async () => {
     const runtime = await loadRuntime();
-    const runId = `r-watched-${process.pid}`;
-    const folder = mkdtempSync(join(tmpdir(), 'acor-watchdog-'));
-    const [bare, own, other] = ['', folder, '/elsewhere'].map(
-      (each) => new Watchdog(runtime, runId, { folder: each }),
-    ) as [Watchdog, Watchdog, Watchdog];
-    const all = [bare, own, other];
-    try {
-      // The shell has its environment from its first moment on, and its name when it has begun.
-      while (watchdogsOf(runId).length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
-      const byPid = (a: number, b: number) => a - b;
-      assert.deepEqual(watchdogsOf(runId).sort(byPid), all.map(({ pid }) => pid).sort(byPid));
-      assert.deepEqual(watchdogsOfRun({ runId, folder }).sort(byPid), [bare.pid, own.pid].sort(byPid));
-      assert.deepEqual(watchdogsOf(`${runId}0`), []);
-      assert.equal(environmentOf(own.pid, 'RUN_FOLDER'), folder);
-      // The subshell that waits for the time limit is not a watchdog.
-      own.limitTime(3_600_000);
-      const isWaiting = () => childrenOf(own.pid).length > 0;
-      while (!isWaiting()) await new Promise((resolve) => setTimeout(resolve, 5));
-      assert.equal(watchdogsOf(runId).length, 3);
-    } finally {
-      for (const each of all) each[Symbol.dispose]();
-      rmSync(folder, { recursive: true });
+    const watchdogs = new Watchdogs();
+    const pids: number[] = [];
+    for (const signal of [undefined, undefined, 'SIGKILL', undefined, 'SIGSTOP', undefined] as const) {
+      using folder = new Folder();
+      const watchdog = watchdogs.watch(runtime, 'r-many', folder.path);
+      const { pid } = watchdog;
+      pids.push(pid);
+      await until(() => watchdogsOf(process.pid, folder.path).includes(pid));
+      watchdog[Symbol.dispose]();
+      await until(() => workingFolderOf(pid) === '/');
+      assert.deepEqual(watchdogsOf(process.pid, folder.path), []);
+      if (signal === undefined) continue;
+      process.kill(pid, signal);
+      await until(() => !'SRD'.includes(readProcess(pid)?.state ?? 'X'));
+      // What is left of a stopped shell would wait for ever.
+      if (signal === 'SIGSTOP') setTimeout(() => process.kill(pid, 'SIGKILL'), 0);
     }
-    while (all.some(({ pid }) => isThere(pid))) await new Promise((resolve) => setTimeout(resolve, 5));
+    const [a, b, c, d, e, f] = pids;
+    assert.deepEqual([b, c, e], [a, a, d]);
+    assert.ok(d !== c && f !== e);
+    process.kill(f!, 'SIGKILL');
+  });
+
+  it('do not reuse a shell that has not yet read the end of its run', async () => {
+    const runtime = await loadRuntime();
+    const watchdogs = new Watchdogs();
+    using folder = new Folder();
+    const first = watchdogs.watch(runtime, 'r-late', folder.path);
+    await until(() => workingFolderOf(first.pid) === folder.path);
+    process.kill(first.pid, 'SIGSTOP');
+    await until(() => readProcess(first.pid)?.state === 'T');
+    first[Symbol.dispose]();
+    using second = watchdogs.watch(runtime, 'r-next', folder.path);
+    assert.notEqual(second.pid, first.pid);
+    process.kill(first.pid, 'SIGCONT');
+    await until(() => !isThere(first.pid));
+    process.kill(second.pid, 'SIGKILL');
+  });
+
+  it('start in the folder of the run where a path cannot stand in a line', async () => {
+    const runtime = await loadRuntime();
+    const watchdogs = new Watchdogs();
+    using folder = new Folder('two\nlines');
+    const all = [1, 2].map(() => {
+      const watchdog = watchdogs.watch(runtime, 'r-lines', folder.path);
+      assert.equal(workingFolderOf(watchdog.pid), folder.path);
+      watchdog[Symbol.dispose]();
+      return watchdog.pid;
+    });
+    assert.notEqual(all[0], all[1]);
+    process.kill(all[1]!, 'SIGKILL');
+    await until(() => !all.some(isThere));
   });
 });
 
-describe('an abandoned watchdog', { skip: process.platform !== 'linux' && 'Linux' }, () => {
-  it('removes the folder that must not remain, and one that is done does not', async () => {
+describe('a watchdog that its supervisor has left behind', { skip: notLinux }, () => {
+  it('counts for each run of that supervisor until it has read which one it watches', async () => {
     const runtime = await loadRuntime();
-    for (const isAbandoned of [true, false]) {
-      const removedFolder = mkdtempSync(join(tmpdir(), 'acor-removed-'));
-      const watchdog = new Watchdog(runtime, `r-removes-${process.pid}`, { removedFolder });
-      if (isAbandoned) watchdog.abandon();
-      else watchdog[Symbol.dispose]();
-      while (isThere(watchdog.pid)) await new Promise((resolve) => setTimeout(resolve, 5));
-      assert.equal(existsSync(removedFolder), !isAbandoned);
-      rmSync(removedFolder, { recursive: true, force: true });
-    }
+    using folder = new Folder();
+    // A supervisor that exits, and its shell that has not got to its input.
+    const script = `/bin/sh -c 'sleep 600; exit 0' acor-watchdog $$ >/dev/null 2>&1 & echo $!`;
+    const { stdout, exited, pid } = await runtime.spawn({
+      argv: ['/bin/sh', '-c', script],
+      cwd: '/',
+      env: { PATH: process.env['PATH']! },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    let text = '';
+    for await (const chunk of stdout!) text += Buffer.from(chunk).toString();
+    await exited;
+    const left = Number(text);
+    await until(() => watchdogsOf(pid, folder.path).includes(left));
+    // The control: one whose supervisor lives waits for its next run.
+    const free = startShell(runtime);
+    await until(() => workingFolderOf(free.pid) === '/');
+    assert.deepEqual(watchdogsOf(process.pid, folder.path), []);
+    for (const shell of [left, free.pid]) killWatchdog(shell);
   });
 });
+
+/** A folder of a run with secrets. */
+class Folder implements Disposable {
+  readonly path: string;
+
+  constructor(name = 'a run') {
+    this.path = join(realpathSync(mkdtempSync(join(tmpdir(), 'acor-watchdog-'))), name);
+    mkdirSync(join(this.path, 'secrets'), { recursive: true });
+  }
+
+  get hasSecrets(): boolean {
+    return existsSync(join(this.path, 'secrets'));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true });
+  }
+}
+
+function sleeper(runtime: Runtime, cwd: string) {
+  return runtime.spawn({
+    argv: ['/bin/sleep', '600'],
+    cwd,
+    env: { PATH: process.env['PATH']! },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
 
 function isThere(pid: number): boolean {
   const info = readProcess(pid);

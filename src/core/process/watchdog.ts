@@ -1,7 +1,8 @@
-import { environmentOf, processesOfCommand, readProcess } from '../../util/process-table.ts';
+import { existsSync } from 'node:fs';
+import { childrenOf, processesOfCommand, readProcess, workingFolderOf } from '../../util/process-table.ts';
 import { shellCommand } from '../../util/shell-words.ts';
-import { forgetCompanion, registerCompanion } from './kill-tree.ts';
-import { isSameFolder, type RunIdentity } from './run-processes.ts';
+import { forgetCompanion, registerCompanion, send } from './kill-tree.ts';
+import { isSameFolder } from './run-processes.ts';
 import type { Companion, Runtime } from './runtime.ts';
 
 /**
@@ -9,36 +10,41 @@ import type { Companion, Runtime } from './runtime.ts';
  * run's id in its environment, as `run-processes.ts` finds them: in a copy of the store, a process of the same run names
  * another folder. It does so in two cases: the supervisor has died, which ends the watchdog's input without the word
  * `done`; or the time limit has passed, because the supervisor did not stop the tool. Only after the first case the
- * folder that must not remain is removed. The last line prevents the shell from replacing itself with `rm`, which other
+ * secrets in the run's folder are removed. The last line prevents the shell from replacing itself with `rm`, which other
  * processes could not recognise as the watchdog.
  *
- * The time limit is a subshell that waits for `sleep`. `disarm` waits until both have ended, because the supervisor would
+ * The working folder is the run's while the shell watches the run, and / before and after: this is how other processes
+ * recognise the watchdog of a run. `done` frees the shell for the next run of the same supervisor.
+ *
+ * Bash waits for the next line and for the time limit at once. The `read` of other shells cannot: they wait for the limit in a
+ * subshell with `sleep`. `disarm` waits until both have ended, because the supervisor would
  * adopt what is left of them and take it for a process of the tool. The subshell kills by SIGKILL: a shell loses a SIGTERM
  * that arrives between its fork and the start of `sleep`. `others` is the last process of the shell around it, which is over.
  */
 const SCRIPT = `
-run=\${1:?}
+case \${BASH_VERSION-} in '' | [0-3].*) reads_in_time= ;; *) reads_in_time=1 ;; esac
 is_ours() {
-  [ -n "$RUN_FOLDER" ] || return 0
+  [ -n "$folder" ] || return 0
   named=
   for name in WORKSPACE CANCEL_FILE; do
-    grep -qsF "$name=$RUN_FOLDER/" "$1" && return 0
-    folder=$(2>/dev/null tr '\\0' '\\n' <"$1" | sed -n "s,^$name=\\(.*/$run\\)/.*,\\1,p")
-    [ -z "$folder" ] || named=1
-    [ -n "$folder" ] && [ "$folder" -ef "$RUN_FOLDER" ] && return 0
+    grep -qsF "$name=$folder/" "$1" && return 0
+    other=$(2>/dev/null tr '\\0' '\\n' <"$1" | sed -n "s,^$name=\\(.*/$run\\)/.*,\\1,p")
+    [ -z "$other" ] || named=1
+    [ -n "$other" ] && [ "$other" -ef "$folder" ] && return 0
   done
   [ -z "$named" ]
 }
 kill_run() {
+  [ -n "$run" ] || return 0
   round=0
   while [ "$round" -lt 50 ]; do
-    [ -z "$group" ] || kill -KILL -- "-$group" 2>/dev/null
+    [ -z "$group" ] || kill -s KILL -- "-$group" 2>/dev/null
     found=
     for file in $(grep -ls "RUN_ID=$run" /proc/[0-9]*/environ 2>/dev/null); do
       is_ours "$file" || continue
       pid=\${file#/proc/}
       pid=\${pid%/environ}
-      kill -KILL "$pid" 2>/dev/null && found=1
+      kill -s KILL "$pid" 2>/dev/null && found=1
     done
     [ -n "$found" ] || break
     round=$((round + 1))
@@ -46,26 +52,46 @@ kill_run() {
   [ -z "$last_resort" ] || eval "$last_resort" >/dev/null 2>&1
 }
 disarm() {
+  limit=
   [ -z "$timer" ] || kill "$timer" 2>/dev/null
   [ -z "$timer" ] || wait "$timer"
   timer=
 }
 arm() {
   disarm
+  limit=$1
+  [ -z "$reads_in_time" ] || return 0
   (
     others=\${!:-}
-    trap '[ "\${!:-}" = "$others" ] || { kill -KILL "$!"; wait "$!"; }; exit 0' TERM
+    trap '[ "\${!:-}" = "$others" ] || { kill -s KILL "$!"; wait "$!"; }; exit 0' TERM
     sleep "$1" &
     wait "$!" && kill -0 "$$" && kill_run
   ) </dev/null &
   timer=$!
 }
-group=
-last_resort=
+next_line() {
+  while [ -n "$reads_in_time" ] && [ -n "$limit" ]; do
+    IFS= read -r -t "$limit" line && return 0
+    [ "$?" -gt 128 ] || return 1
+    limit=
+    kill_run
+  done
+  IFS= read -r line
+}
+begin() {
+  run=$1
+  folder=\${PWD%/}
+  group=
+  last_resort=
+}
+limit=
 timer=
-while read -r line; do
+begin ''
+while next_line; do
   case $line in
-    done) disarm; exit 0 ;;
+    in\\ *) cd -- "\${line#in }" || cd / ;;
+    run\\ *) begin "\${line#run }" ;;
+    done) disarm; cd /; begin '' ;;
     end\\ *) last_resort=\${line#end } ;;
     limit\\ *) arm "\${line#limit }" ;;
     unlimited) disarm ;;
@@ -75,63 +101,73 @@ while read -r line; do
 done
 kill_run
 disarm
-[ -z "$REMOVED_FOLDER" ] || rm -rf -- "$REMOVED_FOLDER"
+[ -z "$folder" ] || rm -rf -- "$folder/secrets"
 exit 0
 `;
 
 const NAME = 'acor-watchdog';
 
-/** The watchdogs that wait or kill for a run with this id, without their subshells. */
-export function watchdogsOf(runId: string): number[] {
-  const pids = processesOfCommand(`${NAME} ${runId}`);
-  return pids.filter((pid) => !pids.includes(readProcess(pid)?.parentPid ?? 0));
+/**
+ * The watchdogs that wait or kill for the run in this folder, without their subshells. One that its supervisor has left
+ * behind in / has not yet read which run it watches.
+ */
+export function watchdogsOf(supervisorPid: number, folder: string): number[] {
+  const pids = processesOfCommand(`${NAME} ${supervisorPid}`);
+  return pids.filter((pid) => {
+    const parentPid = readProcess(pid)?.parentPid ?? 0;
+    if (pids.includes(parentPid)) return false;
+    const watched = workingFolderOf(pid);
+    if (watched === '/') return parentPid !== supervisorPid;
+    return watched !== undefined && isSameFolder(watched, folder);
+  });
 }
 
-/** The watchdogs of this run, without those of the same run in another store. */
-export function watchdogsOfRun({ runId, folder }: RunIdentity): number[] {
-  return watchdogsOf(runId).filter((pid) => {
-    const named = environmentOf(pid, 'RUN_FOLDER');
-    return !named || isSameFolder(named, folder);
-  });
+/** Kills a watchdog, its subshell, and the `sleep` by which that waits: nothing else would end it before the time limit. */
+export function killWatchdog(pid: number): void {
+  const below = childrenOf(pid).flatMap((subshell) => [subshell, ...childrenOf(subshell)]);
+  for (const each of [pid, ...below]) send(each, 'SIGKILL');
 }
 
 /** `sleep` of some systems knows no larger number. */
 const MAX_LIMIT_S = 2 ** 31 - 1;
+
+/** Bash, where it is installed, needs no further process for the time limit. The first that exists is used. */
+const SHELLS = ['/bin/bash', '/bin/sh'];
 
 /**
  * Kills the processes of a run when its supervisor dies without notice, for example by SIGKILL, and when it has not
  * stopped them at the time limit, for example because its event loop is blocked.
  */
 export class Watchdog implements Disposable {
-  readonly #companion: Companion;
+  readonly #shell: Companion;
+  readonly #release: (shell: Companion) => void;
 
   /**
-   * Starts before the tool, so the tool is never without a watchdog. `removedFolder` is removed when the supervisor
-   * dies. Without the run's folder, only its id identifies its processes.
+   * Starts before the tool, so the tool is never without a watchdog. When the supervisor dies, `secrets` in the run's folder is removed.
+   * Without the folder, only the id identifies the processes of the run. `release` gets the shell when the run has ended.
    */
   constructor(
     runtime: Runtime,
     runId: string,
-    { folder = '', removedFolder = '' }: { folder?: string; removedFolder?: string } = {},
+    {
+      folder,
+      shell,
+      release = end,
+    }: { folder?: string; shell?: Companion | undefined; release?: (shell: Companion) => void } = {},
   ) {
-    // A clean environment: with the RUN_ID of an outer run in it, that run's watchdog would kill this one. The folders
-    // are variables, because a watchdog is recognised by the last words of its command.
-    const env = {
-      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-      RUN_FOLDER: folder,
-      REMOVED_FOLDER: removedFolder,
-    };
-    this.#companion = runtime.startCompanion(['/bin/sh', '-c', SCRIPT, NAME, runId], env);
-    registerCompanion(this.pid);
+    this.#shell = shell ?? startShell(runtime, folder);
+    this.#release = release;
+    if (shell !== undefined) this.#shell.write(`in ${folder ?? '/'}`);
+    this.#shell.write(`run ${runId}`);
   }
 
   get pid(): number {
-    return this.#companion.pid;
+    return this.#shell.pid;
   }
 
   /** Sends the tool's process group, which is killed even if it cleared its environment. */
   watchGroup(groupId: number): void {
-    this.#companion.write(String(groupId));
+    this.#shell.write(String(groupId));
   }
 
   /**
@@ -141,28 +177,71 @@ export class Watchdog implements Disposable {
   limitTime(ms: number | undefined): void {
     const seconds = ms === undefined ? undefined : Math.ceil(ms / 1000);
     const isLimited = seconds !== undefined && seconds <= MAX_LIMIT_S;
-    this.#companion.write(isLimited ? `limit ${Math.max(1, seconds)}` : 'unlimited');
+    this.#shell.write(isLimited ? `limit ${Math.max(1, seconds)}` : 'unlimited');
   }
 
   /** Forgets the tool's process group, whose id another program may get: all processes of the tool have ended. */
   forgetGroup(): void {
-    this.#companion.write('gone');
+    this.#shell.write('gone');
   }
 
   /** Sends a command that ends what signals on this system cannot reach. No word of it contains a newline. */
   endBy(argv: readonly string[]): void {
-    this.#companion.write(`end ${shellCommand(argv)}`);
+    this.#shell.write(`end ${shellCommand(argv)}`);
   }
 
   /** Closes the watchdog's input without `done`, as the death of this process would. */
   abandon(): void {
-    this.#companion.close();
+    this.#shell.close();
   }
 
-  /** Ends the watchdog: no process of the run is alive. */
+  /** Ends the watch: no process of the run is alive. */
   [Symbol.dispose](): void {
-    this.#companion.write('done');
-    this.#companion.close();
-    forgetCompanion(this.pid);
+    this.#shell.write('done');
+    this.#release(this.#shell);
   }
+}
+
+/** The watchdogs of a process that supervises one run after the other: one shell for all of them. */
+export class Watchdogs {
+  #free: Companion | undefined;
+
+  watch(runtime: Runtime, runId: string, folder: string): Watchdog {
+    const shell = folder.includes('\n') ? undefined : this.#take();
+    return new Watchdog(runtime, runId, { folder, shell, release: (each) => this.#keep(each) });
+  }
+
+  /** A tool without isolation may have killed or stopped the shell. One that has not yet read the end of its run is not free. */
+  #take(): Companion | undefined {
+    const shell = this.#free;
+    this.#free = undefined;
+    if (shell === undefined) return undefined;
+    const { state = 'X' } = readProcess(shell.pid) ?? {};
+    if ('SRD'.includes(state) && workingFolderOf(shell.pid) === '/') return shell;
+    end(shell);
+    return undefined;
+  }
+
+  #keep(shell: Companion): void {
+    if (this.#free !== undefined) end(this.#free);
+    this.#free = shell;
+  }
+}
+
+export function startShell(
+  runtime: Runtime,
+  folder = '/',
+  program = SHELLS.find((path) => existsSync(path))!,
+): Companion {
+  // A clean environment: with the RUN_ID of an outer run in it, that run's watchdog would kill this one.
+  const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
+  const shell = runtime.startCompanion([program, '-c', SCRIPT, NAME, String(process.pid)], env, folder);
+  registerCompanion(shell.pid);
+  return shell;
+}
+
+/** Closes the input of a shell that watches no run, which ends it. */
+function end(shell: Companion): void {
+  shell.close();
+  forgetCompanion(shell.pid);
 }

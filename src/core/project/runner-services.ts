@@ -1,5 +1,6 @@
 import { kindOfName } from '../../protocol/run.ts';
 import { loadRuntime } from '../process/load-runtime.ts';
+import type { Watchdogs } from '../process/watchdog.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunnerServices, RunOutbox } from '../run/services.ts';
 import type { Project, ProjectPlace } from './open-project.ts';
@@ -14,10 +15,12 @@ export async function runnerServices(
     env: ProjectPlace['env'];
     /** The process adopts the tools' orphans. A library must not change its host process like this. */
     adoptOrphans: boolean;
+    /** Given by a process that supervises one run after the other. */
+    watchdogs?: Watchdogs;
   },
 ): Promise<ProjectServices> {
   const { config, registry, store, workspaces } = project;
-  const { env, adoptOrphans } = options;
+  const { env, adoptOrphans, watchdogs } = options;
   const runtime = await loadRuntime();
   const services: ProjectServices = {
     ...project,
@@ -33,6 +36,7 @@ export async function runnerServices(
     },
     runtime,
     adoptsOrphans: adoptOrphans && runtime.adoptOrphans(),
+    watchdogs,
     loadAdapter: async (name) => (await import('../adapters/index.ts')).loadAdapter(name),
     prepareOrchestration: async (services, request) => {
       const [{ prepareOrchestration }, { SupervisorPool }] = await Promise.all([

@@ -3,10 +3,11 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { type FinalState, isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { errorMessage } from '../../util/error-code.ts';
-import { childrenOf, commandLineOf, isAlive, readProcess } from '../../util/process-table.ts';
+import { commandLineOf, isAlive, readProcess } from '../../util/process-table.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
+import { send } from '../process/kill-tree.ts';
 import { processesOfRun } from '../process/run-processes.ts';
-import { watchdogsOfRun } from '../process/watchdog.ts';
+import { killWatchdog, watchdogsOf } from '../process/watchdog.ts';
 import { lostOutcome } from './lost-outcome.ts';
 import type { Outcome } from './outcome.ts';
 import { lastStateChange, recordedArtifacts, summariseLog } from './read-log.ts';
@@ -206,16 +207,9 @@ export async function killProcessesOf(record: RunRecord, workspace: RunWorkspace
   for (let round = 0; round < KILL_ROUNDS; round++) {
     const remains = leftoversOf(record, workspace);
     if (remains.length === 0) return;
-    for (const pid of remains) kill(pid);
+    // A process of another user stays: the end of the run lists it as a survivor.
+    for (const pid of remains) send(pid, 'SIGKILL');
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has exited, or belongs to another user: then the end of the run lists it as a survivor.
   }
 }
 
@@ -227,15 +221,9 @@ async function endWatchdogs(record: RunRecord, workspace: RunWorkspace): Promise
   for (let round = 0; round < KILL_ROUNDS; round++) {
     const left = watchdogsHere(record, workspace);
     if (left.length === 0) return;
-    for (const pid of left) killWithTimer(pid);
+    for (const pid of left) killWatchdog(pid);
     await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
   }
-}
-
-/** Kills a watchdog, its subshell, and the `sleep` by which that waits: nothing else would end it before the time limit. */
-function killWithTimer(watchdog: number): void {
-  const below = childrenOf(watchdog).flatMap((subshell) => [subshell, ...childrenOf(subshell)]);
-  for (const pid of [watchdog, ...below]) kill(pid);
 }
 
 function leftoversOf({ run_id: runId }: RunRecord, { dir: folder }: RunWorkspace): number[] {
@@ -245,6 +233,6 @@ function leftoversOf({ run_id: runId }: RunRecord, { dir: folder }: RunWorkspace
   });
 }
 
-function watchdogsHere({ run_id: runId }: RunRecord, { dir: folder }: RunWorkspace): number[] {
-  return watchdogsOfRun({ runId, folder });
+function watchdogsHere({ supervisor }: RunRecord, { dir }: RunWorkspace): number[] {
+  return watchdogsOf(supervisor.pid, dir);
 }

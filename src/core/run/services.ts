@@ -2,6 +2,7 @@ import type { RunIndex } from '../ports/run-index.ts';
 import type { RunQueue } from '../ports/run-queue.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import type { Runtime } from '../process/runtime.ts';
+import type { Watchdogs } from '../process/watchdog.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { AdapterKind } from './attempt/adapter.ts';
 import type { PlanServices } from './plan/check-tool.ts';
@@ -22,6 +23,8 @@ export interface RunnerServices extends PlanServices {
   index?: () => Promise<RunIndex>;
   /** Whether orphaned processes of a tool become children of this process: true in the command line, false in a program that uses the library. */
   adoptsOrphans: boolean;
+  /** Absent in a process that may supervise several runs at once: each of them starts a watchdog of its own. */
+  watchdogs?: Watchdogs | undefined;
   /** The adapter that a manifest names (contract §1). */
   loadAdapter: (name: string) => Promise<AdapterKind>;
   /** Prepares workflows and pipes. Absent in a process that cannot start supervisors for their child runs. */

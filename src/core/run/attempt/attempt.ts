@@ -60,10 +60,7 @@ export async function runAttempt(
     }),
   };
   // The watchdog comes first: the secrets of the run may be on disk by now, and it removes them if this process is killed.
-  using watchdog = new Watchdog(services.runtime, plan.runId, {
-    folder: plan.workspace.dir,
-    removedFolder: plan.workspace.secrets,
-  });
+  using watchdog = startWatchdog(attempt);
   await using _calls = await openCalls(attempt);
   await using ownership = await assignRunUser(attempt);
   using input = await openInput(attempt);
@@ -76,6 +73,11 @@ export async function runAttempt(
   const observed = await windDown(attempt, prepared, tool, supervision);
   if (hasEndedItself(observed.ending)) warnOfMissedAnswers(attempt, asked);
   return observed;
+}
+
+function startWatchdog({ services: { runtime, watchdogs }, plan }: AttemptContext): Watchdog {
+  const folder = plan.workspace.dir;
+  return watchdogs?.watch(runtime, plan.runId, folder) ?? new Watchdog(runtime, plan.runId, { folder });
 }
 
 /** A tool that takes the end of its standard input for an answer must not do so unnoticed. One that asks by an SDK gets answers as files. */
