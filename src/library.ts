@@ -54,6 +54,15 @@ type CallArguments<Input> =
     ? [input?: Input, options?: CallOptions]
     : [input: Input, options?: CallOptions];
 
+/** Operations whose `args` may be an object of declared inputs, too. */
+const TAKES_INPUTS = ['run.start', 'workflow.run', 'policy.check', 'schedule.add', 'schedule.watch'] as const;
+
+type TakesInputs = (typeof TAKES_INPUTS)[number];
+
+type InputOf<Name extends keyof OperationTypes> = Name extends TakesInputs
+  ? Omit<OperationTypes[Name]['input'], 'args'> & { args?: RunArguments | undefined }
+  : OperationTypes[Name]['input'];
+
 /** What to run. */
 type Call = Pick<RunRequest, 'kind' | 'tool' | 'args'>;
 
@@ -79,14 +88,15 @@ export class Acor {
    */
   async call<Name extends keyof OperationTypes>(
     operation: Name,
-    ...[input, options = {}]: CallArguments<OperationTypes[Name]['input']>
+    ...[input, options = {}]: CallArguments<InputOf<Name>>
   ): Promise<OperationAnswer<OperationTypes[Name]['data']>> {
     checkCall('call', { operation, input }, options);
     const { cwd, env, config } = this.#options;
     const place = { cwd, env, config, projects: this.#projects, note: (line: string) => this.#warn(line) };
-    return callFromProgram(place, operation, { ...input }, options) as Promise<
-      OperationAnswer<OperationTypes[Name]['data']>
-    >;
+    const called = isInputs(operation, input?.['args' as never])
+      ? callFromProgram(place, operation, await this.#inWords({ ...input }), options).catch(throwInInputs)
+      : callFromProgram(place, operation, { ...input }, options);
+    return called as Promise<OperationAnswer<OperationTypes[Name]['data']>>;
   }
 
   /**
@@ -98,9 +108,8 @@ export class Acor {
       checkCall('run', { tool, args }, options);
       const { calledName } = await import('./operations/acor-app.ts');
       const name = calledName(tool, this.#options.cwd);
-      const words = wordsOf(args);
-      if (!isWords(args) && words.length > 0) refuseInputsOf(await registry.find(name));
-      return { kind: 'tool', tool: name, args: words };
+      if (!isWords(args) && Object.keys(args).length > 0) refuseInputsOf(await registry.find(name));
+      return { kind: 'tool', tool: name, args: wordsOf(args) };
     };
     const started = this.#start(call, options);
     return new RunningTool(Array.isArray(args) ? started : started.catch(throwInInputs), options);
@@ -226,6 +235,19 @@ export class Acor {
     return run;
   }
 
+  /** The input of an operation with words in place of the object of a tool's inputs. */
+  async #inWords(input: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> {
+    const { tool, args } = input as { tool?: unknown; args: Readonly<Record<string, unknown>> };
+    if (typeof tool === 'string' && Object.keys(args).length > 0) {
+      const { calledName } = await import('./operations/acor-app.ts');
+      const { registry } = await this.#open();
+      const found = await registry.find(calledName(tool, this.#options.cwd)).catch(() => undefined);
+      // An unknown tool is for the operation to report.
+      if (found !== undefined) refuseInputsOf(found);
+    }
+    return { ...input, args: wordsOf(args) };
+  }
+
   /** This process as the caller of operations. */
   async #app(): Promise<AcorApp> {
     const { AcorApp } = await import('./operations/acor-app.ts');
@@ -256,6 +278,11 @@ export class Acor {
 function wordsOf(args: RunArguments): string[] {
   if (isWords(args)) return [...args];
   return Object.keys(args).length === 0 ? [] : ['--input-json', JSON.stringify(args)];
+}
+
+function isInputs(operation: string, args: unknown): boolean {
+  const isObject = typeof args === 'object' && args !== null && !Array.isArray(args);
+  return isObject && (TAKES_INPUTS as readonly string[]).includes(operation);
 }
 
 /** A tool without declared inputs would take the words of the object for its own. */

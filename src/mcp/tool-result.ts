@@ -92,5 +92,6 @@ export function hintOf(hint: string, steps: readonly NextStep[], left: LeftToOth
   const risky = steps.filter(isRisky).map((step) => `${step.why} ${JSON.stringify(nextCall(step))}`);
   const elsewhere = steps.filter((step) => nextCall(step) === undefined || left.has(step)).map(commandOf);
   const terminal = elsewhere.length === 0 ? [] : [`At a terminal: ${elsewhere.join('; ')}`];
-  return [hint, ...risky, ...terminal].join(' ').trim();
+  const sentence = /[\w"')\]]$/.test(hint) && risky.length + terminal.length > 0 ? `${hint}.` : hint;
+  return [sentence, ...risky, ...terminal].join(' ').trim();
 }

@@ -1,6 +1,8 @@
 import type { Call } from '../compose/call-operation.ts';
+import type { Route } from '../compose/cli-app.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { RunEvent } from '../protocol/index.ts';
+import { nearest } from '../util/nearest.ts';
 import type { AcorApp } from './acor-app.ts';
 import type { CallOptions } from './library-options.ts';
 import type { ProjectCache } from './project-cache.ts';
@@ -31,7 +33,7 @@ export async function callFromProgram(
   const route = cli.routes.find((each) => each.operation === operation && each.hidden !== true);
   if (route === undefined)
     throw new AcorError('E_USAGE', `there is no operation '${operation}'`, {
-      hint: "The operation 'system.tools' lists all.",
+      hint: nearOperation(operation, cli.routes),
     });
   const { cwd, env, config, projects, note } = caller;
   const context = new AcorApp({ routes: cli.routes, surface: 'library', cwd, env, config, projects, note });
@@ -45,4 +47,13 @@ export async function callFromProgram(
   if (envelope.ok) return { data: envelope.data, meta: envelope.meta };
   const { code, message, hint, details } = envelope.error;
   throw new AcorError(code, message, { hint, ...(details && { details }), next: envelope.meta.next ?? [] });
+}
+
+function nearOperation(
+  operation: string,
+  routes: readonly Pick<Route<AcorApp>, 'operation' | 'hidden'>[],
+): string {
+  const names = routes.filter(({ hidden }) => hidden !== true).map((route) => route.operation);
+  const near = nearest(operation, names);
+  return near === undefined ? "The operation 'system.tools' lists all." : `Did you mean '${near}'?`;
 }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
-import { followFirstPage, STEPS } from '../support/first-page.ts';
+import { followFirstPage, personSeconds, STEPS } from '../support/first-page.ts';
 import { ACOR } from '../support/project.ts';
 import { atTerminal, noTerminal } from '../support/terminal.ts';
 
@@ -21,6 +21,10 @@ describe('a newcomer who does what docs/getting-started.md says', { skip: noPyth
     using folder = emptyFolder();
     const env = { PATH: `${dirname(ACOR)}:${process.env.PATH}`, HOME: folder.root };
     followFirstPage({ folder: folder.root, env });
+  });
+
+  it('has read the page and copied its steps in four minutes, which leaves one for the commands', () => {
+    assert.ok(personSeconds() < 240, `${personSeconds()} s`);
   });
 
   it('sees at a terminal what happened, and what to do next', { skip: noTerminal }, async () => {

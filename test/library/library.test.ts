@@ -51,6 +51,33 @@ describe('the library', () => {
     await assert.rejects(acor.call('run.show', { runn: 'x' } as never), { code: 'E_USAGE' });
     for (const name of ['run.shw', 'run.supervise'])
       await assert.rejects(acor.call(name as 'run.show', { run: 'x' }), { code: 'E_USAGE' });
+    await assert.rejects(acor.call('run.shw' as 'run.show', { run: 'x' }), {
+      hint: "Did you mean 'run.show'?",
+    });
+  });
+
+  it('takes the inputs of a tool as an object in operations, too, and names their problems as inputs', async () => {
+    const planned = await acor.call('run.start', {
+      tool: 'reads_file',
+      args: { file: 'data.txt' },
+      dry_run: true,
+    });
+    assert.ok(JSON.stringify(planned.data).includes(project.path('data.txt')));
+    const started = await acor.call('run.start', { tool: 'reads_file', args: { file: 'data.txt' } });
+    assert.equal((started.data as { state: string }).state, 'completed');
+    const wrong = acor.call('run.start', { tool: 'reads_file', args: { fil: 'data.txt' } });
+    await assert.rejects(wrong, ({ code, message }: AcorError) => {
+      assert.doesNotMatch(message, /--fil/);
+      return code === 'E_USAGE' && /'fil'.*did you mean 'file'/.test(message);
+    });
+    // A tool without declared inputs would take the words of the object for its own.
+    await assert.rejects(acor.call('run.start', { tool: 'quick', args: { file: 'data.txt' } }), {
+      code: 'E_USAGE',
+      message: /declares no inputs/,
+    });
+    await assert.rejects(acor.call('run.start', { tool: 'nothing', args: { x: 1 } }), {
+      code: 'E_TOOL_NOT_FOUND',
+    });
   });
 
   it('plans a run, starts it apart, waits for it, and reads what it left', async () => {

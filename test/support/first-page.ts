@@ -23,10 +23,28 @@ interface Newcomer {
   prefix?: readonly string[];
 }
 
-/** Does what docs/getting-started.md says, without a terminal, and checks what each command answers. */
-export function followFirstPage({ folder, env, user, prefix = [] }: Newcomer): void {
+/** How fast an adult reads English that explains something, in words a minute. */
+const WORDS_A_MINUTE = 200;
+/** To copy one block from the page, paste it, and look at what came. */
+const SECONDS_A_STEP = 6;
+
+/** What a person needs for the page, without the commands' own time: reading it up to the last step, and copying each step. */
+export function personSeconds(): number {
+  const read = GUIDE.slice(0, GUIDE.lastIndexOf('```'));
+  const prose = read.replaceAll(/^```(?:sh|python)\n.*?^```$/gms, '');
+  return (prose.split(/\s+/).length / WORDS_A_MINUTE) * 60 + STEPS.length * SECONDS_A_STEP;
+}
+
+/** Does what docs/getting-started.md says, without a terminal, and checks what each command answers. Returns what each command took. */
+export function followFirstPage({
+  folder,
+  env,
+  user,
+  prefix = [],
+}: Newcomer): { step: string; seconds: number }[] {
   let cwd = folder;
   const answers: string[] = [];
+  const took: { step: string; seconds: number }[] = [];
   for (const step of STEPS) {
     if (typeof step !== 'string') {
       // An existing file keeps its owner.
@@ -34,6 +52,7 @@ export function followFirstPage({ folder, env, user, prefix = [] }: Newcomer): v
       continue;
     }
     const [program, ...args] = [...prefix, 'sh', '-c', step];
+    const began = performance.now();
     const { status, stdout, stderr } = spawnSync(program!, args, {
       cwd,
       env,
@@ -41,6 +60,7 @@ export function followFirstPage({ folder, env, user, prefix = [] }: Newcomer): v
       input: '',
       ...user,
     });
+    took.push({ step, seconds: (performance.now() - began) / 1000 });
     assert.deepEqual([status, stderr], [0, ''], `${step}: ${stdout}`);
     if (/^(?:acor|\.\/tool) /.test(step)) answers.push(stdout);
     const into = /^mkdir (\S+) && cd \1$/.exec(step)?.[1];
@@ -62,4 +82,5 @@ export function followFirstPage({ folder, env, user, prefix = [] }: Newcomer): v
     words: 4,
     longest: ['brown', 'quick', 'fox'],
   });
+  return took;
 }
