@@ -437,5 +437,6 @@ export const BUN_FILES: readonly string[] = [
   'core/store-files/inflate-bun.ts',
   'util/sha256.ts',
   'util/unix-socket.ts',
+  'util/jit-policy.ts',
   'util/unread-stdin.ts',
 ];
