@@ -4,8 +4,12 @@ import { errorCode } from './error-code.ts';
 /** Bun may report two quick changes as one, before the second has happened. */
 const SECOND_LOOK_MS = 20;
 
+/** Calls `changed` at each change. */
+export type ChangeSource = (changed: () => void) => void;
+
 /**
- * Waits until a file or a folder changes. Where the system reports no changes, and without a path, it polls every `pollMs`.
+ * Waits until a file or a folder changes, or something that reports its changes itself. Where the system reports no changes, and without a
+ * path, it polls every `pollMs`.
  */
 export class ChangeWaiter {
   readonly #signal: AbortSignal | undefined;
@@ -15,12 +19,17 @@ export class ChangeWaiter {
   /** Whether a change ended the last wait. */
   #wasReported = false;
   #wake: (() => void) | undefined;
+  /** Whether a change can be reported before it has happened. */
+  readonly #isEarly: boolean;
 
-  constructor(path: string | undefined, pollMs: number, signal?: AbortSignal) {
+  constructor(watched: string | ChangeSource | undefined, pollMs: number, signal?: AbortSignal) {
     this.#signal = signal;
     this.#pollMs = pollMs;
+    this.#isEarly = typeof watched === 'string';
+    const notify = () => this.#notify();
     try {
-      if (path !== undefined) this.#watcher = watch(path, () => this.#notify());
+      if (typeof watched === 'string') this.#watcher = watch(watched, notify);
+      else watched?.(notify);
     } catch (error) {
       // Without a watch (too many watches, or a file system without support) only the timer works.
       if (errorCode(error) === 'ENOENT') throw error;
@@ -29,7 +38,7 @@ export class ChangeWaiter {
 
   /** Resolves at the next change since the last call, at an abort, or after the poll interval or a shorter time. */
   async change(atMostMs = this.#pollMs): Promise<void> {
-    const limitMs = this.#wasReported ? SECOND_LOOK_MS : this.#pollMs;
+    const limitMs = this.#wasReported && this.#isEarly ? SECOND_LOOK_MS : this.#pollMs;
     if (!this.#changed && !this.#signal?.aborted) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, Math.min(atMostMs, limitMs));

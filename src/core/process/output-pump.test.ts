@@ -5,7 +5,6 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
-  readFileSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -15,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { openFiles } from '../../../test/support/open-files.ts';
+import { watchedPaths } from '../../../test/support/watched-paths.ts';
 import { loadRuntime } from './load-runtime.ts';
 import { OutputPump, type OutputSinks } from './output-pump.ts';
 import type { Runtime, SpawnedProcess } from './runtime.ts';
@@ -90,12 +90,12 @@ describe('the output of a tool', { skip: process.platform !== 'linux' && 'Linux'
   });
 
   it('is no longer watched once it is closed while it sleeps', async () => {
-    const before = watches();
+    const before = watchedPaths();
     const { pump: made } = begun();
     made.start(NO_PIPES);
-    await until(() => watches() === before + 2);
+    await until(() => watchedPaths() === before + 2);
     made.close();
-    await until(() => watches() === before);
+    await until(() => watchedPaths() === before);
   });
 
   it('is read from the pipes of the runtime where there are no FIFOs', async () => {
@@ -292,16 +292,3 @@ describe('the output of a tool', { skip: process.platform !== 'linux' && 'Linux'
     made.close();
   });
 });
-
-/** How many paths this process watches. */
-function watches(): number {
-  let count = 0;
-  for (const fd of readdirSync('/proc/self/fdinfo')) {
-    try {
-      count += readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8').match(/^inotify wd:/gm)?.length ?? 0;
-    } catch {
-      // The descriptor of the list itself.
-    }
-  }
-  return count;
-}

@@ -10,7 +10,13 @@ const PIPE_BYTES = 1 << 20;
 /** After a turn with more bytes than this, the next turn follows at once. */
 const FULL_FLOW_BYTES = 60_000;
 const POLL_MS = 1;
-const EMPTY_POLLS_BEFORE_WATCH = 10;
+const EMPTY_POLLS_BEFORE_REST = 10;
+/**
+ * A stream that rests is looked at so often before it is watched. A process that has had a watch takes the kernel up to 20 ms to end, because
+ * it waits for the readers of its lists (SRCU), and most tools are done before.
+ */
+const REST_POLL_MS = 4;
+const EMPTY_POLLS_BEFORE_WATCH = EMPTY_POLLS_BEFORE_REST + 60;
 /**
  * inotify reports writes, but not that the last writer closed the stream. The pump checks for that at this interval.
  */
@@ -122,8 +128,12 @@ export class OutputPump {
   #schedule(bytes: number): void {
     if (this.#closed) return;
     const next = () => this.#turn();
-    const pauseMs = this.#emptyPolls > EMPTY_POLLS_BEFORE_WATCH ? IDLE_POLL_MS : POLL_MS;
-    this.#timer = bytes > FULL_FLOW_BYTES ? setImmediate(next) : setTimeout(next, pauseMs);
+    this.#timer = bytes > FULL_FLOW_BYTES ? setImmediate(next) : setTimeout(next, this.#pauseMs());
+  }
+
+  #pauseMs(): number {
+    if (this.#emptyPolls > EMPTY_POLLS_BEFORE_WATCH) return IDLE_POLL_MS;
+    return this.#emptyPolls > EMPTY_POLLS_BEFORE_REST ? REST_POLL_MS : POLL_MS;
   }
 
   #turn(): void {

@@ -108,11 +108,13 @@ export class Run {
   follow(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     // When a tool has truncated its log, the end of the run never shows there.
     const isAbandoned = () => this.#isOver;
+    const changes = (changed: () => void) => this.#writer.log.observe({ stored: changed });
     return this.#store.follow(this.runId, {
       since: this.#since,
       wait: true,
       isAbandoned,
       ended: this.ended,
+      changes,
       ...(signal && { signal }),
     });
   }

@@ -3,6 +3,8 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSync, symlink
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { until } from '../../../test/support/project.ts';
+import { watchedPaths } from '../../../test/support/watched-paths.ts';
 import { newRunId } from '../../util/ids.ts';
 import { FileControlChannel } from './file-control-channel.ts';
 import { FileLeases } from './file-leases.ts';
@@ -58,5 +60,28 @@ it('the records of a run can be read while its control folder is removed', () =>
   records.acknowledge(1);
   records.close();
   closeSync(fd);
+  rmSync(root, { recursive: true });
+});
+
+it('the requests to a run are watched only when it is no longer young, and arrive before and after', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'acor-control-'));
+  const runId = newRunId();
+  mkdirSync(join(root, runId), { recursive: true });
+  const channel = new FileControlChannel(root, new FileLeases(root));
+  const watchedBefore = watchedPaths();
+  const got: string[] = [];
+  const listener = channel.listen(runId, 1, {
+    onCancel: (reason) => got.push(reason),
+    onForceCancel: () => got.push('force'),
+    onAnswer() {},
+  });
+  assert.equal(watchedPaths(), watchedBefore);
+  await channel.requestCancel(runId, 'early');
+  await until(() => got.includes('early'));
+  await until(() => watchedPaths() > watchedBefore);
+  await channel.requestCancel(runId, 'late', { force: true });
+  await until(() => got.includes('force'));
+  listener.close();
+  assert.equal(watchedPaths(), watchedBefore);
   rmSync(root, { recursive: true });
 });

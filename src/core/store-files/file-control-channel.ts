@@ -20,6 +20,12 @@ import { CONTROL, layoutOf, type RunLayout } from './layout.ts';
 import { storageError } from './storage-error.ts';
 
 const POLL_MS = 250;
+/**
+ * A process that has had a watch takes the kernel up to 20 ms to end, because it waits for the readers of its lists (SRCU). So a run is
+ * watched only when it is this old. Until then its requests are looked for at shorter intervals.
+ */
+const YOUNG_MS = 250;
+const YOUNG_POLL_MS = 25;
 const ANSWER_PREFIX = 'answer-';
 
 /** Requests to a live run as files in its folder `control/`. */
@@ -92,7 +98,7 @@ class ControlFolder implements ControlListener {
   readonly #layout: RunLayout;
   readonly #isHeld: () => boolean;
   readonly #handlers: ControlHandlers;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout;
   #watcher: FSWatcher | undefined;
   #isCancelled = false;
   #isForced = false;
@@ -105,14 +111,27 @@ class ControlFolder implements ControlListener {
     this.#handlers = handlers;
     try {
       makeFolder(layout.control);
-      this.#watcher = watch(layout.control, (_event, name) => {
+    } catch {
+      // The first request reports it.
+    }
+    const youngUntilMs = performance.now() + YOUNG_MS;
+    this.#timer = setInterval(() => {
+      if (performance.now() >= youngUntilMs) this.#watch();
+      this.#look();
+    }, YOUNG_POLL_MS);
+    this.#look();
+  }
+
+  #watch(): void {
+    clearInterval(this.#timer);
+    this.#timer = setInterval(() => this.#look(), POLL_MS);
+    try {
+      this.#watcher = watch(this.#layout.control, (_event, name) => {
         if (name === null || this.#isRequest(name)) this.#look();
       });
     } catch {
       // Without inotify, the timer finds requests.
     }
-    this.#timer = setInterval(() => this.#look(), POLL_MS);
-    this.#look();
   }
 
   consumed(): number | undefined {

@@ -3,6 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { watchedPaths } from '../../../test/support/watched-paths.ts';
 import { eventsIn, followEvents } from './follow.ts';
 import { PlainFile } from './readable-file.ts';
 import { tailOf } from './tail.ts';
@@ -50,6 +51,23 @@ describe('a log that is read', () => {
       },
     ]);
     assert.deepEqual(seen, ['log 1', 'log 2', 'log 3', 'log 4', 'log 5', 'runner_end 6']);
+  });
+
+  it('is not watched where its writer reports the changes', async () => {
+    const path = join(folder, 'reported.jsonl');
+    writeFileSync(path, lines(1));
+    using log = new PlainFile(path);
+    let changed = () => {};
+    const watchedBefore = watchedPaths();
+    const batches = followEvents(log, { wait: true, changes: (report) => (changed = report) });
+    const next = async () => eventsIn((await batches.next()).value!).map((event) => event.text);
+    assert.deepEqual(await next(), ['log 1']);
+    const following = next();
+    assert.equal(watchedPaths(), watchedBefore);
+    appendFileSync(path, line(2, 'runner_end'));
+    changed();
+    assert.deepEqual(await following, ['runner_end 2']);
+    assert.equal((await batches.next()).done, true);
   });
 
   it('has its last event found however long that is', () => {

@@ -20,7 +20,7 @@ const END_MARK = Buffer.from('"type":"runner_end"');
  * the event that ends the run. Any number of readers may follow; none is felt by the writer.
  */
 export async function* followEvents(log: ReadableFile, options: FollowOptions): AsyncGenerator<Uint8Array> {
-  const waiter = options.wait ? waiterFor(log, options.signal) : undefined;
+  const waiter = options.wait ? waiterFor(log, options) : undefined;
   try {
     let { offset, toSkip } = startAfter(log, options.since ?? 0);
     let given: { from: number; lines: Uint8Array } = { from: offset, lines: new Uint8Array() };
@@ -53,9 +53,9 @@ export async function* followEvents(log: ReadableFile, options: FollowOptions): 
   }
 }
 
-function waiterFor(log: ReadableFile, signal: AbortSignal | undefined): ChangeWaiter {
+function waiterFor(log: ReadableFile, { signal, changes }: FollowOptions): ChangeWaiter {
   try {
-    return new ChangeWaiter(log.watched, POLL_MS, signal);
+    return new ChangeWaiter(changes ?? log.watched, POLL_MS, signal);
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
     // The run was packed or removed since its log was opened. The open file stays readable.
