@@ -1,5 +1,5 @@
 // Compares the kit with other libraries for command lines: the same program with each, installed from npm, started in turn and tried.
-// Prints the table of docs/compose.md; with --write it goes there:
+// Prints the table of docs/compose-kit.md; with --write it goes there:
 //   bun scripts/compare-kits.ts [--write] [--rounds N]
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -344,10 +344,10 @@ function isPage({ stdout, status }: Call): boolean {
 }
 
 function writeTable(table: string): void {
-  const file = join(root, 'docs', 'compose.md');
+  const file = join(root, 'docs', 'compose-kit.md');
   const text = readFileSync(file, 'utf8');
   const [start, end] = [text.indexOf(PLACE[0]), text.indexOf(PLACE[1])];
   if (start < 0 || end < start)
-    throw new Error(`docs/compose.md has no place for the table: ${PLACE.join(' ')}`);
+    throw new Error(`docs/compose-kit.md has no place for the table: ${PLACE.join(' ')}`);
   writeFileSync(file, `${text.slice(0, start)}${PLACE[0]}\n\n${table}\n\n${text.slice(end)}`);
 }

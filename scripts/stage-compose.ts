@@ -7,7 +7,7 @@ import { settleModes, writeManifest } from './stage-package.ts';
 import { thirdPartyLicenses } from './third-party-licenses.ts';
 
 const root = dirname(import.meta.dirname);
-const SCHEMAS = ['audit', 'catalog', 'envelope', 'health'];
+const SCHEMAS = ['audit', 'catalog', 'envelope', 'errors', 'health'];
 /** Their code is in the bundle. */
 const BUNDLED = ['zod', '@toon-format/toon'];
 
@@ -77,14 +77,14 @@ async function bundle(outdir: string): Promise<void> {
 
 /** The part of the documentation that is about the kit. */
 function readme(): string {
-  const text = readFileSync(join(root, 'docs', 'compose.md'), 'utf8');
-  const start = text.indexOf('## Build one');
-  const end = text.indexOf('\n## ', start + 1);
-  const own = text
-    .slice(start, end)
-    .replaceAll('acor/compose', '@acor/compose')
-    .replaceAll('acor/schemas', '@acor/compose/schemas');
-  return `# @acor/compose\n\nThe kit of ACOR's command line, by itself.\n\n${own}\n`;
+  const text = readFileSync(join(root, 'docs', 'compose-kit.md'), 'utf8');
+  return (
+    text
+      .replaceAll(/(?<!@)acor\/compose/g, '@acor/compose')
+      .replaceAll('acor/schemas', '@acor/compose/schemas')
+      // Of the pages around it only this one is in the package.
+      .replaceAll(/\[([^\]]+)\]\((?!https:)[^)]+\)/g, '$1')
+  );
 }
 
 if (import.meta.main) {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { catalogSchema } from '../src/compose/catalog.ts';
 import { envelopeSchema } from '../src/compose/envelope-schema.ts';
+import { errorsSchema } from '../src/compose/error-row.ts';
 import { healthReport } from '../src/compose/health-shape.ts';
 import { auditShape } from '../src/operations/compose/compose-audit.ts';
 import { configFile } from '../src/protocol/config-file.ts';
@@ -72,6 +73,7 @@ const SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
   'catalog.schema.json': () =>
     fileSchema(catalogSchema, 'Catalog', 'The data of `tools`, or of `tools` with a name.'),
   'health.schema.json': () => fileSchema(healthReport, 'Health', 'The data of `health`.'),
+  'errors.schema.json': () => fileSchema(errorsSchema, 'Error codes', 'The data of `errors`.'),
   'audit.schema.json': () =>
     fileSchema(auditShape, 'Audit of a command line', 'The data of `acor compose audit`.'),
   'version.schema.json': () =>

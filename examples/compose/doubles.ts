@@ -2,17 +2,18 @@
 /**
  * `doubles` finds files with equal content, and removes the copies. A command line made with `acor/compose`:
  *
- *   bun examples/compose/doubles.ts copies list ~/Pictures --min-size 10000
+ *   bun examples/compose/doubles.ts copies list ~/Pictures -m 10000
  *   bun examples/compose/doubles.ts copies remove ~/Pictures --dry-run
+ *   bun examples/compose/doubles.ts files hash ~/Pictures --fields path --limit 3
+ *   bun examples/compose/doubles.ts mcp
  */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { AppError, defineCli, defineOperation, serve, z } from 'acor/compose';
+import { AppError, defineCli, defineOperation, eventsResult, serve, z } from 'acor/compose';
 
 interface Doubles {
   cwd: string;
-  minSize: number;
 }
 
 const group = z.object({
@@ -27,7 +28,7 @@ const where = {
     .int()
     .min(0)
     .default(1)
-    .meta({ env: 'DOUBLES_MIN_SIZE' })
+    .meta({ short: 'm', env: 'DOUBLES_MIN_SIZE', config: 'min_size' })
     .describe('Only files of so many bytes.'),
 };
 
@@ -77,11 +78,53 @@ const removeCopies = defineOperation({
   },
 });
 
+/** A stream: each file as soon as it is read, and how many there were at the end. */
+const hashFiles = defineOperation({
+  name: 'files.hash',
+  summary: 'Write the SHA-256 of each file.',
+  effect: 'reads',
+  idempotent: true,
+  rateLimit: null,
+  input: z.object(where),
+  output: z.object({ files: z.int() }),
+  positionals: ['folder'],
+  streams: 'path, bytes and sha256 of a file, one JSON object a line.',
+  example: 'doubles files hash photos --fields path,sha256',
+  async run({ folder, min_size }, ctx: { app: Doubles }) {
+    let files = 0;
+    async function* lines() {
+      for (const { path, bytes } of filesIn(folderAt(ctx.app, folder))) {
+        if (bytes < min_size) continue;
+        files++;
+        yield Buffer.from(`${JSON.stringify({ path, bytes, sha256: hashOf(path) })}\n`);
+      }
+    }
+    return eventsResult(lines(), {
+      stream: true,
+      left: undefined,
+      end: async () => ({ answer: { kind: 'data', data: { files } } }),
+    });
+  },
+});
+
+/** The name of version 0: it still works, and says what replaces it. */
+const scan = defineOperation({
+  ...listCopies,
+  name: 'copies.scan',
+  deprecated: { use: 'doubles copies list', since: '1.0.0' },
+  example: 'doubles scan photos',
+});
+
 export const doubles = defineCli<Doubles>({
   name: 'doubles',
   version: '1.0.0',
   summary: 'Finds files with equal content.',
-  commands: { 'copies list': listCopies, 'copies remove': removeCopies },
+  commands: {
+    'copies list': listCopies,
+    'copies remove': removeCopies,
+    'files hash': hashFiles,
+    scan,
+  },
   errors: {
     E_NO_FOLDER: {
       class: 'user_error',
@@ -91,14 +134,11 @@ export const doubles = defineCli<Doubles>({
       hint: 'Name a folder that exists.',
     },
   },
-  context: (_globals, { cwd, env }) => ({ cwd, minSize: Number(env['DOUBLES_MIN_SIZE'] ?? 1) }),
+  context: (_globals, { cwd }) => ({ cwd }),
   checks: ({ cwd }) => [
     isReadable(cwd)
       ? { name: 'folder', status: 'ok', detail: `${cwd} can be read` }
       : { name: 'folder', status: 'blocked', detail: `${cwd} cannot be read`, fix: `chmod u+rx ${cwd}` },
-  ],
-  settings: ({ minSize }) => [
-    { key: 'min_size', value: minSize, source: minSize === 1 ? 'default' : 'DOUBLES_MIN_SIZE' },
   ],
 });
 
@@ -110,22 +150,29 @@ function folderAt({ cwd }: Doubles, folder: string): string {
 
 /** Groups of equal files, the largest first. Only files of equal size are read. */
 function copiesIn(folder: string, minSize: number): z.output<typeof group>[] {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
-  const bySize = Map.groupBy(files, (file) => statSync(file).size);
+  const bySize = Map.groupBy(filesIn(folder), ({ bytes }) => bytes);
   const candidates = [...bySize].filter(([bytes, { length }]) => bytes >= minSize && length > 1);
   return candidates
     .flatMap(([bytes, same]) => {
-      const byHash = Map.groupBy(same, (file) =>
-        createHash('sha256').update(readFileSync(file)).digest('hex'),
-      );
+      const byHash = Map.groupBy(same, ({ path }) => hashOf(path));
       return [...byHash]
         .filter(([, equal]) => equal.length > 1)
-        .map(([hash, equal]) => ({ hash, bytes, files: equal }));
+        .map(([hash, equal]) => ({ hash, bytes, files: equal.map(({ path }) => path) }));
     })
     .sort((a, b) => b.bytes - a.bytes || (a.hash < b.hash ? -1 : 1));
+}
+
+/** The files of a folder and of the folders in it, by their path. */
+function filesIn(folder: string): { path: string; bytes: number }[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+    .map((path) => ({ path, bytes: statSync(path).size }));
+}
+
+function hashOf(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
 function isReadable(folder: string): boolean {

@@ -2478,10 +2478,10 @@ export interface OperationTypes {
   'system.complete': {
     input: {
       /** The shell. */
-      shell: 'bash' | 'zsh' | 'fish';
+      shell: 'bash' | 'zsh' | 'fish' | 'powershell';
     };
     data: {
-      shell: 'bash' | 'zsh' | 'fish';
+      shell: 'bash' | 'zsh' | 'fish' | 'powershell';
       script: string;
     };
   };
@@ -2493,12 +2493,16 @@ export interface OperationTypes {
     };
     data: {
       codes: Array<{
+        /** Stable. */
         code: string;
+        /** What kind of failure it is: user_error, retryable, infra_error, unknown … */
         class: string;
         retryable: boolean;
+        /** 1 failed, 2 something must be provided first. */
         exit: number;
-        /** What an agent does by default. */
+        /** What an agent does. */
         action: string;
+        /** The fix. */
         hint: string;
         source: 'built-in' | 'project';
       }>;
@@ -2628,6 +2632,14 @@ export interface OperationTypes {
           default?: unknown | undefined;
           enum?: Array<string | number | boolean> | undefined;
           positional?: true | undefined;
+          /** The letter of the flag, without its dash. */
+          short?: string | undefined;
+          /** The variable that gives the value where the flag is not there. */
+          env?: string | undefined;
+          /** The key of the configuration that gives the value. */
+          config?: string | undefined;
+          /** It is deprecated: what to use in its place. */
+          replacement?: string | undefined;
         }>;
         /** Names that --fields accepts. */
         outputFields: Array<string>;
@@ -2638,6 +2650,11 @@ export interface OperationTypes {
         idempotent: boolean;
         rateLimit: string | null;
         example: string;
+        deprecated?: {
+          /** The command that replaces it. */
+          use: string;
+          since?: string | undefined;
+        } | undefined;
       }>;
       globalFlags: Array<{
         name: string;
@@ -2663,6 +2680,14 @@ export interface OperationTypes {
         default?: unknown | undefined;
         enum?: Array<string | number | boolean> | undefined;
         positional?: true | undefined;
+        /** The letter of the flag, without its dash. */
+        short?: string | undefined;
+        /** The variable that gives the value where the flag is not there. */
+        env?: string | undefined;
+        /** The key of the configuration that gives the value. */
+        config?: string | undefined;
+        /** It is deprecated: what to use in its place. */
+        replacement?: string | undefined;
       }>;
       /** Names that --fields accepts. */
       outputFields: Array<string>;
@@ -2673,6 +2698,11 @@ export interface OperationTypes {
       idempotent: boolean;
       rateLimit: string | null;
       example: string;
+      deprecated?: {
+        /** The command that replaces it. */
+        use: string;
+        since?: string | undefined;
+      } | undefined;
     } | {
       tools: Array<{
         /** Dotted group.action. */

@@ -2,13 +2,14 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AppError, usageError } from './app-error.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
+import type { ConfigLayers } from './config-layers.ts';
 import { type FoundCommand, findCommand, unknownCommand } from './find-command.ts';
 import { type CommandLine, readFlags } from './flags.ts';
 import type { ForwardedCommand } from './forwarded-command.ts';
 import { asksForPart, type GlobalFlags, globalBehind } from './globals.ts';
 import { readInput } from './input.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, OperationContext } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 import { Reply } from './reply.ts';
 import { safeText } from './terminal-text.ts';
@@ -129,47 +130,88 @@ async function perform<C>(
   const { invocation, audience, structured } = reply;
   const open = async () =>
     opened?.cwd === cwd ? opened.context : app.openContext(line.globals, { ...io, cwd });
-  const missing = missingPositional(parameters, line);
+  const layers = parameters.some((each) => each.config !== undefined)
+    ? await app.layers?.({ cwd, env: io.env })
+    : undefined;
+  const wanting = missingInputs(parameters, line, { env: io.env, layers });
+  const missing = wanting.find((each) => each.isPositional);
   const person = await reply.person();
-  if (missing !== undefined && person?.ask !== undefined) {
-    const { pickMissing } = await import('./pick-missing.ts');
-    await pickMissing(app, op, missing, line, { person, context: await open(), signal: io.signal });
+  if (person !== null) {
+    for (const each of app.asksForMissing === true ? wanting : wanting.filter((one) => one === missing)) {
+      const { pickMissing } = await import('./pick-missing.ts');
+      const source = { person, context: await open(), signal: io.signal };
+      if (!(await pickMissing(app, op, each, line, source))) break;
+    }
   }
   const isMissing = missing !== undefined && !line.given.has(missing.key);
   const example = isMissing ? await exampleHere(app, op, missing, { invocation, open }) : op.example;
   const input = await readInput(op, parameters, line, {
     cwd,
     env: io.env,
+    layers,
     readStdin: io.readStdin,
     invocation,
     example,
   });
-  if (asksForPart(line.globals)) {
+  if (asksForPart(line.globals) && !asksForStream(op, parameters, line)) {
     const { checkSelection } = await import('./select.ts');
     checkSelection(op, line.globals, invocation);
   }
-  const result = await op.run(input, {
-    app: await open(),
-    signal: io.signal,
-    audience,
-    structured,
-    person,
-    interrupts: io.interrupts ?? NO_INTERRUPTS,
-    page: { limit: line.globals.limit, offset: line.globals.offset },
-    cwd,
-    env: io.env,
-    readStdin: io.readStdin,
-    readStdinBytes: io.readStdinBytes,
-    hasUnreadStdin: io.hasUnreadStdin,
-    note: (text) => void reply.note(text).catch(() => undefined),
-  });
-  return reply.result(op, result, cwd);
+  const context = await open();
+  try {
+    const ctx: OperationContext<C> = {
+      app: context,
+      signal: io.signal,
+      audience,
+      structured,
+      person,
+      interrupts: io.interrupts ?? NO_INTERRUPTS,
+      page: { limit: line.globals.limit, offset: line.globals.offset },
+      cwd,
+      env: io.env,
+      readStdin: io.readStdin,
+      readStdinBytes: io.readStdinBytes,
+      hasUnreadStdin: io.hasUnreadStdin,
+      note: (text) => void reply.note(text).catch(() => undefined),
+      given: givenKeys(parameters, line, input),
+    };
+    const result = await (app.perform?.(op, input, ctx) ?? op.run(input, ctx));
+    return await reply.result(op, result, cwd);
+  } finally {
+    await app.closeContext?.(context);
+  }
 }
 
-/** The value that a person can be asked for: nothing else is wrong with the command line. */
-function missingPositional(parameters: readonly Parameter[], line: CommandLine): Parameter | undefined {
-  if (line.problems.length > 0 || line.inputJson !== undefined) return undefined;
-  return parameters.find((each) => each.isPositional && each.isRequired && !line.given.has(each.key));
+/** The values that a person can be asked for: nothing else is wrong with the command line. */
+function missingInputs(
+  parameters: readonly Parameter[],
+  line: CommandLine,
+  { env, layers }: { env: CliIo['env']; layers: ConfigLayers | undefined },
+): Parameter[] {
+  if (line.problems.length > 0 || line.inputJson !== undefined) return [];
+  const isSet = ({ env: variable, config }: Parameter) =>
+    Boolean(variable && env[variable]) || (config !== undefined && layers?.valueOf(config) !== undefined);
+  return parameters.filter((each) => each.isRequired && !line.given.has(each.key) && !isSet(each));
+}
+
+/** Whether the answer is a stream of lines, whose fields no schema describes. */
+function asksForStream<C>(
+  op: Operation<C>,
+  parameters: readonly Parameter[],
+  { given }: CommandLine,
+): boolean {
+  if (op.streams === undefined) return false;
+  return given.has('stream') || parameters.every(({ key }) => key !== 'stream');
+}
+
+function givenKeys(
+  parameters: readonly Parameter[],
+  { given, inputJson }: CommandLine,
+  input: Readonly<Record<string, unknown>>,
+): ReadonlySet<string> {
+  if (inputJson === undefined) return new Set(given.keys());
+  const isOwn = (each: Parameter) => input[each.key] !== undefined && input[each.key] !== each.default;
+  return new Set(parameters.filter(isOwn).map(({ key }) => key));
 }
 
 /** An example with a value from here, where the application knows such values; undefined where there are none yet. */

@@ -7,7 +7,7 @@ import { toFailure, withData } from './failure.ts';
 import { asksForPart, NO_GLOBAL_FLAGS } from './globals.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
 import type { NextStep } from './next-step.ts';
-import type { Answer, Operation, OperationResult } from './operation.ts';
+import type { Answer, Operation, OperationContext, OperationResult } from './operation.ts';
 import { checkSelection, type Selection, select } from './select.ts';
 
 /** The options of a call that does not come from a command line. */
@@ -48,7 +48,7 @@ export async function callOperation<C>(
     const selection = { ...NO_GLOBAL_FLAGS, ...call.selection };
     const input = await checked(op, given);
     if (asksForPart(selection)) checkSelection(op, selection);
-    const result = await op.run(input, {
+    const ctx: OperationContext<C> = {
       app: call.context,
       signal: call.signal,
       audience: 'agent',
@@ -60,7 +60,9 @@ export async function callOperation<C>(
       env: call.env,
       readStdin: async () => '',
       note: () => {},
-    });
+      given: new Set(Object.keys(given)),
+    };
+    const result = await (app.perform?.(op, input, ctx) ?? op.run(input, ctx));
     const answer = await answerOf(result, call);
     if (answer.kind === 'failure') return failed(answer.error, answer.data, answer.warnings);
     const selected = select(op, answer, selection);
@@ -71,6 +73,7 @@ export async function callOperation<C>(
       total: answer.total ?? total,
       hasMore: answer.hasMore ?? hasMore,
       tokens: answer.tokens,
+      plan: answer.plan,
       warnings: allWarnings(answer.warnings),
     });
   } catch (thrown) {

@@ -3,7 +3,7 @@ import { nearest } from '../util/nearest.ts';
 import { didYouMean, usageError } from './app-error.ts';
 import type { CliApp, Route } from './cli-app.ts';
 import { GLOBAL_FLAGS } from './globals.ts';
-import type { Operation, OperationDescription } from './operation.ts';
+import type { Deprecation, Operation, OperationDescription } from './operation.ts';
 import { elementSchemas, fieldNames, mainArrayOf } from './output-shape.ts';
 import { type Parameter, parametersOf, typeName } from './parameters.ts';
 
@@ -24,6 +24,7 @@ export interface CatalogEntry {
   idempotent: boolean;
   rateLimit: string | null;
   example: string;
+  deprecated?: Deprecation | undefined;
 }
 
 /** One parameter: a flag without its dashes, or a positional. */
@@ -36,6 +37,14 @@ export interface CatalogParameter {
   default?: unknown;
   enum?: (string | number | boolean)[] | undefined;
   positional?: true | undefined;
+  /** The letter of the flag. */
+  short?: string | undefined;
+  /** The variable that may give the value. */
+  env?: string | undefined;
+  /** The key of the configuration that may give the value. */
+  config?: string | undefined;
+  /** What to use in its place. */
+  replacement?: string | undefined;
 }
 
 /** All operations of an application, as data. */
@@ -101,6 +110,10 @@ export const catalogSchema: z.ZodType<Catalog | CatalogEntry> = z.lazy(() => {
         default: z.unknown().optional(),
         enum: z.array(z.union([z.string(), z.number(), z.boolean()])).optional(),
         positional: z.literal(true).optional(),
+        short: z.string().optional().describe('The letter of the flag, without its dash.'),
+        env: z.string().optional().describe('The variable that gives the value where the flag is not there.'),
+        config: z.string().optional().describe('The key of the configuration that gives the value.'),
+        replacement: z.string().optional().describe('It is deprecated: what to use in its place.'),
       }),
     ),
     outputFields: z.array(z.string()).describe('Names that --fields accepts.'),
@@ -109,6 +122,9 @@ export const catalogSchema: z.ZodType<Catalog | CatalogEntry> = z.lazy(() => {
     idempotent: z.boolean(),
     rateLimit: z.string().nullable(),
     example: z.string(),
+    deprecated: z
+      .object({ use: z.string().describe('The command that replaces it.'), since: z.string().optional() })
+      .optional(),
   });
   const globalFlag = z.object({
     name: z.string(),
@@ -182,6 +198,7 @@ function entryOf(op: OperationDescription, command: string): CatalogEntry {
     idempotent: op.idempotent,
     rateLimit: op.rateLimit,
     example: op.example,
+    ...(op.deprecated !== undefined && { deprecated: op.deprecated }),
   };
 }
 
@@ -194,6 +211,10 @@ function parameterEntry(parameter: Parameter): CatalogParameter {
     ...(parameter.default === undefined ? {} : { default: parameter.default }),
     ...(parameter.enum === undefined ? {} : { enum: [...parameter.enum] }),
     ...(parameter.isPositional ? { positional: true as const } : {}),
+    ...(parameter.short !== undefined && { short: parameter.short }),
+    ...(parameter.env !== undefined && { env: parameter.env }),
+    ...(parameter.config !== undefined && { config: parameter.config }),
+    ...(parameter.replacement !== undefined && { replacement: parameter.replacement }),
   };
 }
 

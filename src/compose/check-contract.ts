@@ -2,8 +2,10 @@ import { type CapturedCall, captureCli } from './capture-cli.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
 import { findCommand } from './find-command.ts';
 import { GLOBAL_FLAGS } from './globals.ts';
+import { readRate } from './limit-rate.ts';
 import type { Operation } from './operation.ts';
 import { parametersOf } from './parameters.ts';
+import { dryRunOf } from './strict.ts';
 
 /** One thing that breaks the contract, and its fix. */
 export interface ContractProblem {
@@ -18,7 +20,6 @@ export interface ContractOptions {
   io?: Partial<CliIo>;
 }
 
-const DRY_RUN = ['dry_run', 'dryRun'];
 const NO_FLAG = '--acor-no-such-option';
 
 /**
@@ -93,14 +94,25 @@ function registryProblems<C>(app: CliApp<C>, loaded: readonly Loaded[]): Contrac
       if (isGlobal && !isPositional && flag !== 'format' && flag !== 'limit' && flag !== 'offset')
         wrong(`the flag --${flag} hides the global one`, `Rename the input '${key}'.`);
     }
-    if (
-      op.effect !== 'reads' &&
-      op.readsWithout === undefined &&
-      !parameters.some(({ key }) => DRY_RUN.includes(key))
-    )
+    if (op.effect !== 'reads' && op.readsWithout === undefined && dryRunOf(op) === undefined)
       wrong(
         'it changes something and has no --dry-run',
         'Add dry_run: z.boolean().default(false) to the input.',
+      );
+    const letters = parameters.flatMap(({ short }) => short ?? []);
+    for (const letter of new Set(letters)) {
+      if (letters.filter((each) => each === letter).length > 1)
+        wrong(`two inputs have the letter -${letter}`, 'Give each short flag a letter of its own.');
+      if (GLOBAL_FLAGS.some(({ short }) => short === letter))
+        wrong(`the letter -${letter} hides the global one`, 'Choose another letter.');
+      if (!/^[A-Za-z]$/.test(letter)) wrong(`'${letter}' is not one letter`, 'Choose a letter.');
+    }
+    if (op.rateLimit !== null && readRate(op.rateLimit) === undefined)
+      wrong(`the rate limit '${op.rateLimit}' cannot be read`, "Write it as '60/min', '5/s' or '1000/day'.");
+    if (op.deprecated !== undefined && !callsOther(app, op.deprecated.use, command))
+      wrong(
+        `what replaces it is no other command: ${op.deprecated.use}`,
+        'Name the whole command in deprecated.use.',
       );
     if (!isCallOf(app, op.example, command))
       wrong(
@@ -109,6 +121,14 @@ function registryProblems<C>(app: CliApp<C>, loaded: readonly Loaded[]): Contrac
       );
   }
   return problems;
+}
+
+/** Whether a command line calls another command of the program, or another program. */
+function callsOther<C>(app: CliApp<C>, line: string, command: string): boolean {
+  const [program, ...words] = line.split(' ');
+  if (program !== app.name) return line.trim() !== '';
+  const found = findCommand(app.routes, words, app.aliases).route?.command;
+  return found !== undefined && found !== command;
 }
 
 function isCallOf<C>(app: CliApp<C>, example: string, command: string): boolean {

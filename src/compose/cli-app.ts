@@ -1,8 +1,9 @@
 import type { ValuesOf } from './completion/values-of.ts';
+import type { ConfigLayers } from './config-layers.ts';
 import type { GlobalFlags } from './globals.ts';
 import type { Interrupts } from './interrupts.ts';
 import type { NextStep } from './next-step.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, PerformOperation } from './operation.ts';
 import type { Terminal } from './terminal.ts';
 import type { CommandForm } from './write-command.ts';
 
@@ -11,6 +12,8 @@ export interface Route<C> extends CommandForm {
   load: () => Promise<Operation<C>>;
   /** Omitted from help, catalog and suggestions. */
   hidden?: boolean;
+  /** Only for the command line: neither an MCP server nor an HTTP server offers it. */
+  shellOnly?: boolean;
 }
 
 /** One row of an application's error table. */
@@ -47,7 +50,17 @@ export interface CliApp<C> {
   values?(): Promise<ValuesOf<C>>;
   /** What the caller probably meant by words that are no command; looked up only then. */
   meant?(words: readonly string[], io: CliIo): Promise<NextStep | undefined>;
+  /** Asks the person at the terminal for every required input that is missing. */
+  asksForMissing?: boolean;
+  /** Performs every operation, in place of its `run`. */
+  perform?: PerformOperation<C>;
+  /** The configuration files of the user and of the folder; read for operations whose inputs have a key in them. */
+  layers?(io: Pick<CliIo, 'cwd' | 'env'>): Promise<ConfigLayers>;
+  /** Closes the context after the command. */
+  closeContext?(context: C): void | Promise<void>;
   errorInfo(code: string): AppErrorInfo | undefined;
+  /** The whole table of error codes, for an application that knows it beforehand. */
+  errors?: Readonly<Record<string, AppErrorInfo>>;
   /** What the reader of every envelope should know; of the context of the command, unless another is given. */
   warnings?(context?: C): readonly string[];
   /**

@@ -1,9 +1,12 @@
 import { BASE_ERRORS } from './base-errors.ts';
-import { builtins, type Setting } from './builtins.ts';
+import type { Setting } from './builtins/config.ts';
+import { builtins } from './builtins/index.ts';
 import type { AppErrorInfo, CliApp, CliIo, Route, StartGroup } from './cli-app.ts';
+import type { ValuesOf } from './completion/values-of.ts';
 import type { GlobalFlags } from './globals.ts';
 import type { HealthCheck } from './health-shape.ts';
 import type { Operation } from './operation.ts';
+import { type Hooks, strictly, withKitInputs } from './strict.ts';
 
 /** A command that is loaded only when it is called, by a function that imports its module. */
 export interface LazyCommand<C> {
@@ -26,22 +29,28 @@ export interface CliDefinition<C> {
   errors?: Readonly<Record<string, AppErrorInfo>>;
   /** What `health` checks. */
   checks?: (context: C) => Promise<HealthCheck[]> | HealthCheck[];
-  /** What `config show` shows. */
+  /** What `config show` shows besides the inputs that have a key in the configuration. */
   settings?: (context: C) => Promise<Setting[]> | Setting[];
   /** What every operation gets as `ctx.app`; opened once for each command line. */
   context?: (globals: GlobalFlags, io: CliIo) => C | Promise<C>;
+  /** Closes the context after the command. */
+  close?: (context: C) => void | Promise<void>;
+  /** Functions before and after every call. */
+  hooks?: Hooks<C>;
+  /** The values of an input, for completion and for the person who is asked for it. */
+  values?: ValuesOf<C>;
   aliases?: Readonly<Record<string, string>>;
   /** The first page of the help. */
   start?: readonly StartGroup[];
 }
 
 /**
- * Makes an application of a declaration: its commands, the base error codes, and the built-in commands `tools`, `health`,
- * `config show`, `errors` and `complete`. A command of the declaration replaces the built-in one of the same words.
+ * Makes an application of a declaration: its commands, the base error codes, and the built-in commands. A command of the
+ * declaration replaces the built-in one of the same words.
  */
 export function defineCli<C = undefined>(definition: CliDefinition<C>): CliApp<C> {
-  const { name, version, summary, commands, errors = {}, context, aliases, start } = definition;
-  const table = { ...BASE_ERRORS, ...errors };
+  const { name, version, summary, commands, context, close, hooks, values, aliases, start } = definition;
+  const errors = { ...BASE_ERRORS, ...definition.errors };
   const own = Object.entries(commands).map(([command, each]) => routeOf(command, each));
   const app: CliApp<C> = {
     name,
@@ -50,21 +59,32 @@ export function defineCli<C = undefined>(definition: CliDefinition<C>): CliApp<C
     routes: [],
     ...(aliases !== undefined && { aliases }),
     ...(start !== undefined && { start }),
-    errorInfo: (code) => table[code],
+    ...(values !== undefined && { values: async () => values }),
+    ...(close !== undefined && { closeContext: close }),
+    errors,
+    errorInfo: (code) => errors[code],
     openContext: (globals, io) => context?.(globals, io) ?? (undefined as C),
+    asksForMissing: true,
+    perform: strictly(name, hooks),
+    layers: async (io) => (await import('./config-layers.ts')).readLayers(name, io),
+    terminal: async () => (await import('./plain-person.ts')).plainTerminal,
   };
-  const further = builtins(app, { table, checks: definition.checks, settings: definition.settings });
+  const further = builtins(app, { checks: definition.checks, settings: definition.settings });
   const isOwn = (command: string) => own.some((route) => route.command === command);
   return Object.assign(app, { routes: [...own, ...further.filter(({ command }) => !isOwn(command))] });
 }
 
 function routeOf<C>(command: string, each: Operation<C> | LazyCommand<C>): Route<C> {
-  if ('load' in each) return { command, ...each };
+  if ('load' in each) {
+    let loaded: Promise<Operation<C>> | undefined;
+    return { command, ...each, load: () => (loaded ??= each.load().then(withKitInputs)) };
+  }
+  const op = withKitInputs(each);
   return {
-    operation: each.name,
+    operation: op.name,
     command,
-    ...(each.positionals !== undefined && { positionals: each.positionals }),
-    ...(each.passthrough !== undefined && { passthrough: each.passthrough }),
-    load: async () => each,
+    ...(op.positionals !== undefined && { positionals: op.positionals }),
+    ...(op.passthrough !== undefined && { passthrough: op.passthrough }),
+    load: async () => op,
   };
 }

@@ -7,6 +7,7 @@ const meta = z.object({
   total: z.int().optional().describe('The total number of elements.'),
   hasMore: z.boolean().optional(),
   tokens: z.int().optional().describe('The estimated number of tokens of the text.'),
+  plan: z.string().optional().describe('Of a dry run: the token of what it would do.'),
   warnings: z.array(z.string()).optional(),
   next: z.array(z.string()).optional().describe('Commands that lead on.'),
 });

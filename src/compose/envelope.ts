@@ -14,6 +14,8 @@ export interface EnvelopeMeta<N = string> {
   hasMore?: boolean | undefined;
   /** The estimated number of tokens of the answer's text. */
   tokens?: number | undefined;
+  /** Of a dry run: the token of what it would do, for `--plan`. */
+  plan?: string | undefined;
   /** What the reader of the data should know: the result is there, but something was not as it should be. */
   warnings?: readonly string[] | undefined;
   /** What leads on. */
@@ -73,6 +75,7 @@ function orderedMeta<N>(meta: EnvelopeMeta<N>): EnvelopeMeta<N> {
   if (meta.total !== undefined) ordered.total = meta.total;
   if (meta.hasMore !== undefined) ordered.hasMore = meta.hasMore;
   if (meta.tokens !== undefined) ordered.tokens = meta.tokens;
+  if (meta.plan !== undefined) ordered.plan = meta.plan;
   if (meta.warnings !== undefined && meta.warnings.length > 0) ordered.warnings = meta.warnings;
   if (meta.next !== undefined && meta.next.length > 0) ordered.next = meta.next;
   return ordered;

@@ -117,7 +117,8 @@ class FlagNames {
       options[flag.name] = { type: flag.type === 'boolean' ? 'boolean' : 'string', ...short };
     }
     for (const [name, each] of this.#own) {
-      options[name] = { type: each.kind === 'boolean' && !each.isArray ? 'boolean' : 'string' };
+      const type = each.kind === 'boolean' && !each.isArray ? 'boolean' : 'string';
+      options[name] = { type, ...(each.short !== undefined && name === each.flag && { short: each.short }) };
     }
     return options;
   }

@@ -1,5 +1,5 @@
 import { GLOBAL_FLAGS } from './globals.ts';
-import type { OperationDescription } from './operation.ts';
+import type { Deprecation, OperationDescription } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 
 /** A name and its description. */
@@ -23,7 +23,12 @@ export function helpWords(op: OperationDescription, invocation: string): HelpWor
   const flags = parameters.filter((each) => !each.isPositional);
   return {
     examples: [op.example, ...(op.moreExamples ?? [])],
-    about: [op.summary, character(op), ...(op.streams === undefined ? [] : [`Streams: ${op.streams}`])],
+    about: [
+      ...(op.deprecated === undefined ? [] : [deprecationOf(op.deprecated)]),
+      op.summary,
+      character(op),
+      ...(op.streams === undefined ? [] : [`Streams: ${op.streams}`]),
+    ],
     usage: usageLine(op, invocation, places, flags),
     places: places.map((each) => [placeName(each, op), describe(each)]),
     flags: flags.map((each) => [flagName(each), describe(each)]),
@@ -40,6 +45,11 @@ export function globalRows(shadowed: ReadonlySet<string>): Row[] {
   });
 }
 
+/** `Deprecated since 2.0. Use: box items list`. */
+export function deprecationOf({ since, use }: Deprecation): string {
+  return `Deprecated${since === undefined ? '' : ` since ${since}`}. Use: ${use}`;
+}
+
 function character(op: OperationDescription): string {
   const limits = op.rateLimit === null ? [] : [`rate limit ${op.rateLimit}`];
   return [`Effect: ${op.effect}`, op.idempotent ? 'idempotent' : 'not idempotent', ...limits].join(', ');
@@ -51,7 +61,9 @@ function usageLine(
   places: readonly Parameter[],
   flags: readonly Parameter[],
 ): string {
-  const required = flags.filter((each) => each.isRequired).map(flagName);
+  const required = flags
+    .filter((each) => each.isRequired)
+    .map((each) => flagName({ ...each, short: undefined }));
   const hasOptional = flags.length > required.length ? ['[flags]'] : [];
   return [invocation, ...required, ...hasOptional, ...places.map((each) => placeName(each, op))].join(' ');
 }
@@ -62,11 +74,12 @@ function placeName(parameter: Parameter, op: OperationDescription): string {
 }
 
 function flagName(parameter: Parameter): string {
+  const short = parameter.short === undefined ? '' : `, -${parameter.short}`;
   if (parameter.kind !== 'boolean')
-    return `--${parameter.flag} <${parameter.unit === undefined ? parameter.kind : 'duration'}>`;
+    return `--${parameter.flag}${short} <${parameter.unit === undefined ? parameter.kind : 'duration'}>`;
   const isOnByDefault =
     parameter.default === true || (parameter.default === undefined && !parameter.isRequired);
-  return isOnByDefault ? `--[no-]${parameter.flag}` : `--${parameter.flag}`;
+  return `${isOnByDefault ? '--[no-]' : '--'}${parameter.flag}${short}`;
 }
 
 function describe(parameter: Parameter): string {
@@ -75,8 +88,11 @@ function describe(parameter: Parameter): string {
   if (parameter.isArray && !parameter.isPositional) notes.push('may be repeated');
   if (parameter.isRequired) notes.push('required');
   if (parameter.env !== undefined) notes.push(`or the variable ${parameter.env}`);
+  if (parameter.config !== undefined) notes.push(`or ${parameter.config} of the configuration`);
   if (hasTellingDefault(parameter)) notes.push(`default ${defaultText(parameter.default)}`);
-  return [parameter.description, notes.length === 0 ? '' : `(${notes.join('; ')})`].filter(Boolean).join(' ');
+  const deprecated = parameter.replacement === undefined ? '' : `Deprecated, use ${parameter.replacement}.`;
+  const note = notes.length === 0 ? '' : `(${notes.join('; ')})`;
+  return [deprecated, parameter.description, note].filter(Boolean).join(' ');
 }
 
 function hasTellingDefault({ default: value }: Parameter): boolean {

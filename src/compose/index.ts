@@ -4,7 +4,7 @@ export { runCli } from './app.ts';
 export { AppError, type AppErrorOptions, EXIT, type ExitCode } from './app-error.ts';
 export { type Audience, agentOf, detectAudience } from './audience.ts';
 export { BASE_ERRORS } from './base-errors.ts';
-export type { Setting } from './builtins.ts';
+export type { Setting } from './builtins/config.ts';
 export { type Call, callOperation } from './call-operation.ts';
 export { buildCatalog, type Catalog, type CatalogEntry, catalogSchema } from './catalog.ts';
 export { renderCatalog } from './catalog-view.ts';
@@ -29,6 +29,7 @@ export {
 export { envelopeSchema } from './envelope-schema.ts';
 export { eventsResult } from './events-result.ts';
 export type { CalleeInput, ForwardedCommand } from './forwarded-command.ts';
+export type { FunctionTool } from './function-tools.ts';
 export { GLOBAL_FLAGS, type GlobalFlag, type GlobalFlags } from './globals.ts';
 export {
   checkStatus,
@@ -40,7 +41,9 @@ export {
 } from './health-shape.ts';
 export { type Interrupts, NO_INTERRUPTS } from './interrupts.ts';
 export { type KnownFlags, takeKnownFlags } from './known-flags.ts';
+export { LineQueue } from './line-queue.ts';
 export type { NextStep, OperationStep, ShellStep } from './next-step.ts';
+export type { Allowed } from './offered-tools.ts';
 export {
   type OldAnswer,
   type OldArgument,
@@ -54,6 +57,7 @@ export {
   type Answer,
   type DataOf,
   type DataResult,
+  type Deprecation,
   type DocumentResult,
   defineOperation,
   type Effect,
@@ -68,7 +72,11 @@ export {
 export type { Person, ProgramQuestion } from './person.ts';
 export { detectScreen, type Screen } from './screen.ts';
 export { guardStdout, serve } from './serve.ts';
+export type { HttpOptions, HttpServer } from './serve-http.ts';
+export type { SkillFile } from './skill-files.ts';
+export type { HookCall, Hooks } from './strict.ts';
 export { type Look, styled } from './style.ts';
+export { functionTools, manualPage, serveHttp, serveMcp, skillFiles } from './surfaces.ts';
 export { cellText, renderTable } from './table.ts';
 export type { Place, Presenter, Terminal } from './terminal.ts';
 export { safeData, safeText } from './terminal-text.ts';

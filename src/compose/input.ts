@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import { nearest } from '../util/nearest.ts';
 import { readRegular } from '../util/regular-file.ts';
-import { didYouMean, type UsageProblem, usageError } from './app-error.ts';
+import { AppError, didYouMean, type UsageProblem, usageError } from './app-error.ts';
+import type { ConfigLayers } from './config-layers.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type DurationUnit, readDuration, UNIT_WORDS } from './duration.ts';
 import type { CommandLine } from './flags.ts';
@@ -13,6 +14,7 @@ import { label, type Parameter } from './parameters.ts';
 interface InputSources {
   cwd: string;
   env?: Readonly<Record<string, string | undefined>>;
+  layers?: ConfigLayers | undefined;
   readStdin(): Promise<string>;
   /** The program and its command, for hints. */
   invocation: string;
@@ -29,12 +31,20 @@ export async function readInput<I extends z.ZodObject>(
 ): Promise<z.output<I>> {
   const problems = [...line.problems];
   const values: Record<string, unknown> = await readInputJson(line, parameters, sources, problems);
+  const places = new Map<string, string>();
   for (const each of parameters) {
     const texts = line.given.get(each.key);
     const variable = each.env === undefined ? undefined : sources.env?.[each.env];
     if (texts !== undefined) values[each.key] = readTexts(each, texts, problems);
-    else if (variable !== undefined && variable !== '' && values[each.key] === undefined)
+    else if (values[each.key] !== undefined) continue;
+    else if (variable !== undefined && variable !== '')
       values[each.key] = readTexts(each, each.isArray ? variable.split(',') : [variable], problems);
+    else {
+      const layer = each.config === undefined ? undefined : sources.layers?.valueOf(each.config);
+      if (layer === undefined) continue;
+      values[each.key] = layer.value;
+      places.set(label(each), `${each.config} in ${layer.source}`);
+    }
   }
   if (op.passthrough !== undefined && line.passthrough !== undefined)
     values[op.passthrough] = line.passthrough;
@@ -42,6 +52,8 @@ export async function readInput<I extends z.ZodObject>(
   const blamed = new Set(problems.map((problem) => problem.parameter));
   for (const issue of checked.error?.issues ?? []) {
     const problem = describeIssue(issue, parameters, values);
+    const place = places.get(problem.parameter);
+    if (place !== undefined) throw new AppError('E_CONFIG_INVALID', `${place}: ${problem.message}`);
     if (!blamed.has(problem.parameter)) problems.push(problem);
   }
   if (problems.length > 0 || !checked.success)

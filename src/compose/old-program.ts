@@ -115,7 +115,7 @@ export async function serveBeside<C>(
   return asks || isNew || agentOf(process.env) !== undefined ? serve(app, argv) : old.forward(argv);
 }
 
-const KIT_WORDS = ['tools', 'health', 'config', 'errors', 'complete'];
+const KIT_WORDS = ['tools', 'health', 'config', 'errors', 'explain', 'complete', 'man', 'mcp'];
 
 function argumentsOf(call: OldCommandCall, input: Readonly<Record<string, unknown>>): string[] {
   const { words, always = [] } = call;

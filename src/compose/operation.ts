@@ -20,6 +20,14 @@ export interface Operation<C = unknown, I extends z.ZodObject = z.ZodObject, O e
   callee?(name: string, app: C): Promise<ForwardedCommand>;
 }
 
+/** What replaces a command. */
+export interface Deprecation {
+  /** The whole command that replaces it, to copy. */
+  use: string;
+  /** The version that deprecated it. */
+  since?: string | undefined;
+}
+
 /** The declaration of an operation, without its implementation. */
 export interface OperationDescription<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
   /** Dotted `group.action`, e.g. `run.list`; the group is the category. */
@@ -47,6 +55,8 @@ export interface OperationDescription<I extends z.ZodObject = z.ZodObject, O ext
   /** A full invocation, shown first in help. */
   example: string;
   moreExamples?: readonly string[];
+  /** Callers should use another command; this one works as before. */
+  deprecated?: Deprecation;
   /** The description of its stream of lines, in one sentence, when it can write one instead of an envelope. */
   streams?: string;
 }
@@ -102,6 +112,8 @@ interface Facts {
   next?: readonly NextStep[];
   /** What the reader of the data should know. */
   warnings?: readonly string[];
+  /** Of a dry run: the token of what it would do. */
+  plan?: string;
   /** The estimated number of tokens of the answer's text. */
   tokens?: number;
 }
@@ -154,6 +166,8 @@ export interface OperationContext<C> {
    */
   person: Person | null;
   interrupts: Interrupts;
+  /** The input keys that the caller gave itself. */
+  given?: ReadonlySet<string>;
   /** The requested part of the list. An operation that ignores it returns the whole list. */
   page: Page;
   cwd: string;
@@ -166,6 +180,13 @@ export interface OperationContext<C> {
   /** Shows people one line besides the answer: on stderr, if there is one. */
   note(line: string): void;
 }
+
+/** How an application performs its operations, in place of their `run`. */
+export type PerformOperation<C> = (
+  op: Operation<C>,
+  input: Record<string, unknown>,
+  ctx: OperationContext<C>,
+) => Promise<OperationResult<unknown>>;
 
 /** The data of an operation's answer. */
 export type DataOf<Op extends { output: z.ZodType }> = z.output<Op['output']>;

@@ -26,6 +26,14 @@ export interface Parameter {
   unit: DurationUnit | undefined;
   /** The environment variable that gives its value when the flag is not there. */
   env: string | undefined;
+  /** The dotted key of the configuration files that gives its value when neither flag nor variable is there. */
+  config: string | undefined;
+  /** The letter of the flag, without its dash. */
+  short: string | undefined;
+  /** What to use in its place; undefined while it is not deprecated. */
+  replacement: string | undefined;
+  /** Its value is not shown while a person types it. */
+  isSecret: boolean;
 }
 
 /** What has parameters: an operation, or the options of a function of a library. */
@@ -90,8 +98,12 @@ function parameter(key: string, field: z.core.$ZodType, isPositional: boolean): 
     enum: enumOf(values),
     default: defaultOf(field),
     schema: field,
-    unit: unitOf(field),
-    env: envOf(field),
+    unit: metaOf(field, 'unit') as DurationUnit | undefined,
+    env: metaOf(field, 'env') as string | undefined,
+    config: metaOf(field, 'config') as string | undefined,
+    short: isPositional ? undefined : (metaOf(field, 'short') as string | undefined),
+    replacement: metaOf(field, 'replacement') as string | undefined,
+    isSecret: metaOf(field, 'secret') === true,
   };
 }
 
@@ -149,18 +161,11 @@ function descriptionOf(field: z.core.$ZodType): string | undefined {
   return inner === undefined ? undefined : descriptionOf(inner);
 }
 
-/** Declared as `z.number().meta({ unit: 's' })`. */
-function unitOf(field: z.core.$ZodType): DurationUnit | undefined {
-  const { unit } = (field as Partial<z.ZodType>).meta?.() ?? {};
-  const inner = unit === undefined ? innerOf(field) : undefined;
-  return inner === undefined ? (unit as DurationUnit | undefined) : unitOf(inner);
-}
-
-/** Declared as `z.string().meta({ env: 'BOX_TOKEN' })`. */
-function envOf(field: z.core.$ZodType): string | undefined {
-  const { env } = (field as Partial<z.ZodType>).meta?.() ?? {};
-  const inner = env === undefined ? innerOf(field) : undefined;
-  return inner === undefined ? (env as string | undefined) : envOf(inner);
+/** One word of `.meta({ unit: 's', env: 'BOX_TOKEN', config: 'token', short: 't', replacement: '--key', secret: true })`. */
+function metaOf(field: z.core.$ZodType, key: string): unknown {
+  const value = (field as Partial<z.ZodType>).meta?.()?.[key];
+  const inner = value === undefined ? innerOf(field) : undefined;
+  return inner === undefined ? value : metaOf(inner, key);
 }
 
 function defaultOf(field: z.core.$ZodType): unknown {

@@ -152,6 +152,7 @@ export class Reply<C> {
     meta.total = result.total ?? selected.total;
     meta.hasMore = result.hasMore ?? selected.hasMore;
     meta.tokens = result.tokens;
+    meta.plan = result.plan;
     meta.warnings = warnings;
     if (this.structured)
       await this.#envelope(success(selected.data, { ...meta, warnings: this.#warnings(warnings) }));
@@ -189,8 +190,14 @@ export class Reply<C> {
     const { stdoutFd, signal, interrupts = NO_INTERRUPTS } = this.#io;
     if (presenter?.events !== undefined)
       return presenter.events(result, { screen: this.screen(), stdoutFd, signal, cwd, interrupts });
-    for await (const lines of result.events) if ((await writeLines(stdoutFd, lines)) === 'closed') break;
+    const events = await this.#selectedEvents(result.events);
+    for await (const lines of events) if ((await writeLines(stdoutFd, lines)) === 'closed') break;
     return 'shown';
+  }
+
+  async #selectedEvents(events: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+    if (!asksForPart(this.globals)) return events;
+    return (await import('./select-lines.ts')).selectLines(events, this.globals);
   }
 
   async #presenter(op: Operation<C>): Promise<Presenter | undefined> {

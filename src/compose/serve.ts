@@ -1,10 +1,8 @@
 import { Console } from 'node:console';
-import { text } from 'node:stream/consumers';
 import { isatty } from 'node:tty';
 import { runCli } from './app.ts';
 import type { CliApp } from './cli-app.ts';
-
-const EXIT_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
+import { EXIT_BY_SIGNAL, SIGNALS } from './interrupts.ts';
 
 /**
  * Runs the command line of this process and exits with its code. Everything that the program or its packages print
@@ -17,9 +15,9 @@ export async function serve<C>(
   const release = guardStdout();
   const aborted = new AbortController();
   let exitOfSignal: number | undefined;
-  for (const [signal, exit] of Object.entries(EXIT_BY_SIGNAL))
+  for (const signal of SIGNALS)
     process.once(signal, () => {
-      exitOfSignal = exit;
+      exitOfSignal = EXIT_BY_SIGNAL[signal];
       aborted.abort();
     });
   // A failing write detects a closed stdout.
@@ -34,7 +32,8 @@ export async function serve<C>(
     env: process.env,
     cwd: process.cwd(),
     signal: aborted.signal,
-    readStdin: () => text(process.stdin),
+    readStdin: async () => (await import('node:stream/consumers')).text(process.stdin),
+    readStdinBytes: async () => (await import('node:stream/consumers')).buffer(process.stdin),
   });
   release();
   return process.exit(exitOfSignal ?? exit);

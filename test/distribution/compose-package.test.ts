@@ -94,6 +94,26 @@ describe('the package @acor/compose', { skip: missing ? `${missing} is not here`
     assert.deepEqual([wrong.status, wrong.error.code], [1, 'E_USAGE']);
   });
 
+  it('compiles and runs the first program of its tutorial, as README.md has it', () => {
+    const readme = readFileSync(join(project, 'node_modules', '@acor', 'compose', 'README.md'), 'utf8');
+    const [, program] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+    writeFileSync(join(project, 'box.ts'), program!);
+    const strict = ['--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes'];
+    const settings = ['--module', 'nodenext', '--target', 'es2024', '--lib', 'esnext', '--types', 'node'];
+    const built = spawnSync(TSC, [...strict, ...settings, '--outDir', 'out', 'box.ts'], {
+      cwd: project,
+      encoding: 'utf8',
+    });
+    assert.equal(built.status, 0, built.stdout);
+    const run = (...args: string[]) =>
+      spawnSync(NODE, ['out/box.js', ...args], { cwd: project, encoding: 'utf8' }).stdout;
+    assert.deepEqual(JSON.parse(run('items', 'list', '-o', 'Ada', '--fields', 'id')).data, {
+      items: [{ id: 'Ada-1' }],
+    });
+    assert.match(run('explain', '--format', 'markdown'), /^# box 1\.0\.0/);
+    assert.match(run('man'), /^\.TH BOX 1/);
+  });
+
   it('passes its own check, also with schemas of the zod that the project has', () => {
     const cli = (zod: string) => `import { checkContract, defineCli, defineOperation } from '@acor/compose';
 import { z } from '${zod}';

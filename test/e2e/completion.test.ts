@@ -67,7 +67,7 @@ describe('a Tab', () => {
     assert.deepEqual((await complete('run', 'paints', '--exit-code', '')).values, ['acor', 'tool']);
     assert.deepEqual((await complete('run', 'paints', '--exit-code=t')).values, ['--exit-code=tool']);
     assert.deepEqual(await complete('runs', '--limit', ''), { kind: 'words', values: [], lines: [] });
-    assert.deepEqual((await complete('complete', '')).values, ['bash', 'zsh', 'fish']);
+    assert.deepEqual((await complete('complete', '')).values, ['bash', 'zsh', 'fish', 'powershell']);
   });
 
   it('offers runs with their state, the questions of a run, and its choices', async () => {

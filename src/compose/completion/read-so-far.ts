@@ -26,8 +26,9 @@ export function readSoFar(
       read.behind = args.slice(index + 1);
       return read;
     }
-    const [name, inline] = arg.slice(2).split('=', 2);
-    const flag = flags.find((each) => each.flag === name);
+    const [name, inline] = arg.startsWith('--') ? arg.slice(2).split('=', 2) : [];
+    const letter = name === undefined ? arg.at(-1) : undefined;
+    const flag = flags.find((each) => each.flag === name || (letter !== undefined && each.short === letter));
     const global = flag === undefined ? GLOBAL_FLAGS.find((each) => each.name === name) : undefined;
     const isSwitch =
       flag === undefined ? global === undefined || global.type === 'boolean' : flag.kind === 'boolean';

@@ -1,5 +1,5 @@
 /** The shells with a completion script. */
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export type Shell = (typeof SHELLS)[number];
 
@@ -9,14 +9,8 @@ export type Shell = (typeof SHELLS)[number];
  */
 export function completionScript(shell: Shell, program: string, asks: string): string {
   const name = program.replace(/\W/g, '_');
-  switch (shell) {
-    case 'bash':
-      return BASH.replaceAll('@NAME@', name).replaceAll('@PROGRAM@', program).replaceAll('@ASKS@', asks);
-    case 'zsh':
-      return ZSH.replaceAll('@NAME@', name).replaceAll('@PROGRAM@', program).replaceAll('@ASKS@', asks);
-    case 'fish':
-      return FISH.replaceAll('@NAME@', name).replaceAll('@PROGRAM@', program).replaceAll('@ASKS@', asks);
-  }
+  const script = { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL }[shell];
+  return script.replaceAll('@NAME@', name).replaceAll('@PROGRAM@', program).replaceAll('@ASKS@', asks);
 }
 
 // Bash splits `--flag=value` and `a:b` into several words: the script joins them for the program, and splits its answer
@@ -93,4 +87,29 @@ function __@NAME@_complete
     end
 end
 complete -c @PROGRAM@ -f -a '(__@NAME@_complete)'
+`;
+
+// PowerShell gives the words as parsed, and the cursor behind a space as an empty word.
+const POWERSHELL = `# Completion of @PROGRAM@ for PowerShell 5.1 and later. Put this into $PROFILE:
+#   @PROGRAM@ complete powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName '@PROGRAM@' -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
+        Where-Object { $_.Extent.EndOffset -le $cursorPosition } | ForEach-Object { $_.Extent.Text.Trim("'", '"') })
+    # Windows PowerShell drops an empty argument of a program: "" in quotes stays.
+    if ($wordToComplete -eq '') { $words += if ($PSVersionTable.PSVersion.Major -lt 7) { '""' } else { '' } }
+    $lines = @(& '@PROGRAM@' @ASKS@ -- @words 2>$null)
+    if ($lines.Count -eq 1 -and $lines[0] -eq 'files') {
+        Get-ChildItem -Name -Path "$wordToComplete*" -ErrorAction SilentlyContinue | ForEach-Object {
+            $path = Join-Path (Split-Path "$wordToComplete") $_
+            [System.Management.Automation.CompletionResult]::new($path, $path, 'ProviderItem', $path)
+        }
+        return
+    }
+    $lines | Select-Object -Skip 1 | ForEach-Object {
+        $value, $about = $_ -split "\`t", 2
+        if (-not $about) { $about = $value }
+        [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $about)
+    }
+}
 `;

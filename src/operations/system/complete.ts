@@ -1,29 +1,19 @@
 import * as z from 'zod';
+import { completeCommand } from '../../compose/builtins/complete.ts';
 import { completeLine } from '../../compose/completion/complete-line.ts';
-import { completionScript, SHELLS } from '../../compose/completion/scripts.ts';
 import { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { completionValues } from './completion-values.ts';
 
 export const complete = acorOperation({
-  name: 'system.complete',
+  ...completeCommand('acor', 'complete-words'),
   summary: 'Print the script that lets a shell complete commands, tools, their flags, runs and answers.',
-  effect: 'reads',
-  idempotent: true,
-  rateLimit: null,
-  input: z.object({ shell: z.enum(SHELLS).describe('The shell.') }),
-  output: z.object({ shell: z.enum(SHELLS), script: z.string() }),
-  positionals: ['shell'],
-  example: 'acor complete bash',
   moreExamples: [
     'eval "$(acor complete bash)"',
     'source <(acor complete zsh)',
     'acor complete fish | source',
+    'acor complete powershell | Out-String | Invoke-Expression',
   ],
-  async run({ shell }) {
-    const script = completionScript(shell, 'acor', 'complete-words');
-    return { kind: 'document', data: { shell, script }, document: script };
-  },
 });
 
 /** The command that the scripts of `acor complete` start at each Tab. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
+import { errorRow } from '../../compose/error-row.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { ERROR_CODES, type ErrorInfo } from '../../protocol/error-codes.ts';
 import { LIST_ERROR_CODES, VALIDATE } from '../../protocol/next-steps.ts';
@@ -7,15 +8,7 @@ import type { AcorApp } from '../acor-app.ts';
 import { fixText } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 
-const codeRow = z.object({
-  code: z.string(),
-  class: z.string(),
-  retryable: z.boolean(),
-  exit: z.int(),
-  action: z.string().describe('What an agent does by default.'),
-  hint: z.string(),
-  source: z.enum(['built-in', 'project']),
-});
+const codeRow = errorRow.extend({ source: z.enum(['built-in', 'project']) });
 
 export const errorList = acorOperation({
   name: 'system.errors',

@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto';
+
+/** A digest of a value that does not depend on the order of keys. */
+export function digestOf(value: unknown): string {
+  const text = JSON.stringify(value, (_key, each) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
+  return createHash('sha256')
+    .update(text ?? '')
+    .digest('hex');
+}

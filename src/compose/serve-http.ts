@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { ambiguity, bearerToken, isOwnHost, isOwnOrigin, isSameSecret } from '../util/loopback.ts';
+import { AppError } from './app-error.ts';
+import { buildCatalog } from './catalog.ts';
+import type { CliApp } from './cli-app.ts';
+import { type Envelope, encodeLine, failure } from './envelope.ts';
+import { toFailure } from './failure.ts';
+import { type Allowed, callTool, type OfferedTool, offeredTools, withCommands } from './offered-tools.ts';
+import { readQuery } from './query-input.ts';
+
+const MAX_BODY = 1024 * 1024;
+
+/** How a program is served over HTTP. */
+export interface HttpOptions {
+  /** A free one by default. */
+  port?: number;
+  /** What callers pass as `Authorization: Bearer`; a random one by default. */
+  token?: string;
+  /** What they may do at most; by default only read. */
+  allow?: Allowed;
+}
+
+/** A server that listens. */
+export interface HttpServer {
+  url: string;
+  token: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the commands of a program over HTTP, on this machine alone: `GET /tools` is the catalog, `POST /items.list` calls a
+ * command with a JSON object, and `GET /items.list?owner=Ada` one that only reads. Every answer is the envelope.
+ */
+export async function serveHttp<C>(
+  app: CliApp<C>,
+  { port = 0, token = randomBytes(24).toString('base64url'), allow = 'reads' }: HttpOptions = {},
+): Promise<HttpServer> {
+  const tools = new Map((await offeredTools(app, allow)).map((each) => [each.op.name, each]));
+  const server = createServer((request, response) => {
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    answer(app, tools, request, { token, signal: gone.signal })
+      .catch((thrown: unknown) => refused(app, thrown))
+      .then((envelope) => send(response, envelope))
+      .catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const { port: listening } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${listening}/`,
+    token,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The status of an answer that is not a failure of a command. */
+const STATUS_OF: Readonly<Record<string, number>> = { E_USAGE: 400, E_UNAUTHORIZED: 401, E_NOT_FOUND: 404 };
+
+async function answer<C>(
+  app: CliApp<C>,
+  tools: ReadonlyMap<string, OfferedTool<C>>,
+  request: IncomingMessage,
+  { token, signal }: { token: string; signal: AbortSignal },
+): Promise<Envelope<string>> {
+  admit(request, token);
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
+  const name = decodeURIComponent(pathname.slice(1));
+  if (name === 'tools' || name === '') {
+    return { ok: true, data: await buildCatalog(app), meta: { tool: 'system.tools', elapsed: 0 } };
+  }
+  const tool = tools.get(name === 'health' ? 'system.health' : name);
+  if (tool === undefined)
+    throw new AppError('E_NOT_FOUND', `no command ${JSON.stringify(name)} is offered here`, {
+      hint: 'GET /tools lists the commands.',
+    });
+  const { op } = tool;
+  if (request.method === 'GET' && op.effect === 'reads') {
+    const { input, selection } = readQuery(op, searchParams);
+    return withCommands(app, await callTool(app, op, input, { signal, selection }));
+  }
+  if (request.method !== 'POST')
+    throw new AppError('E_USAGE', `${op.name} ${op.effect}: it takes POST with a JSON object`);
+  const { selection } = readQuery(op, searchParams);
+  return withCommands(app, await callTool(app, op, await bodyOf(request), { signal, selection }));
+}
+
+function admit(request: IncomingMessage, token: string): void {
+  const { host, origin, authorization } = request.headers;
+  const unclear = ambiguity(request);
+  if (unclear !== undefined) throw new AppError('E_USAGE', unclear);
+  if (!isOwnHost(host) || !isOwnOrigin(origin))
+    throw new AppError('E_UNAUTHORIZED', 'the request is for another host, or from a page of one');
+  if (!isSameSecret(bearerToken(authorization) ?? '', token))
+    throw new AppError('E_UNAUTHORIZED', 'the token is missing or wrong', {
+      hint: 'Pass it as Authorization: Bearer TOKEN.',
+    });
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+  // A page of another origin cannot send this type without being asked for its permission.
+  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
+    throw new AppError('E_USAGE', 'the body must be application/json');
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY) throw new AppError('E_USAGE', `the body is larger than ${MAX_BODY} bytes`);
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  const body = text === '' ? {} : jsonOf(text);
+  if (typeof body === 'object' && body !== null && !Array.isArray(body))
+    return body as Record<string, unknown>;
+  throw new AppError('E_USAGE', 'the body must be a JSON object');
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refused<C>(app: CliApp<C>, thrown: unknown): Envelope<string> {
+  const { error } = toFailure(thrown, app, { signal: new AbortController().signal, showsStack: false });
+  return failure<string>(error, { tool: app.name, elapsed: 0 });
+}
+
+function send(response: ServerResponse, envelope: Envelope<string>): void {
+  const failed = envelope.ok ? undefined : envelope.error;
+  const status = failed === undefined ? 200 : (STATUS_OF[failed.code] ?? (failed.retryable ? 503 : 422));
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(encodeLine(envelope));
+}

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { doubles } from '../../examples/compose/doubles.ts';
+import { captureCli } from './capture-cli.ts';
+import { functionTools, manualPage, serveHttp, skillFiles } from './surfaces.ts';
+
+const DOUBLES = join(import.meta.dirname, '../../examples/compose/doubles.ts');
+
+let folder: string;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'surfaces-'));
+  mkdirSync(join(folder, 'photos'));
+  for (const name of ['a.jpg', 'b.jpg', 'c.jpg']) writeFileSync(join(folder, 'photos', name), 'equal');
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a program over MCP', () => {
+  it('offers its commands with their effects, and answers with envelopes', async () => {
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [DOUBLES, 'mcp'],
+        cwd: folder,
+        stderr: 'ignore',
+      }),
+    );
+    try {
+      const { tools } = await client.listTools();
+      const names = tools.map(({ name }) => name);
+      assert.ok(names.includes('copies_list') && names.includes('system_health'));
+      assert.ok(!names.some((name) => /complete|man|mcp/.test(name)), names.join(' '));
+      const remove = tools.find(({ name }) => name === 'copies_remove');
+      assert.deepEqual(remove?.annotations, {
+        readOnlyHint: false,
+        destructiveHint: true,
+        idempotentHint: true,
+      });
+      assert.deepEqual(Object.keys(remove?.inputSchema.properties ?? {}), [
+        'folder',
+        'min_size',
+        'dry_run',
+        'yes',
+        'plan',
+      ]);
+      const listed = await client.callTool({ name: 'copies_list', arguments: { folder: 'photos' } });
+      assert.equal(listed.isError, false);
+      const { ok, data, meta } = listed.structuredContent as {
+        ok: boolean;
+        data: never;
+        meta: { next: string[] };
+      };
+      assert.deepEqual([ok, (data as { copies: { files: string[] }[] }).copies[0]!.files.length], [true, 3]);
+      assert.deepEqual(meta.next, ['doubles copies remove photos --dry-run']);
+      const wrong = await client.callTool({ name: 'copies_list', arguments: { folder: 'none', size: 1 } });
+      assert.equal(wrong.isError, true);
+      assert.match(JSON.stringify(wrong.structuredContent), /E_USAGE.*there is no parameter/);
+      await assert.rejects(client.callTool({ name: 'nothing' }), /no tool/);
+    } finally {
+      await client.close();
+    }
+  });
+
+  it('offers only what it may do, and answers what is no request', () => {
+    const lines = [
+      'nonsense',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+      '{"jsonrpc":"2.0","id":2,"method":"x"}',
+    ];
+    const { stdout, status } = spawnSync(process.execPath, [DOUBLES, 'mcp', '--allow', 'reads'], {
+      cwd: folder,
+      encoding: 'utf8',
+      input: `${lines.join('\n')}\n`,
+    });
+    const answers = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const codes = answers.map(({ id, error }) => [id, error?.code]);
+    assert.deepEqual(
+      codes.sort(),
+      [
+        [null, -32700],
+        [1, undefined],
+        [2, -32601],
+      ].sort(),
+    );
+    const listed = answers.find(({ id }) => id === 1);
+    assert.ok(!JSON.stringify(listed).includes('copies_remove'));
+    assert.equal(status, 0);
+  });
+});
+
+describe('a program over HTTP', () => {
+  it('answers with envelopes to callers with its token, and offers only what it may do', async () => {
+    const server = await serveHttp(doubles);
+    const headers = { authorization: `Bearer ${server.token}` };
+    const get = async (path: string, more: RequestInit = {}) => {
+      const response = await fetch(`${server.url}${path}`, { headers, ...more });
+      return { status: response.status, ...((await response.json()) as Record<string, never>) };
+    };
+    try {
+      const catalog = await get('tools');
+      assert.equal(catalog.status, 200);
+      assert.match(JSON.stringify(catalog), /copies\.list/);
+      const query = new URLSearchParams({ folder: join(folder, 'photos'), fields: 'files', limit: '1' });
+      const listed = (await get(`copies.list?${query}`)) as unknown as {
+        data: { copies: { files: string[] }[] };
+      };
+      assert.deepEqual(Object.keys(listed.data.copies[0]!), ['files']);
+      const posted = { ...headers, 'content-type': 'application/json' };
+      const body = JSON.stringify({ folder: join(folder, 'photos') });
+      assert.equal((await get('copies.list', { method: 'POST', headers: posted, body })).status, 200);
+      assert.equal((await get('copies.list', { method: 'POST', headers: posted, body: '[]' })).status, 400);
+      assert.equal((await get('copies.list', { method: 'POST', headers, body })).status, 400);
+      assert.equal((await get('copies.list?folder=nothing')).status, 422);
+      // It destroys, and this server lets callers read.
+      assert.equal((await get('copies.remove', { method: 'POST', headers: posted, body })).status, 404);
+      assert.equal((await get('tools', { headers: {} })).status, 401);
+      assert.equal(
+        (await get('tools', { headers: { ...headers, origin: 'https://evil.example' } })).status,
+        401,
+      );
+      assert.equal(await statusFor(server.url, { ...headers, host: 'evil.example' }), 401);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+/** `fetch` sets the header `Host` itself. */
+function statusFor(url: string, headers: Record<string, string>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request(`${url}tools`, { headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('a program for a model', () => {
+  it('is functions that a program calls', async () => {
+    const tools = await functionTools(doubles, { allow: 'reads' });
+    const list = tools.find(({ name }) => name === 'copies_list')!;
+    assert.deepEqual(Object.keys(list.parameters['properties'] as object), ['folder', 'min_size']);
+    const answer = await list.call({ folder: join(folder, 'photos'), min_size: 2 });
+    assert.deepEqual([answer.ok, answer.meta.tool], [true, 'copies.list']);
+    assert.ok(!tools.some(({ name }) => name === 'copies_remove'));
+  });
+
+  it('is a skill with every command, and a guide', async () => {
+    const [file] = await skillFiles(doubles);
+    assert.equal(file!.path, 'doubles/SKILL.md');
+    assert.match(file!.text, /^---\nname: doubles\ndescription: ".*"\n/);
+    for (const text of ['doubles copies remove', '(destroys)', '--plan', 'E_NO_FOLDER', '"ok":true'])
+      assert.ok(file!.text.includes(text), text);
+    const { stdout } = await captureCli(doubles, ['explain', '--format', 'markdown']);
+    assert.ok(file!.text.endsWith(stdout));
+    const { data } = JSON.parse((await captureCli(doubles, ['explain'])).stdout);
+    assert.ok(data.sections.some(({ heading }: { heading: string }) => heading === 'Exit codes'));
+  });
+});
+
+describe('the manual page of a program', () => {
+  const hasMan = spawnSync('man', ['--version']).status === 0;
+  it('is roff that man shows without a warning', { skip: !hasMan && 'man is not here' }, async () => {
+    const page = await manualPage(doubles);
+    assert.equal((await captureCli(doubles, ['man'])).stdout.split('\n')[0], page.split('\n')[0]);
+    const { stdout, stderr } = spawnSync('man', ['--warnings=w', '-l', '-'], {
+      input: page,
+      encoding: 'utf8',
+      env: { ...process.env, MANWIDTH: '100', MAN_KEEP_FORMATTING: '', LC_ALL: 'C.UTF-8' },
+    });
+    assert.equal(stderr, '');
+    assert.match(stdout.replace(/.\x08/g, ''), /doubles copies remove \[flags\] \[folder\]/);
+  });
+});
+
+describe('a stream of lines', () => {
+  it('is cut by --offset, --limit and --fields, and its reader gets them as they come', async () => {
+    const lines = async (...argv: string[]) => {
+      const { stdout, exit } = await captureCli(doubles, ['files', 'hash', ...argv], {
+        cwd: join(folder, 'photos'),
+      });
+      assert.equal(exit, 0, stdout);
+      return stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+    };
+    assert.equal((await lines()).length, 3);
+    const [one, ...others] = await lines('--fields', 'path,bytes', '--offset', '1', '--limit', '1');
+    assert.deepEqual([one, others], [{ path: join(folder, 'photos', 'b.jpg'), bytes: 5 }, []]);
+    assert.deepEqual(await lines('--limit', '0'), []);
+  });
+});
+
+describe('a deprecated command', () => {
+  it('works as before, and says what replaces it: in the answer, in help and in the catalog', async () => {
+    const { stdout } = await captureCli(doubles, ['scan', 'photos'], { cwd: folder });
+    const { data, meta } = JSON.parse(stdout);
+    assert.equal(data.copies.length, 1);
+    assert.deepEqual(meta.warnings, ['Deprecated since 1.0.0. Use: doubles copies list']);
+    assert.ok(meta.next.includes('doubles copies list'));
+    assert.match(
+      (await captureCli(doubles, ['scan', '--help'])).stdout,
+      /Deprecated since 1\.0\.0\. Use: doubles copies list/,
+    );
+    const { data: entry } = JSON.parse((await captureCli(doubles, ['tools', 'copies.scan'])).stdout);
+    assert.deepEqual(entry.deprecated, { use: 'doubles copies list', since: '1.0.0' });
+  });
+});
