@@ -31,7 +31,12 @@ export const BASE_ERRORS: Readonly<Record<string, AppErrorInfo>> = {
     'It was stopped on purpose: go on only when the user wants that.',
     'Call it again.',
   ),
-  E_UNAUTHORIZED: row('policy_error', 1, 'Ask the user who started the server for its token.', 'Pass the token.'),
+  E_UNAUTHORIZED: row(
+    'policy_error',
+    1,
+    'Ask the user who started the server for its token.',
+    'Pass the token.',
+  ),
   E_NOT_FOUND: row('user_error', 1, 'Choose a command of the catalog.', 'See the catalog.'),
 };
 
