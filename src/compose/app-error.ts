@@ -51,7 +51,7 @@ export interface UsageProblem {
 
 /**
  * One E_USAGE with every problem. `invocation` is the program and its command, whose help the hint names; a surface
- * without command lines passes none. `example` is shown when no problem has a fix.
+ * without command lines passes none. `example` is shown when no problem has a fix, and it has a parameter that a problem names.
  */
 export function usageError(
   problems: readonly UsageProblem[],
@@ -62,7 +62,12 @@ export function usageError(
   const message =
     messages.length === 1 ? messages[0]! : `${messages.length} problems: ${messages.join('; ')}`;
   const fixes = [...new Set(problems.flatMap((problem) => problem.fix ?? []))];
-  if (fixes.length === 0 && example !== undefined) fixes.push(`For example: ${example}`);
+  if (
+    fixes.length === 0 &&
+    example !== undefined &&
+    problems.some(({ parameter }) => shows(example, parameter))
+  )
+    fixes.push(`For example: ${example}`);
   const help = invocation === undefined ? [] : [`${invocation} --help`];
   return new AppError('E_USAGE', message, {
     hint: help.reduce(withHelp, fixes.join(' ')),
@@ -70,6 +75,11 @@ export function usageError(
     details: { problems },
     next: help.map((command) => ({ command, why: 'Show how the command is called.' })),
   });
+}
+
+/** An example has a value for each required argument, and only some flags. */
+function shows(example: string, parameter: string): boolean {
+  return parameter.startsWith('<') || example.split(' ').includes(parameter);
 }
 
 /** A command at the end of a hint stays without punctuation, because it is copied. */

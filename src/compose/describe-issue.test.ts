@@ -105,10 +105,11 @@ describe('what a schema refuses', () => {
 describe('the hint of a bad command line', () => {
   for (const [what, args, hint] of [
     [
-      'an example when nothing better is known',
-      ['--retries', '-1'],
+      'an example with the flag when nothing better is known',
+      ['--timeout', '-1'],
       /^For example: app do --timeout 5 \(see: app do --help\)$/,
     ],
+    ['the help when the example has another flag', ['--retries', '-1'], /^See: app do --help$/],
     ['the nearest of the choices', ['--color', 'gren'], /^Did you mean green\? See: /],
     ['the nearest flag', ['--timeuot', '3'], /^Did you mean --timeout\? See: /],
     [

@@ -20,7 +20,6 @@ const ALIASES: Readonly<Record<string, string>> = {
   start: 'run',
   doctor: 'health',
   status: 'health',
-  update: 'upgrade',
   '-v': 'version',
 };
 

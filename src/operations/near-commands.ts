@@ -36,6 +36,8 @@ const NEAR: Readonly<Record<string, Meant>> = {
   ...named(['add', 'install', 'wrap', 'import'], ([program]) =>
     step('tool.adopt', { program: program ?? 'jq' }),
   ),
+  // Who types it may mean the program, so it changes no project.
+  ...named(['update'], always('project.upgrade', { dry_run: true })),
   ...named(['check', 'lint'], ([tool]) =>
     step('project.validate', tool === undefined ? {} : { targets: [tool] }),
   ),

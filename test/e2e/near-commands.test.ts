@@ -45,6 +45,7 @@ const TYPED: Readonly<Record<string, string>> = {
   fix: 'validate --fix --dry-run',
   'workflow template nightly': 'workflow template --name nightly',
   'workflow ls': 'workflow list',
+  update: 'upgrade --dry-run',
   schedules: 'schedule list',
   'graph two': 'workflow graph two',
   // Settings and reading.
@@ -70,7 +71,7 @@ describe('words that are no command', () => {
   before(() => {
     project = new ProjectInProcess();
     project.write('tools/hello.sh', '#!/bin/sh\n# acor: inputs: [{ name: who }]\n', 0o755);
-    project.write('.acor/workflows/two.yaml', 'steps:\n  - { name: a, tool: hello }\n');
+    project.write('.acor/workflows/two.yaml', 'inputs: { day: { type: int } }\nsteps:\n  - { name: a, tool: hello }\n');
     project.write('script.sh', '#!/bin/sh\necho hi\n', 0o755);
   });
   after(() => project[Symbol.dispose]());
