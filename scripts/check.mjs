@@ -17,6 +17,7 @@ const checks = [
   ['docs', 'node_modules/.bin/bun', ['scripts/write-docs.ts', '--check']],
   ['operation types', 'node_modules/.bin/bun', ['scripts/write-operation-types.ts', '--check']],
   ['man page', 'node_modules/.bin/bun', ['scripts/write-man.ts', '--check']],
+  ['scanner', 'node_modules/.bin/bun', ['scripts/write-wasm.ts', '--check']],
   ['words', 'node_modules/.bin/bun', ['scripts/check-words.ts']],
   ['tests', 'node', ['scripts/test.mjs']],
 ];

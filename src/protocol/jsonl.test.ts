@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { SeededRandom } from '../../test/support/seeded-random.ts';
-import { LineReader, MAX_LINE_BYTES } from './jsonl.ts';
+import { LineReader, type LineTaker, MAX_LINE_BYTES } from './jsonl.ts';
 
 interface Line {
   bytes: Uint8Array;
@@ -157,6 +157,108 @@ describe('any chunking', () => {
     }
   });
 });
+
+describe('what is not kept elsewhere', () => {
+  it('is every byte of the stream, whatever its lines are, when nothing is kept', () => {
+    const random = new SeededRandom(33);
+    for (let round = 0; round < 2_000; round++) {
+      const maxBytes = random.pick([1, 3, 8, 64]);
+      const stream = randomStream(random);
+      for (const keepsEmpty of [true, false]) {
+        const { unkept } = readAndKeep(randomSplit(stream, random), {
+          maxBytes,
+          keepsEmpty,
+          keeps: () => false,
+        });
+        assert.deepEqual(unkept, [...stream], `round ${round}`);
+      }
+    }
+  });
+
+  it('is what the lines are between those that are kept, with their endings and beyond the limit', () => {
+    const random = new SeededRandom(34);
+    let kept = 0;
+    for (let round = 0; round < 2_000; round++) {
+      const stream = randomStream(random);
+      const keeps = (line: Uint8Array) => line.includes(97);
+      const expected: number[] = [];
+      for (let from = 0; from < stream.length; ) {
+        const end = stream.indexOf(10, from) + 1 || stream.length;
+        const whole = stream.subarray(from, end);
+        const text = whole.subarray(0, 8);
+        const isCut = reference(whole, 8).some(({ cut }) => cut);
+        if (isCut || !keeps(text)) expected.push(...whole);
+        else kept++;
+        from = end;
+      }
+      const options = { maxBytes: 8, keepsEmpty: false, keeps };
+      const { unkept } = readAndKeep(randomSplit(stream, random), options);
+      assert.deepEqual(unkept, expected, `round ${round}: ${JSON.stringify([...stream])}`);
+    }
+    assert.ok(kept > 2_000, `${kept}`);
+  });
+});
+
+describe('a taker of many lines', () => {
+  it('gets each whole line of a chunk that it does not leave, once, and the reader gets the others in their order', () => {
+    const random = new SeededRandom(35);
+    let taken = 0;
+    for (let round = 0; round < 2_000; round++) {
+      const stream = randomStream(random);
+      const order: string[] = [];
+      let chunk: Uint8Array = new Uint8Array();
+      const taker: LineTaker = {
+        begin(bytes) {
+          chunk = bytes;
+        },
+        take(from) {
+          let at = from;
+          for (;;) {
+            const end = chunk.indexOf(10, at);
+            // Takes lines that begin with an a, as many as it finds.
+            if (end === -1 || chunk[at] !== 97 || end === at) return at;
+            const stop = chunk[end - 1] === 13 ? end - 1 : end;
+            order.push(decoder.decode(chunk.subarray(at, stop)));
+            taken++;
+            at = end + 1;
+          }
+        },
+      };
+      const reader = new LineReader(
+        (bytes, start, end) => order.push(decoder.decode(bytes.subarray(start, end))),
+        undefined,
+        { taker },
+      );
+      for (const part of randomSplit(stream, random)) reader.push(part.slice());
+      reader.end();
+      assert.deepEqual(order, texts([stream]), `round ${round}`);
+    }
+    assert.ok(taken > 500, `${taken}`);
+  });
+});
+
+/** Reads with a rule of what is kept, and returns the bytes that are not. */
+function readAndKeep(
+  chunks: readonly Uint8Array[],
+  options: { maxBytes: number; keepsEmpty: boolean; keeps: (line: Uint8Array) => boolean },
+): { unkept: number[] } {
+  const unkept: number[] = [];
+  const reader = new LineReader(
+    (bytes, start, end, cut) => !cut && options.keeps(bytes.subarray(start, end)),
+    options.maxBytes,
+    {
+      keepsEmpty: options.keepsEmpty,
+      unkept: (bytes, start, end) => unkept.push(...bytes.subarray(start, end)),
+    },
+  );
+  for (const chunk of chunks) {
+    const own = chunk.slice();
+    reader.push(own);
+    own.fill(63);
+  }
+  reader.end();
+  return { unkept };
+}
 
 function read(chunks: readonly Uint8Array[], maxBytes?: number): Line[] {
   const lines: Line[] = [];

@@ -227,6 +227,30 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       await writer.close();
     });
 
+    it('stores lines that are numbered already between other events', async () => {
+      const run = newRun();
+      const writer = await open().create(run);
+      const { log } = writer;
+      log.append({ type: 'log', msg: 'before' });
+      for (const count of [3, 4_000]) {
+        const lines = Array.from(
+          { length: count },
+          (_, index) => `{"v":1,"seq":${log.events + index + 1}}\n`,
+        );
+        log.keepLines(Buffer.from(lines.join('')), count);
+      }
+      log.append({ type: 'log', msg: 'after' });
+      assert.equal(log.events, 4_005);
+      await log.flush();
+      const seqs = (await eventsOf(run.run_id)).map(({ seq }) => seq);
+      assert.deepEqual(
+        seqs,
+        Array.from({ length: 4_005 }, (_, index) => index + 1),
+      );
+      await writer.update({ state: 'failed' });
+      await writer.close();
+    });
+
     it('returns every event to readers once, from any seq on, while it is being written', async () => {
       const run = newRun();
       const writer = await open().create(run);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { type Event, type RunOfTool, TestProject } from '../support/project.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
 
 const LINES = 40_000;
 const RESULT = `echo '{"type":"result","status":"ok"}'`;
@@ -40,6 +42,51 @@ describe('a flood of lines that are not messages', () => {
     }
   });
 });
+
+describe('a flood of messages', () => {
+  it('is stored line by line, completed and numbered, and only once', async () => {
+    using project = new TestProject();
+    const random = new SeededRandom(5);
+    const sent = Array.from({ length: 40_000 }, (_, at) => lineFor(at, random));
+    project.write('tools/floods/lines.jsonl', sent.map(({ line }) => `${line}\n`).join(''));
+    const run = await runScript(project, `cat "\${0%/*}/lines.jsonl"\n${RESULT}`, 'jsonl');
+    assert.equal(run.end.state, 'completed', JSON.stringify(run.end));
+    assert.deepEqual(
+      run.events.map(({ seq }) => seq),
+      Array.from(run.events, (_, index) => index + 1),
+    );
+    const stored = run.events.filter(({ at }) => typeof at === 'number');
+    assert.deepEqual(
+      stored.map(({ seq: _, ts, ...event }) => ({ ...event, ts: typeof ts })),
+      sent
+        .filter(({ event }) => event !== undefined)
+        .map(({ event }) => ({
+          ...{ v: 1, ts: 'string', run_id: run.end.run_id, ...event },
+          ...(event?.run_id !== undefined && { run_id: run.end.run_id, claimed_run_id: event.run_id }),
+        })),
+    );
+    const raw = readFileSync(project.path('.runs', String(run.end.run_id), 'logs', 'stdout.log'), 'utf8');
+    const unkept = sent.filter(({ isFrequent }) => !isFrequent).map(({ line }) => `${line}\n`);
+    assert.equal(raw, `${unkept.join('')}{"type":"result","status":"ok"}\n`);
+    assert.equal((await project.acor(['verify', String(run.end.run_id)])).code, 0);
+  });
+});
+
+/** A line of the tool, the event that it becomes if it is a message, and whether it is a frequent one, which is not stored twice. */
+function lineFor(
+  at: number,
+  random: SeededRandom,
+): { line: string; event?: Record<string, unknown>; isFrequent: boolean } {
+  const progress = { type: 'progress', at, pct: at % 100, msg: 'é'.repeat(random.below(40)) };
+  if (at % 97 === 0) return { line: `text ${at}`, isFrequent: false };
+  // Its count of metrics is the runner's to note.
+  if (at % 89 === 0) {
+    const event = { ...progress, metrics: { done: at } };
+    return { line: JSON.stringify(event), event, isFrequent: false };
+  }
+  const event = random.pick([progress, { ...progress, v: 1 }, { ...progress, run_id: 'r-1' }]);
+  return { line: JSON.stringify(event), event, isFrequent: true };
+}
 
 function runScript(project: TestProject, script: string, adapter: string): Promise<RunOfTool> {
   project.write(

@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, readSync, statSync } from 'node:fs';
+import type { LineTaker } from '../../protocol/jsonl.ts';
+import type { ChunkScanner } from '../../protocol/v1/chunk-scanner.ts';
 import { HotScanner } from '../../protocol/v1/hot-scanner.ts';
 import { openOwn } from '../../util/regular-file.ts';
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
@@ -11,11 +13,18 @@ export const JSONL: AdapterKind = { make: (context) => new JsonlAdapter(context)
 /** The messages that end an attempt: without them, its outcome is not known. */
 const LAST_MESSAGES: readonly (string | undefined)[] = ['result', 'error', 'cancelled'];
 
+/** After so much output a scanner for whole chunks is worth the time that it takes to load. */
+const LITTLE_BYTES = 1 << 16;
+
 /** ACOR's own protocol: each line is a message (contract §1). */
-class JsonlAdapter implements Adapter {
+class JsonlAdapter implements Adapter, LineTaker {
   readonly keepsEmptyLines: boolean;
+  readonly taker = this;
   readonly #intake: Intake;
   readonly #scanner: HotScanner;
+  /** The output so far, until the scanner for chunks is loaded. */
+  #bytes = 0;
+  #chunks: ChunkScanner | undefined;
   /** What a program that may not know the protocol has written; undefined once it has sent a message. */
   #text: OutputText | undefined;
   /** Whether a message was cut before its type: it may have been the result. */
@@ -30,13 +39,28 @@ class JsonlAdapter implements Adapter {
     if (this.keepsEmptyLines) this.#text = new OutputText(context);
   }
 
-  line(bytes: Uint8Array, start: number, end: number, cut: boolean): void {
+  begin(bytes: Uint8Array): void {
+    this.#chunks?.begin(bytes);
+    const isLittle = this.#bytes < LITTLE_BYTES;
+    this.#bytes += bytes.length;
+    if (isLittle && this.#bytes >= LITTLE_BYTES) void this.#loadChunkScanner();
+  }
+
+  /** While a text may be the result, each line is looked at. */
+  take(from: number): number {
+    if (this.#chunks === undefined || this.#text !== undefined) return from;
+    return this.#intake.keepMany(this.#chunks, from);
+  }
+
+  line(bytes: Uint8Array, start: number, end: number, cut: boolean): boolean {
     const kind = cut ? 'other' : this.#scanner.scan(bytes, start, end);
-    if (kind === 'other') this.#carefully(bytes, start, end, cut);
-    else {
-      this.#text = undefined;
-      this.#intake.keep(kind, bytes, start, end, this.#scanner);
+    if (kind === 'other') {
+      this.#carefully(bytes, start, end, cut);
+      return false;
     }
+    this.#text = undefined;
+    this.#intake.keep(kind, bytes, start, end, this.#scanner);
+    return true;
   }
 
   /** The output of a program that wrote no message is its result, unless its manifest demands one. */
@@ -46,6 +70,11 @@ class JsonlAdapter implements Adapter {
     if (rc !== 0) return;
     if (text !== undefined) this.#intake.accept({ type: 'result', status: 'ok', data: text.data() });
     else if (this.#hasLostMessage && this.#intake.ending === undefined) this.#failAtCut('last message');
+  }
+
+  async #loadChunkScanner(): Promise<void> {
+    const { ChunkScanner } = await import('../../protocol/v1/chunk-scanner.ts');
+    this.#chunks = ChunkScanner.of(this.#intake.runId);
   }
 
   #carefully(bytes: Uint8Array, start: number, end: number, cut: boolean): void {

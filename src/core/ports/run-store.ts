@@ -28,7 +28,7 @@ export type ReadEvent = Readonly<Record<string, unknown>>;
 export type RedactLine = (line: Buffer) => Buffer;
 
 /**
- * The event log of one run, for its only writer. `append` and `keepLine` buffer events (a store may write a full buffer at once); `flush`
+ * The event log of one run, for its only writer. `append`, `keepLine` and `keepLines` buffer events (a store may write a full buffer at once); `flush`
  * stores them in one batch of whole lines. Batches are stored in the order of the calls.
  */
 export interface RunLog {
@@ -43,6 +43,8 @@ export interface RunLog {
   append(event: NewEvent): StoredEvent;
   /** Buffers `bytes[start..end)`, a JSON object up to its closing brace with the whole envelope except `seq`, which the log adds. */
   keepLine(bytes: Uint8Array, start: number, end: number): void;
+  /** Buffers `count` whole lines, each a JSON object with the whole envelope; their `seq` goes on from `events`. */
+  keepLines(lines: Uint8Array, count: number): void;
   /** Stores the buffered events. When that fails, the log is unchanged and the buffered events are dropped. */
   flush(): Promise<void>;
   /** Stores the buffered events; all events are durable when it resolves. */

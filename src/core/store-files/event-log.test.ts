@@ -47,6 +47,84 @@ describe('the event log', () => {
     log.close();
   });
 
+  it('goes on from numbered lines, few and many, between events that wait in its buffer', async () => {
+    const path = newPath();
+    const log = openLog(path);
+    const events = () => Array.from({ length: 3 }, () => log.append({ type: 'log', msg: 'x' }));
+    for (const count of [1, 10, 5_000]) {
+      events();
+      const lines = Array.from({ length: count }, (_, index) => `{"seq":${log.events + index + 1}}\n`);
+      log.keepLines(Buffer.from(lines.join('')), count);
+      events();
+    }
+    await log.flush();
+    assert.deepEqual(
+      linesOf(path).map(({ seq }) => seq),
+      Array.from({ length: log.events }, (_, index) => index + 1),
+    );
+    const bytes = readFileSync(path);
+    assert.deepEqual([log.events, log.bytes, log.seal().sha256], [5_029, bytes.length, sha256(bytes)]);
+    log.close();
+  });
+
+  it('stores nothing of many lines that it may not write, and gives their numbers again', async () => {
+    const path = newPath();
+    let superseded = false;
+    const log = openLog(path, 'r-1', () => superseded);
+    const lines = Buffer.from('{"v":1}\n'.repeat(10_000));
+    superseded = true;
+    assert.throws(() => log.keepLines(lines, 10_000), { code: 'E_STORAGE' });
+    superseded = false;
+    assert.deepEqual([log.events, log.bytes, log.hasDropped], [0, 0, true]);
+    log.append({ type: 'log', msg: 'x' });
+    await log.flush();
+    assert.deepEqual(
+      linesOf(path).map(({ seq }) => seq),
+      [1],
+    );
+    log.close();
+  });
+
+  it('reports an observer that fails once, after the events that it was shown, with a number of its own', async () => {
+    const path = newPath();
+    const log = openLog(path);
+    log.observe({
+      stored() {
+        throw new Error('no');
+      },
+    });
+    const many = (first: number) =>
+      Buffer.from(Array.from({ length: 5_000 }, (_, index) => `{"seq":${first + index}}\n`).join(''));
+    log.append({ type: 'log', msg: 'x' });
+    log.keepLines(many(2), 5_000);
+    log.keepLines(many(5_002), 5_000);
+    await log.flush();
+    log.append({ type: 'log', msg: 'y' });
+    await log.flush();
+    const stored = linesOf(path);
+    assert.deepEqual(
+      stored.map(({ seq }) => seq),
+      Array.from({ length: 10_003 }, (_, index) => index + 1),
+    );
+    assert.deepEqual(
+      stored.filter(({ type }) => type === 'runner_warning').map(({ seq, msg }) => [seq, msg]),
+      [[10_002, 'an observer of the run failed: no']],
+    );
+    log.close();
+  });
+
+  it('is synced beside its writes when it is long, and can be closed at once', async () => {
+    const path = newPath();
+    const line = `{"msg":"${'x'.repeat(99_000)}"}\n`;
+    for (const syncs of [true, false]) {
+      const log = openLog(path);
+      for (let i = 0; i < 400; i++) log.keepLines(Buffer.from(line), 1);
+      if (syncs) await log.sync();
+      log.close();
+    }
+    assert.equal(readFileSync(path).length, 800 * line.length);
+  });
+
   it('takes an event that is larger than its buffer', async () => {
     const path = newPath();
     const log = openLog(path);

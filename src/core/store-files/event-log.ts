@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync } from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync } from 'node:fs';
 import { keepWarning } from '../../protocol/v1/first-warnings.ts';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
 import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
@@ -20,6 +20,10 @@ const SEQ_KEY = Buffer.from(',"seq":');
 const LF = 10;
 const CLOSE_BRACE = 125;
 const MAX_STAMP_BYTES = 32;
+/** Fewer bytes wait in the buffer for the end of the burst. */
+const COPIED_BYTES = 1 << 15;
+/** After so many bytes a sync begins beside the writes, so that the one at the end finds little left. */
+const SYNCED_BESIDE_BYTES = 1 << 25;
 
 /**
  * The only writer of a run's `events.jsonl`. It buffers events and appends each batch in one write: whole lines or nothing. It calls
@@ -36,6 +40,10 @@ export class EventLog implements RunLog {
   #seq = 0;
   #bytes: number;
   #open = true;
+  /** What was written since the last sync began. */
+  #unsynced = 0;
+  #syncing: Promise<void> | undefined;
+  #syncError: Error | undefined;
   #redact: RedactLine | undefined;
   #wasChangedOutside = false;
   #hasDropped = false;
@@ -43,6 +51,8 @@ export class EventLog implements RunLog {
   #hasEnd = false;
   readonly #warnings: string[] = [];
   readonly #observers: RunObserver[] = [];
+  /** What observers have failed with since the last flush. */
+  readonly #failures: string[] = [];
   readonly #questions: QuestionFile;
   /** The positions of buffered question events in the buffer. */
   #questionSpans: [start: number, end: number][] = [];
@@ -132,9 +142,21 @@ export class EventLog implements RunLog {
     this.#used = at;
   }
 
+  /** Buffers lines that have their `seq`. Many are stored at once, without a copy. */
+  keepLines(lines: Uint8Array, count: number): void {
+    if (lines.length > COPIED_BYTES) this.#storeDirectly(lines, count);
+    else {
+      this.#reserve(lines.length);
+      this.#buffer.set(lines, this.#used);
+      this.#used += lines.length;
+      this.#seq += count;
+    }
+  }
+
   /** Writes the buffered events to the file. When that fails, the file is unchanged and the buffered events are dropped. */
   async flush(): Promise<void> {
     this.#store();
+    this.#reportObservers();
   }
 
   #store(): void {
@@ -146,9 +168,28 @@ export class EventLog implements RunLog {
       this.discardPending();
       throw error;
     }
-    this.#seal.update(bytes);
-    this.#bytes += this.#used;
     this.#used = 0;
+    this.#stored(bytes);
+  }
+
+  #storeDirectly(lines: Uint8Array, count: number): void {
+    this.#store();
+    const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
+    try {
+      this.#write(bytes);
+    } catch (error) {
+      this.#hasDropped = true;
+      throw error;
+    }
+    this.#seq += count;
+    this.#stored(bytes);
+  }
+
+  #stored(bytes: Buffer): void {
+    this.#seal.update(bytes);
+    this.#bytes += bytes.length;
+    this.#unsynced += bytes.length;
+    if (this.#unsynced >= SYNCED_BESIDE_BYTES && this.#syncing === undefined) this.#syncBeside();
     if (this.#questionSpans.length > 0) this.#storeQuestions(bytes);
     for (const observer of [...this.#observers]) this.#show(observer, bytes);
   }
@@ -156,11 +197,34 @@ export class EventLog implements RunLog {
   /** Flushes and fsyncs. */
   async sync(): Promise<void> {
     this.#store();
+    this.#reportObservers();
+    await this.#syncing;
     try {
+      this.#throwSyncError();
       fdatasyncSync(this.#fd);
+      this.#unsynced = 0;
     } catch (error) {
       throw storageError(error, 'sync the event log', this.#path);
     }
+  }
+
+  /** The system reports the failure of a sync once: the next sync would succeed although bytes may be lost. */
+  #throwSyncError(): void {
+    const error = this.#syncError;
+    this.#syncError = undefined;
+    if (error !== undefined) throw error;
+  }
+
+  #syncBeside(): void {
+    this.#unsynced = 0;
+    this.#syncing = new Promise((resolve) => {
+      fdatasync(this.#fd, (error) => {
+        this.#syncError ??= error ?? undefined;
+        this.#syncing = undefined;
+        if (!this.#open) closeSync(this.#fd);
+        resolve();
+      });
+    });
   }
 
   /** Drops the buffered events; their `seq` numbers are used again. */
@@ -187,7 +251,7 @@ export class EventLog implements RunLog {
   close(): void {
     if (!this.#open) return;
     this.#open = false;
-    closeSync(this.#fd);
+    if (this.#syncing === undefined) closeSync(this.#fd);
   }
 
   /** Throws, once, when another program has written, truncated or removed the file. Later writes append to the file as it is. */
@@ -235,9 +299,14 @@ export class EventLog implements RunLog {
       observer.stored(lines);
     } catch (error) {
       this.#observers.splice(this.#observers.indexOf(observer), 1);
-      if (!this.#hasEnd)
-        this.append({ type: 'runner_warning', msg: `an observer of the run failed: ${errorMessage(error)}` });
+      this.#failures.push(`an observer of the run failed: ${errorMessage(error)}`);
     }
+  }
+
+  /** Not while lines are stored: the number of the next one is taken then. */
+  #reportObservers(): void {
+    for (const msg of this.#failures.splice(0))
+      if (!this.#hasEnd) this.append({ type: 'runner_warning', msg });
   }
 
   #write(bytes: Uint8Array): void {

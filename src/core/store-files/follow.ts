@@ -172,7 +172,7 @@ function wasCut(log: ReadableFile, offset: number): boolean {
 /** Whole lines from `offset` on, at least one if there is one, about a chunk at most. */
 function readLines(log: ReadableFile, offset: number): Uint8Array {
   for (let size = CHUNK_BYTES; ; size *= 4) {
-    const buffer = new Uint8Array(size);
+    const buffer = Buffer.allocUnsafeSlow(size);
     const count = log.read(buffer, offset);
     const end = buffer.subarray(0, count).lastIndexOf(LF) + 1;
     if (end > 0 || count < size) return buffer.subarray(0, end);

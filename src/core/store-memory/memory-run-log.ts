@@ -7,6 +7,8 @@ import type { RunObserver } from '../ports/run-observer.ts';
 import type { LogExtent, NewEvent, ReadEvent, RedactLine, RunLog } from '../ports/run-store.ts';
 import { SealBuilder } from '../store-files/seal.ts';
 
+const LF = 10;
+
 /** The stored events of one run, and the followers that wait for more. */
 export class StoredLines {
   readonly lines: Buffer[] = [];
@@ -100,6 +102,14 @@ export class MemoryRunLog implements RunLog {
   keepLine(bytes: Uint8Array, start: number, end: number): void {
     const head = Buffer.from(bytes.subarray(start, end - 1));
     this.#pending.push(Buffer.concat([head, Buffer.from(`,"seq":${this.events + 1}}\n`)]));
+  }
+
+  keepLines(lines: Uint8Array): void {
+    for (let start = 0; start < lines.length; ) {
+      const end = lines.indexOf(LF, start) + 1;
+      this.#pending.push(Buffer.from(lines.subarray(start, end)));
+      start = end;
+    }
   }
 
   flush(): Promise<void> {

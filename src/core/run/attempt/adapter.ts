@@ -1,3 +1,4 @@
+import type { LineTaker } from '../../../protocol/jsonl.ts';
 import type { ArtifactMeter, MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { RunWorkspace } from '../workspace.ts';
@@ -5,8 +6,13 @@ import type { Intake } from './intake.ts';
 
 /** Turns a program's stdout into protocol events. Each attempt has its own adapter. */
 export interface Adapter {
-  /** One line, `bytes[start..end)`; `cut` when it was longer than the limit. The bytes are only valid during the call. */
-  line(bytes: Uint8Array, start: number, end: number, cut: boolean): void;
+  /**
+   * One line, `bytes[start..end)`; `cut` when it was longer than the limit. The bytes are only valid during the call. Returns true when the
+   * event log holds them unchanged.
+   */
+  line(bytes: Uint8Array, start: number, end: number, cut: boolean): unknown;
+  /** Takes many lines at once, whose bytes the event log then holds. */
+  readonly taker?: LineTaker;
   /** One line of stderr. True when it became an event; any other line is stored for people. */
   errorLine?(bytes: Uint8Array, start: number, end: number): boolean;
   /** The program has ended: measures the files that it reported. Called before `end`. */

@@ -4,6 +4,7 @@ import {
   originOf,
   problemsOfMessage,
 } from '../../../protocol/v1/check-message.ts';
+import type { ChunkScanner } from '../../../protocol/v1/chunk-scanner.ts';
 import { type HotLine, LineCompleter, type LineGaps } from '../../../protocol/v1/hot-scanner.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import type { NewEvent, RunLog } from '../../ports/run-store.ts';
@@ -17,6 +18,8 @@ const LAST_MESSAGES: ReadonlySet<string> = new Set(['result', 'error', 'cancelle
 
 /** After this many different warnings one general warning follows, so that a tool cannot flood its own log. */
 const MAX_WARNINGS = 100;
+/** The key of the warning of another run's id. */
+const FOREIGN = 'run_id';
 
 /**
  * Receives a tool's messages: completes, checks and stores them, and notes what they mean for the run. A `runner_warning` reports each
@@ -100,11 +103,28 @@ export class Intake {
     if (gaps.foreignEnd !== 0) this.#warnOfForeign();
     if (gaps.lacks === 0 && gaps.foreignEnd === 0) this.#log.keepLine(bytes, start, end);
     else {
-      this.#burstTs ??= new Date().toISOString();
-      const line = this.#completer.complete(bytes, start, end, gaps, this.#burstTs);
+      const line = this.#completer.complete(bytes, start, end, gaps, this.#tsOfBurst());
       this.#log.keepLine(line.bytes, 0, line.end);
     }
     if (this.#ending !== undefined) this.#warnAfterEnding();
+  }
+
+  /**
+   * Stores the frequent messages of a chunk from an offset on, and returns where it stops: at the first line that is not one, or of which the
+   * runner has to warn.
+   */
+  keepMany(scanner: ChunkScanner, from: number): number {
+    if (this.#ending !== undefined) return from;
+    for (let at = from; ; ) {
+      const next = scanner.scan(at, this.#log.events, this.#tsOfBurst(), this.#warned.has(FOREIGN));
+      if (scanner.count === 0) return at;
+      if (this.#textLines.flush()) continue;
+      this.#hasMessages = true;
+      this.lastEventMs = this.#burstMs;
+      if (scanner.hasProgress) this.lastProgressMs = this.lastEventMs;
+      this.#log.keepLines(scanner.lines, scanner.count);
+      at = next;
+    }
   }
 
   /** Stores any other message. */
@@ -185,6 +205,11 @@ export class Intake {
     }
     this.#warned.add(key);
     this.#log.append({ type: 'runner_warning', ...(code !== undefined && { code }), msg, ...extra });
+  }
+
+  #tsOfBurst(): string {
+    this.#burstTs ??= new Date().toISOString();
+    return this.#burstTs;
   }
 
   /** Adds the fields that the tool left out, and replaces those that only the runner may set: `seq` and `run_id`. */
@@ -268,7 +293,7 @@ export class Intake {
   }
 
   #warnOfForeign(): void {
-    this.warnOnce('run_id', 'E_PROTOCOL', "the tool wrote another run's run_id; the runner corrected it");
+    this.warnOnce(FOREIGN, 'E_PROTOCOL', "the tool wrote another run's run_id; the runner corrected it");
   }
 
   #warnAfterEnding(): void {

@@ -33,10 +33,12 @@ export class TextLines {
     this.#joined.chars += line.length + 1;
   }
 
-  flush(): void {
-    if (this.#joined === undefined) return;
+  /** Stores the joined lines; false when there are none. */
+  flush(): boolean {
+    if (this.#joined === undefined) return false;
     const { lines, store } = this.#joined;
     this.#joined = undefined;
     store(lines.join('\n'));
+    return true;
   }
 }

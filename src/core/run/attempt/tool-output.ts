@@ -1,8 +1,5 @@
-import { closeSync } from 'node:fs';
 import type { AcorError } from '../../../protocol/acor-error.ts';
 import { LineReader, MAX_LINE_BYTES } from '../../../protocol/jsonl.ts';
-import { writeFully } from '../../../util/atomic-write.ts';
-import { appendOwn } from '../../../util/regular-file.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { InputPipe } from '../../process/input-pipe.ts';
 import { OutputPump } from '../../process/output-pump.ts';
@@ -17,6 +14,7 @@ import { type EndingRace, hasEndedItself } from './ending.ts';
 import type { FinalPaths } from './final-paths.ts';
 import { after, type StopGuard } from './guards/guard.ts';
 import type { Intake } from './intake.ts';
+import { RawLog } from './raw-log.ts';
 
 /** Processes the tool's output: enforces the output limit, writes the raw logs, splits lines, turns them into events, and stores these in batches. */
 export class ToolOutput implements Disposable {
@@ -34,7 +32,7 @@ export class ToolOutput implements Disposable {
   readonly #stdoutLines: LineReader;
   readonly #stderrLines: LineReader;
   readonly #finalPaths: ((options: { json: boolean }) => FinalPaths) | undefined;
-  readonly #rawFds: number[] = [];
+  readonly #rawLogs: RawLog[] = [];
   readonly #redacted: RedactedStream[] = [];
   /** Pass on what the streams held back. */
   readonly #atEnd: (() => void)[] = [];
@@ -60,10 +58,14 @@ export class ToolOutput implements Disposable {
     const adapter = this.#makeAdapter(attempt, input);
     this.#adapter = adapter;
     this.#splitsAtReturn = kind.splitsAtReturn ?? false;
+    const { taker } = adapter;
     this.#stdoutLines = new LineReader(
       (bytes, start, end, cut) => adapter.line(bytes, start, end, cut),
       MAX_LINE_BYTES,
-      { keepsEmpty: adapter.keepsEmptyLines ?? false },
+      {
+        keepsEmpty: adapter.keepsEmptyLines ?? false,
+        ...(taker && { taker, unkept: (bytes, start, end) => this.#rawLogs[0]!.add(bytes, start, end) }),
+      },
     );
     this.#stderrLines = new LineReader((bytes, start, end) => {
       if (adapter.errorLine?.(bytes, start, end)) return;
@@ -72,8 +74,8 @@ export class ToolOutput implements Disposable {
     this.#openRawLogs();
     this.#finalPaths = finalPaths;
     this.pump = new OutputPump(services.runtime, plan.workspace.control, {
-      stdout: this.#sink(0, this.#stdoutLines, plan, !kind.isText),
-      stderr: this.#sink(1, this.#stderrLines, plan, false),
+      stdout: this.#sink(0, this.#stdoutLines, plan, { json: !kind.isText, hasTaker: taker !== undefined }),
+      stderr: this.#sink(1, this.#stderrLines, plan, { json: false, hasTaker: false }),
       onTurn: () => void this.store(),
       ...(window && { isPaused: () => this.#pause(window.isFull) }),
       onStdoutClosed: () => {
@@ -91,6 +93,7 @@ export class ToolOutput implements Disposable {
   async store(): Promise<void> {
     if (this.#failure !== undefined) return;
     try {
+      this.#storeRaw();
       this.#intake.endBurst();
       await this.#writer.log.flush();
     } catch (error) {
@@ -106,6 +109,7 @@ export class ToolOutput implements Disposable {
       for (const stream of this.#redacted) stream.end();
       this.#stdoutLines.end();
       this.#stderrLines.end();
+      this.#storeRaw();
     });
     const { winner } = this.#race;
     if (winner !== undefined && hasEndedItself(winner) && this.#failure === undefined) {
@@ -134,7 +138,7 @@ export class ToolOutput implements Disposable {
     } finally {
       this.pump.close();
       for (const stream of this.#redacted) stream.close();
-      for (const fd of this.#rawFds) closeSync(fd);
+      for (const log of this.#rawLogs) log.close();
     }
   }
 
@@ -164,20 +168,28 @@ export class ToolOutput implements Disposable {
   #openRawLogs(): void {
     const { stdoutLog, stderrLog, logs } = this.#workspace;
     try {
-      for (const path of [stdoutLog, stderrLog]) this.#rawFds.push(appendOwn(path, 0o666));
+      for (const path of [stdoutLog, stderrLog]) this.#rawLogs.push(new RawLog(path));
     } catch (error) {
-      for (const fd of this.#rawFds) closeSync(fd);
+      for (const log of this.#rawLogs) log.close();
       this.#adapter.close?.();
       throw storageError(error, 'open the logs of the run', logs);
     }
   }
 
-  /** Passes the bytes of a stream to the output limit, the final paths, the redaction of secrets, the raw log and the line reader, in this order. */
-  #sink(stream: 0 | 1, lines: LineReader, plan: ToolPlan, json: boolean): (bytes: Uint8Array) => void {
+  /**
+   * Passes the bytes of a stream to the output limit, the final paths, the redaction of secrets, the raw log and the line reader, in this order.
+   * Where a taker stores lines as they are, the raw log gets only the others.
+   */
+  #sink(
+    stream: 0 | 1,
+    lines: LineReader,
+    plan: ToolPlan,
+    { json, hasTaker }: { json: boolean; hasTaker: boolean },
+  ): (bytes: Uint8Array) => void {
     const pass = this.#namingFinalPaths(
       json,
       this.#redacting(plan, json, (bytes) => {
-        this.#keepRaw(stream, bytes);
+        if (!hasTaker) this.#rawLogs[stream]!.add(bytes, 0, bytes.length);
         this.#intake.beginBurst();
         lines.push(this.#splitsAtReturn ? withNewlines(bytes) : bytes);
       }),
@@ -230,13 +242,8 @@ export class ToolOutput implements Disposable {
     void this.store();
   }
 
-  #keepRaw(stream: 0 | 1, bytes: Uint8Array): void {
-    const { stdoutLog, stderrLog } = this.#workspace;
-    try {
-      writeFully(this.#rawFds[stream]!, bytes);
-    } catch (error) {
-      throw storageError(error, 'keep the output of the tool', stream === 0 ? stdoutLog : stderrLog);
-    }
+  #storeRaw(): void {
+    for (const log of this.#rawLogs) log.store();
   }
 
   /** A storage failure ends the attempt. Later output is read and dropped, so that the tool does not block. */
