@@ -435,6 +435,7 @@ export const BUN_FILES: readonly string[] = [
   'core/process/runtime-bun.ts',
   'core/index-sqlite/sqlite-bun.ts',
   'core/store-files/inflate-bun.ts',
+  'util/jit-policy.ts',
   'util/sha256.ts',
   'util/unix-socket.ts',
   'util/jit-policy.ts',

@@ -87,6 +87,7 @@ function parameter(key: string, field: z.core.$ZodType, isPositional: boolean): 
   const outer = withoutNull(alternatives(field, 'input'));
   const only = outer.length === 1 ? outer[0]!._zod.def : undefined;
   const values = only?.type === 'array' ? withoutNull(alternatives(only.element, 'input')) : outer;
+  const meta = metaOf(field);
   return {
     key,
     flag: kebab(key),
@@ -94,16 +95,16 @@ function parameter(key: string, field: z.core.$ZodType, isPositional: boolean): 
     isArray: only?.type === 'array',
     isRequired: field._zod.optin === undefined,
     isPositional,
-    description: descriptionOf(field) ?? '',
+    description: (meta['description'] as string | undefined) ?? '',
     enum: enumOf(values),
     default: defaultOf(field),
     schema: field,
-    unit: metaOf(field, 'unit') as DurationUnit | undefined,
-    env: metaOf(field, 'env') as string | undefined,
-    config: metaOf(field, 'config') as string | undefined,
-    short: isPositional ? undefined : (metaOf(field, 'short') as string | undefined),
-    replacement: metaOf(field, 'replacement') as string | undefined,
-    isSecret: metaOf(field, 'secret') === true,
+    unit: meta['unit'] as DurationUnit | undefined,
+    env: meta['env'] as string | undefined,
+    config: meta['config'] as string | undefined,
+    short: isPositional ? undefined : (meta['short'] as string | undefined),
+    replacement: meta['replacement'] as string | undefined,
+    isSecret: meta['secret'] === true,
   };
 }
 
@@ -154,18 +155,10 @@ function enumOf(schemas: Schema[]): Parameter['enum'] {
   return values.length === 0 ? undefined : values;
 }
 
-function descriptionOf(field: z.core.$ZodType): string | undefined {
-  const own = (field as { description?: string }).description;
-  if (own !== undefined) return own;
+/** What `describe` and `.meta({ unit: 's', env: 'BOX_TOKEN', config: 'token', short: 't', replacement: '--key', secret: true })` say, the outermost first. */
+function metaOf(field: z.core.$ZodType): Readonly<Record<string, unknown>> {
   const inner = innerOf(field);
-  return inner === undefined ? undefined : descriptionOf(inner);
-}
-
-/** One word of `.meta({ unit: 's', env: 'BOX_TOKEN', config: 'token', short: 't', replacement: '--key', secret: true })`. */
-function metaOf(field: z.core.$ZodType, key: string): unknown {
-  const value = (field as Partial<z.ZodType>).meta?.()?.[key];
-  const inner = value === undefined ? innerOf(field) : undefined;
-  return inner === undefined ? value : metaOf(inner, key);
+  return { ...(inner && metaOf(inner)), ...(field as Partial<z.ZodType>).meta?.() };
 }
 
 function defaultOf(field: z.core.$ZodType): unknown {

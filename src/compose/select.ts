@@ -58,6 +58,7 @@ export function select(
   invocation?: string,
 ): Selected {
   const op = key === undefined ? operation : { ...operation, list: key };
+  if (isWhole(selection) && !holdsArrays(data)) return { data, ...NO_COUNTS };
   const declared = mainArrayOf(op);
   const main = declared === 'unknown' ? mainArrayIn(data) : declared;
   const list = listIn(data, main);
@@ -103,6 +104,15 @@ function withinTokens(
 }
 
 const NO_COUNTS = { count: undefined, total: undefined, hasMore: undefined };
+
+function isWhole({ fields, limit, offset, maxTokens }: Selection): boolean {
+  return [fields, limit, offset, maxTokens].every((each) => each === undefined);
+}
+
+/** Without an array there is no list, whatever the schema says, which takes time to make. */
+function holdsArrays(data: unknown): boolean {
+  return Array.isArray(data) || (isRecord(data) && Object.values(data).some((value) => Array.isArray(value)));
+}
 
 function listIn(data: unknown, main: MainArray): readonly unknown[] | undefined {
   if (main === undefined) return undefined;

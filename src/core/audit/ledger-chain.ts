@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { parseObject } from '../../util/parse-object.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { type FileLine, linesOf, type SealedFile } from '../store-files/ledger-files.ts';
 import { GENESIS, holdsItsHash, sha256, summariesNamedBy } from '../store-files/ledger-line.ts';
 import { EnteredRuns } from './entered-runs.ts';
@@ -57,7 +57,7 @@ export class LedgerChain {
 
   /** Checks a compacted file: a summary of several segments, and the unchanged lines of the runs that still exist. */
   readCompacted(file: SealedFile): void {
-    const kept = createHash('sha256');
+    const kept = newSha256();
     let summary: Entry = {};
     let [line, keptFrom, at, isEveryWhole] = [0, 0, 0, true];
     for (const { text, from, to, hasEnd } of linesOf(file.path)) {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { type FileLine, linesOfFile } from '../store-files/ledger-files.ts';
 import type { ReadableFile } from '../store-files/readable-file.ts';
 import { findBrokenMark } from '../store-files/seal.ts';
@@ -32,7 +32,7 @@ export class LogBytes implements Disposable {
 
   /** The SHA-256 of the bytes before an offset. */
   sha256(to: number = this.size): string {
-    const hash = createHash('sha256');
+    const hash = newSha256();
     for (const bytes of this.#chunks(0, to)) hash.update(bytes);
     return hash.digest('hex');
   }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { EVENTS } from '../store-files/layout.ts';
 import type { FoundRun } from '../store-files/packed-file.ts';
 import { sha256Of } from '../store-files/readable-file.ts';
@@ -24,7 +24,7 @@ export class PackedArtifacts {
     const { files, folders } = this.#found.run;
     if (files.some((file) => file.path === inside)) return this.#sha256Of(inside);
     if (!folders.some((folder) => folder.path === inside)) return undefined;
-    const lines = createHash('sha256');
+    const lines = newSha256();
     for (const name of this.#namesBelow(inside))
       lines.update(`${this.#sha256Of(`${inside}/${name}`)}  ${name}\n`);
     return lines.digest('hex');

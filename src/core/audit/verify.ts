@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import { equalJson } from '../../util/equal-json.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { parseObject } from '../../util/parse-object.ts';
 import { ArtifactMeter } from '../store-files/artifacts.ts';
@@ -305,7 +305,7 @@ function differences(
   logged: Readonly<Record<string, unknown>>,
 ): string[] {
   return Object.entries(recorded)
-    .filter(([key, value]) => key in logged && !isDeepStrictEqual(value, logged[key]))
+    .filter(([key, value]) => key in logged && !equalJson(value, logged[key]))
     .map(
       ([key, value]) =>
         `it has ${key} ${JSON.stringify(value)}, but the sealed log has ${JSON.stringify(logged[key])}`,

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
-import { signatureOf, WatchedFiles } from './watched-files.ts';
+import { signatureOf } from '../../util/file-signature.ts';
+import { WatchedFiles } from './watched-files.ts';
 
 /** Raise this number when the format or the meaning of the cache changes. */
 const CACHE_VERSION = 3;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { until } from '../../../test/support/project.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { extractFiles } from './extract-files.ts';
 
@@ -78,6 +80,25 @@ describe('the files in the compiled program', () => {
       assert.equal(readFileSync(join(extract('cache'), FILE), 'utf8'), 'python');
     }
     assert.deepEqual(readdirSync(join(root, 'cache')), ['d1']);
+  });
+
+  it('are compared again only after a change', async () => {
+    const target = extract('cache');
+    const compared = join(target, 'compared.json');
+    // A file that has just been written may change once more without a new time.
+    await until(() => extract('cache') === target && existsSync(compared));
+    const bytes = readFileSync(join(embedded, FILE));
+    writeFileSync(join(embedded, FILE), 'other');
+    assert.equal(extract('cache'), target);
+    assert.equal(readFileSync(join(target, FILE), 'utf8'), 'python');
+    writeFileSync(join(embedded, FILE), bytes);
+    writeFileSync(join(target, FILE), 'pythom');
+    assert.equal(readFileSync(join(extract('cache'), FILE), 'utf8'), 'python');
+    for (const empty of ['{}', 'not JSON']) {
+      writeFileSync(compared, empty);
+      writeFileSync(join(target, FILE), 'pythom');
+      assert.equal(readFileSync(join(extract('cache'), FILE), 'utf8'), 'python');
+    }
   });
 
   it('are not written where another user could replace them', () => {

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   lstatSync,
   mkdirSync,
@@ -12,7 +11,10 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorMessage } from '../../util/error-code.ts';
+import { Signatures, signatureOf } from '../../util/file-signature.ts';
+import { newSpanId } from '../../util/ids.ts';
 import { userFolder } from '../config/find.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -22,18 +24,22 @@ const EXTRACTED = ['sdk', join('dist', 'lib'), join('templates', 'task')];
 
 const ATTEMPTS = 3;
 
+/** Names the signatures of the files that were compared last, in their folder. */
+const COMPARED = 'compared.json';
+
 /**
  * Writes the files that tools read from the compiled program to the first of the folders that this user can use, and
  * returns their folder. Its name is the digest of the files. Files that already exist are compared with those in the
- * program at each call.
+ * program, unless none has changed since they were compared last.
  */
 export function extractFiles(embedded: string, folders: readonly string[]): string {
-  const files = embeddedFiles(embedded);
   const name = readFileSync(join(embedded, 'digest'), 'utf8').trim();
   const failures: string[] = [];
   for (const folder of folders) {
     try {
       const target = join(ownFolder(folder), name);
+      if (isUnchanged(target)) return target;
+      const files = embeddedFiles(embedded);
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         if (isComplete(target, files)) return target;
         replaceFolder(target, files);
@@ -86,18 +92,41 @@ function ownFolder(folder: string): string {
   throw new Error(`${folder} is not a folder that only this user may write`);
 }
 
-function isComplete(target: string, files: ReadonlyMap<string, Buffer>): boolean {
+/** Whether each file has the signature with which it was compared last. */
+function isUnchanged(target: string): boolean {
   try {
-    for (const [path, bytes] of files) if (!readFileSync(join(target, path)).equals(bytes)) return false;
-    return true;
+    const compared = Object.entries<string>(JSON.parse(readFileSync(join(target, COMPARED), 'utf8')));
+    return compared.length > 0 && compared.every(([path, signature]) => signatureOf(path) === signature);
   } catch {
     return false;
   }
 }
 
+function isComplete(target: string, files: ReadonlyMap<string, Buffer>): boolean {
+  const taken = new Signatures();
+  try {
+    for (const [path, bytes] of files) {
+      taken.take(join(target, path));
+      if (!readFileSync(join(target, path)).equals(bytes)) return false;
+    }
+  } catch {
+    return false;
+  }
+  const signatures = taken.all();
+  if (signatures !== null) keepCompared(target, signatures);
+  return true;
+}
+
+/** Without it, the next start compares again. */
+function keepCompared(target: string, signatures: Readonly<Record<string, string>>): void {
+  try {
+    writeAtomic(join(target, COMPARED), JSON.stringify(signatures));
+  } catch {}
+}
+
 /** Renames complete folders only, so that another process never reads half of one. */
 function replaceFolder(target: string, files: ReadonlyMap<string, Buffer>): void {
-  const suffix = randomBytes(6).toString('hex');
+  const suffix = newSpanId();
   const [made, old] = [`${target}.${suffix}`, `${target}.${suffix}.old`];
   // The tools of root run as other users, who must be able to read the files.
   const umask = process.umask(0o022);

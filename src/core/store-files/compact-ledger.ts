@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolder, writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { parseObject } from '../../util/parse-object.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import type { Ledger } from './ledger.ts';
 import {
   type FileLine,
@@ -153,7 +153,7 @@ function isKept(entry: Entry | undefined, gone: ReadonlySet<string>, left: Reado
 /** Writes what is kept of a group, after a summary of it, to a temporary file. */
 function prepare(folder: string, { files }: Group, keeps: (entry: Entry | undefined) => boolean): Prepared {
   const [first, last] = [files[0]!, files.at(-1)!];
-  const replaced = createHash('sha256');
+  const replaced = newSha256();
   const kept: string[] = [];
   const begin: { prev?: unknown; ts?: unknown } = {};
   let [runs, lines, lastLine] = [0, 0, { sha256: '', ts: '' as unknown }];

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, fsyncSync, ftruncateSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFully } from '../../util/atomic-write.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { deflate } from './frames.ts';
 import {
   damagedPack,
@@ -71,7 +71,7 @@ export class PackWriter implements Disposable {
   #addFile(path: string, { path: name, stat }: ScannedRun['files'][number]): PackedFileEntry {
     const fd = openSource(path);
     try {
-      const hash = createHash('sha256');
+      const hash = newSha256();
       const frames: number[] = [];
       for (let at = 0; at < stat.size; at += FRAME_BYTES) {
         const raw = this.#frame.subarray(0, Math.min(FRAME_BYTES, stat.size - at));

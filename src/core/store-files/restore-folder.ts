@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { chmodSync, closeSync, fchmodSync, fsyncSync, futimesSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolder, writeFully } from '../../util/atomic-write.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { damagedPack, type PackedFileEntry } from './pack-table.ts';
 import { type FoundRun, PackedFile } from './packed-file.ts';
 import { chunksOf } from './readable-file.ts';
@@ -28,7 +28,7 @@ function restoreFile(found: FoundRun, file: PackedFileEntry, path: string): void
   if (content === undefined) throw damaged('was replaced while it was read');
   const fd = openSync(path, 'wx', 0o600);
   try {
-    const hash = createHash('sha256');
+    const hash = newSha256();
     for (const chunk of chunksOf(content)) {
       hash.update(chunk);
       writeFully(fd, chunk);

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ACOR_VERSION } from '../../util/version.ts';
 import { acorOperation } from '../define.ts';
-import { versionDetails as details } from './version-shape.ts';
+import { versionDetails as detailsShape } from './version-shape.ts';
 
 export const version = acorOperation({
   name: 'system.version',
@@ -17,7 +17,7 @@ export const version = acorOperation({
         'Also protocol, configuration, schemas, runtime, sandboxes, and whether the project is compatible.',
       ),
   }),
-  output: z.object({ version: z.string(), ...details.partial().shape }),
+  output: z.lazy(() => z.object({ version: z.string(), ...detailsShape().partial().shape })),
   example: 'acor version --detailed',
   async run(input, ctx) {
     if (!input.detailed) return { kind: 'data', data: { version: ACOR_VERSION } };

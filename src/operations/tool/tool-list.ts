@@ -9,20 +9,22 @@ import { acorOperation } from '../define.ts';
 import { reportPlugins } from '../project/report-plugins.ts';
 import { usability } from './usability.ts';
 
-const toolLine = z.object({
-  name: z.string(),
-  status: z.enum(['ok', 'broken']),
-  version: z.string(),
-  language: z.string(),
-  adapter: z.string(),
-  category: z.string().nullable(),
-  description: z.string(),
-  level: z.enum(['minimal', 'standard', 'privileged']),
-  has_manifest: z.boolean(),
-  path: z.string(),
-  problems: z.array(z.string()),
-  notes: z.array(z.string()).optional().describe('Notes of plugins.'),
-});
+const toolLine = z.lazy(() =>
+  z.object({
+    name: z.string(),
+    status: z.enum(['ok', 'broken']),
+    version: z.string(),
+    language: z.string(),
+    adapter: z.string(),
+    category: z.string().nullable(),
+    description: z.string(),
+    level: z.enum(['minimal', 'standard', 'privileged']),
+    has_manifest: z.boolean(),
+    path: z.string(),
+    problems: z.array(z.string()),
+    notes: z.array(z.string()).optional().describe('Notes of plugins.'),
+  }),
+);
 
 export const toolList = acorOperation({
   name: 'tool.list',
