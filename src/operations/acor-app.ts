@@ -11,7 +11,7 @@ import type { ToolEntry } from '../core/registry/registry.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
-import { callerOfSchedule } from '../protocol/run.ts';
+import { callerOfSchedule, scheduleOfCaller } from '../protocol/run.ts';
 import { userName } from '../util/user-name.ts';
 import { commandOf } from './command-forms.ts';
 
@@ -226,10 +226,15 @@ export class AcorApp {
   }
 }
 
+/** An agent names itself. The records would take a name like that of a schedule for the schedule. */
+export function agentPrincipal(name: string): Principal {
+  return { kind: 'agent', name: scheduleOfCaller(name) === undefined ? name : `agent ${name}` };
+}
+
 /** The principal of a local command: the agent that started this process, else its user. Reads the user's name only when it is needed. */
 function localPrincipal(env: Readonly<Record<string, string | undefined>>): Principal {
   const agent = agentOf(env);
-  if (agent !== undefined) return { kind: 'agent', name: agent };
+  if (agent !== undefined) return agentPrincipal(agent);
   return {
     kind: 'local-user',
     get name() {

@@ -33,6 +33,17 @@ describe('a run with an idempotency key', () => {
     assert.deepEqual(project.runIds(), [...ids]);
   });
 
+  it('refuses a key of ACOR’s own: that of a step of a workflow', async () => {
+    const { project } = tracing();
+    using _ = project;
+    const key = 'r-1m8affvqp488rzvt/deploy/1';
+    const { error } = await project.envelope(['run', '--idempotency-key', key, '--no-stream', ...APPEND]);
+    assert.deepEqual([error?.code, project.runIds()], ['E_USAGE', []]);
+    // The control: a key that only looks like it.
+    const other = await project.envelope(['run', '--idempotency-key', 'r-2026/1', '--no-stream', ...APPEND]);
+    assert.equal(other.ok, true, JSON.stringify(other.error));
+  });
+
   it('starts at each call without the key (the control)', async () => {
     const { project, traces } = tracing();
     using _ = project;

@@ -121,17 +121,49 @@ describe('a schedule', () => {
   });
 
   it('finds the run again that a killed server had started without noting it', async () => {
-    await add(['quick', '--cron', NEVER_NOW, '--name', 'rare']);
+    await add(['quick', '--cron', EVERY_SECOND, '--name', 'rare']);
+    await serve();
+    await until(() => started('rare').length > 0);
+    await project.acor(['schedule', 'pause', 'rare']);
+    await until(() => stored('rare').pending === null);
+    const runs = project.runIds();
+    const { at, run_id } = started('rare')[0]!;
+    await killServer();
+    const key = `schedule:rare:${at}`;
+    leave('rare', {
+      trigger: { ...stored('rare').trigger, cron: NEVER_NOW } as Schedule['trigger'],
+      paused: null,
+      history: [],
+      pending: { at, key, settles: at },
+    });
+    await serve();
+    await until(() => stored('rare').pending === null);
+    assert.deepEqual([started('rare')[0]!.run_id, project.runIds()], [run_id, runs]);
+  });
+
+  it('is not kept from its run, nor made to start it early, by a caller who uses its key or its name', async () => {
     const at = '2026-01-01T03:00:00.000Z';
     const key = `schedule:rare:${at}`;
-    const { data } = await project.envelope(['run', 'quick', '--idempotency-key', key, '--detach']);
+    await add(['quick', '--cron', NEVER_NOW, '--name', 'rare']);
+    for (const env of [{}, AGENT, { AI_AGENT: 'schedule:rare' }]) {
+      for (const words of [
+        ['run', 'quick', '--detach'],
+        ['run', 'quick'],
+      ]) {
+        const { error } = await project.envelope([...words, '--idempotency-key', key], { env });
+        assert.deepEqual([error?.code, project.runIds()], ['E_USAGE', []]);
+      }
+    }
     leave('rare', { pending: { at, key, settles: at } });
     await serve();
     await until(() => stored('rare').pending === null);
     assert.deepEqual(
-      [started('rare').map(({ run_id }) => run_id), project.runIds()],
-      [[data.run_id], [data.run_id]],
+      started('rare').map(({ run_id }) => run_id),
+      project.runIds(),
     );
+    assert.equal(recordOf(project.runIds()[0]!)['caller'], 'schedule:rare');
+    const { data } = await project.envelope(['run', 'quick'], { env: { AI_AGENT: 'schedule:rare' } });
+    assert.equal(recordOf(data.run_id)['caller'], 'agent schedule:rare');
   });
 
   it('starts the run that a killed server had only noted', async () => {

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { resumeRun } from '../../protocol/next-steps.ts';
+import { scheduleOfCaller } from '../../protocol/run.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import { identify } from '../../util/process-table.ts';
 import { newSha256 } from '../../util/sha256.ts';
@@ -15,6 +16,8 @@ import type { RunnerServices } from './services.ts';
 import type { RunHost } from './workspace.ts';
 
 const MAX_KEY_CHARS = 200;
+/** The keys of a workflow's steps begin with the id of its run. */
+const OF_STEP = /^r-[0-9a-z]{16}\//;
 
 /**
  * Plans a run and starts it, or returns the run that was started with the same idempotency key. Throws when the run cannot start; a run
@@ -75,19 +78,33 @@ async function knownRun(host: RunHost, runId: string): Promise<KnownRun> {
   return new (await import('./known-run.ts')).KnownRun(host, runId);
 }
 
-function keyedCall({ idempotencyKey: key, tool, args, cwd }: RunRequest): KeyedCall | undefined {
+function keyedCall(request: RunRequest): KeyedCall | undefined {
+  const { idempotencyKey: key, tool, args, cwd } = request;
   if (key === undefined) return undefined;
   if (key.trim() === '' || key.length > MAX_KEY_CHARS) {
     throw new AcorError('E_USAGE', `an idempotency key must have 1 to ${MAX_KEY_CHARS} characters`, {
       hint: 'Pass a key that identifies this piece of work, such as migrate-2026-11-21.',
     });
   }
+  refuseReserved(key, request);
   return {
     key,
     call: newSha256()
       .update(JSON.stringify([tool, args, cwd]))
       .digest('hex'),
   };
+}
+
+/** With a key of a schedule or of a step of a workflow another caller could start that run before its time, or keep it from being started. */
+function refuseReserved(key: string, { caller = null, parent }: RunRequest): void {
+  const isOfSchedule = scheduleOfCaller(key) !== undefined;
+  const isRefused = isOfSchedule
+    ? scheduleOfCaller(caller) === undefined
+    : OF_STEP.test(key) && parent === undefined;
+  if (!isRefused) return;
+  throw new AcorError('E_USAGE', `the idempotency key ${key} is one of ACOR's own`, {
+    hint: `Pass a key that does not begin with ${isOfSchedule ? 'schedule:' : 'the id of a run'}.`,
+  });
 }
 
 /** The first record of a planned run. */
