@@ -137,7 +137,7 @@ describe('who_may in a policy', () => {
       assert.equal(answered.state, 'completed', JSON.stringify(answered));
       const { data } = await project.envelope(['decisions', answered.run_id]);
       assert.equal(data.decisions[0].by, 'user');
-      // Nobody knows who fills in a form: it is no user whom a policy names.
+      // ACOR cannot see who fills in a form: a list of named users excludes it.
       policy({ answer: ['user:ada'] });
       const unanswered = await callOf(client, 'asks_user');
       assert.equal(unanswered.state, 'waiting_ai', JSON.stringify(unanswered));
