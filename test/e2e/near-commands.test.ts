@@ -71,7 +71,10 @@ describe('words that are no command', () => {
   before(() => {
     project = new ProjectInProcess();
     project.write('tools/hello.sh', '#!/bin/sh\n# acor: inputs: [{ name: who }]\n', 0o755);
-    project.write('.acor/workflows/two.yaml', 'inputs: { day: { type: int } }\nsteps:\n  - { name: a, tool: hello }\n');
+    project.write(
+      '.acor/workflows/two.yaml',
+      'inputs: { day: { type: int } }\nsteps:\n  - { name: a, tool: hello }\n',
+    );
     project.write('script.sh', '#!/bin/sh\necho hi\n', 0o755);
   });
   after(() => project[Symbol.dispose]());

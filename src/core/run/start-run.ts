@@ -96,10 +96,10 @@ function keyedCall(request: RunRequest): KeyedCall | undefined {
 }
 
 /** With a key of a schedule or of a step of a workflow another caller could start that run before its time, or keep it from being started. */
-function refuseReserved(key: string, { caller = null, parent }: RunRequest): void {
+function refuseReserved(key: string, { caller, parent }: RunRequest): void {
   const isOfSchedule = scheduleOfCaller(key) !== undefined;
   const isRefused = isOfSchedule
-    ? scheduleOfCaller(caller) === undefined
+    ? scheduleOfCaller(caller ?? null) === undefined
     : OF_STEP.test(key) && parent === undefined;
   if (!isRefused) return;
   throw new AcorError('E_USAGE', `the idempotency key ${key} is one of ACOR's own`, {
