@@ -171,9 +171,10 @@ export class Acor {
    */
   async answer(run: string, question: string, value: unknown, options: AnswerOptions = {}): Promise<void> {
     checkCall('answer', { run, question }, options);
-    const { store, config } = await this.#open();
+    const project = await this.#open();
+    const { store, config } = project;
     const { by = userName(), reason } = options;
-    const runId = run === 'last' ? await lastRun(store) : run;
+    const runId = run === 'last' ? await lastRun(project) : run;
     const app = await this.#app();
     await app.authorize({ name: 'run.answer', effect: 'writes' }, { run: runId });
     const open = await findOpenQuestion(store, runId, question);

@@ -100,7 +100,7 @@ async function stepsFor(
 
 async function newestRun(app: AcorApp): Promise<string> {
   const { lastRun } = await import('./run/last-run.ts');
-  return lastRun((await app.project()).store);
+  return lastRun(await app.project());
 }
 
 /** Converts an error of ACOR to the error class of the kit. */

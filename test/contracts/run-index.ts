@@ -43,6 +43,8 @@ export function runIndexContract(
       assert.deepEqual(await find({ kind: 'workflow' }), [parent]);
       assert.deepEqual(await find({ caller: 'claude' }), [child]);
       assert.deepEqual(await find({ parent }), [child]);
+      assert.deepEqual(await find({ parent: null }), [live, failed, parent]);
+      assert.deepEqual(await find({ parent: null, tool: 'copy' }), [failed]);
       assert.deepEqual(await find({ before: failed }), [child, parent]);
       assert.deepEqual(await find({ text: 'GRÖSSE'.replace('SS', 'ß') }), [failed]);
       assert.deepEqual(await find({ prefix: child.slice(0, -7) }), [child]);

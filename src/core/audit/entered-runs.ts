@@ -1,10 +1,10 @@
 /** An end of a run in the ledger: the number of events, and the hash of their bytes. */
-export interface EnteredRun {
-  path: string;
-  line: number;
+export interface EnteredEnd {
   events: number;
   sha256: string;
 }
+
+export type EnteredRun = EnteredEnd & { path: string; line: number };
 
 const NONE = -1;
 const FIRST_ENTRIES = 256;

@@ -1,12 +1,16 @@
 import { fstatSync, readSync } from 'node:fs';
+import { parseObject } from '../../util/parse-object.ts';
 import { readOwn } from '../../util/regular-file.ts';
 import type { Ledger } from '../store-files/ledger.ts';
 import { beginOf, hashAtEndOf, linesOf, linesOfOpen, type SealedFile } from '../store-files/ledger-files.ts';
+import type { EnteredEnd } from './entered-runs.ts';
 import { LedgerChain } from './ledger-chain.ts';
 
 /** The runner adds the ledger line right after `runner_end`. A line that was added later than this is found by a search. */
 const BEFORE_MS = 1_000;
 const AFTER_MS = 2_000;
+
+const LF = 10;
 
 /** Which sealed files to read: those with lines from these times, or those that contain a run id. */
 export type LedgerPart = { timesMs?: readonly number[]; runId?: string };
@@ -38,6 +42,36 @@ export function readLedger(ledger: Ledger, part?: LedgerPart): LedgerChain {
       if (before !== undefined && !wanted.has(before)) chain.continueFrom(hashAtEndOf(before));
     }
   });
+}
+
+/**
+ * The ends of a run in the ledger, some of which were added at these times. Parses only the lines that name the run, and checks no hash:
+ * lists look at many runs.
+ */
+export function endsInLedger(ledger: Ledger, runId: string, timesMs: readonly number[]): EnteredEnd[] {
+  return ledger.read((sealed, open) => {
+    const openEnds = open === undefined ? [] : endsIn(readOpen(open), runId);
+    const endsOf = (files: Iterable<SealedFile>) => [
+      ...Array.from(files).flatMap(({ path }) => endsIn(readOwn(path), runId)),
+      ...openEnds,
+    ];
+    const near = endsOf(filesAt(timesMs, sealed));
+    return near.length >= timesMs.length ? near : endsOf(sealed);
+  });
+}
+
+function endsIn(bytes: Buffer, runId: string): EnteredEnd[] {
+  const name = `"${runId}"`;
+  const found: EnteredEnd[] = [];
+  for (let at = bytes.indexOf(name); at !== -1; ) {
+    const end = bytes.indexOf(LF, at);
+    if (end === -1) break;
+    const entry = parseObject(bytes.toString('utf8', bytes.lastIndexOf(LF, at) + 1, end));
+    if (entry?.type === 'run' && entry.run_id === runId)
+      found.push({ events: Number(entry.events), sha256: String(entry.events_sha256) });
+    at = bytes.indexOf(name, end);
+  }
+  return found;
 }
 
 function filesOf({ timesMs, runId }: LedgerPart, sealed: readonly SealedFile[]): Set<SealedFile> {

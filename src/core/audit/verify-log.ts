@@ -1,6 +1,6 @@
 import type { RunnerEnd, Seal } from '../../protocol/v1/runner-events.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import type { EnteredRun } from './entered-runs.ts';
+import type { EnteredEnd } from './entered-runs.ts';
 import type { LogBytes } from './log-bytes.ts';
 import type { PlaceProblem } from './verify-problem.ts';
 
@@ -44,7 +44,7 @@ export function checkLog(bytes: LogBytes, options: { mayBeTorn: boolean }): Chec
 }
 
 /** Compares a log with valid seals to its ledger line, which also covers the last event. */
-export function checkEntry(bytes: LogBytes, { ends, events }: CheckedLog, entry: EnteredRun): PlaceProblem[] {
+export function checkEntry(bytes: LogBytes, { ends, events }: CheckedLog, entry: EnteredEnd): PlaceProblem[] {
   const end = ends.find(({ number }) => number === entry.events);
   if (end === undefined) {
     return [

@@ -17,7 +17,7 @@ import { LaterRecords } from './later-records.ts';
 import type { LedgerChain } from './ledger-chain.ts';
 import { LogBytes } from './log-bytes.ts';
 import { PackedArtifacts } from './packed-artifacts.ts';
-import { readLedger } from './read-ledger.ts';
+import { endsInLedger, readLedger } from './read-ledger.ts';
 import { undonePaths } from './undone-paths.ts';
 import { enteredOf, ledgerOf, readWholeLedger, verifyLedger, verifyRunInLedger } from './verify-ledger.ts';
 import { type CheckedLog, checkEntry, checkLog, type EndLine } from './verify-log.ts';
@@ -81,8 +81,8 @@ export function whyUnverified(
   const [problem] = [
     ...log.problems,
     ...endProblems(record, log, bytes),
-    ...enteredOf(ledgerOf(store, runId, log.ends.map(timeOf)), runId).flatMap((entry) =>
-      checkEntry(bytes, log, entry),
+    ...endsInLedger(new Ledger(store.root), runId, log.ends.map(timeOf)).flatMap((end) =>
+      checkEntry(bytes, log, end),
     ),
     ...recordProblems(store, record, log),
   ];

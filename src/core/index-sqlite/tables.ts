@@ -138,7 +138,7 @@ export function runOf(row: SqlRow): IndexedRun {
 /** Where a query looks: the table, the condition, and the values in it. */
 export function searchOf(query: RunQuery): { from: string; values: SqlValue[] } {
   const facets: [string, SqlValue | undefined][] = [
-    ['parent', query.parent],
+    ['parent', query.parent ?? undefined],
     ['caller', query.caller],
     ['tool', query.tool],
     ['state', query.state],
@@ -156,13 +156,17 @@ export function searchOf(query: RunQuery): { from: string; values: SqlValue[] } 
   // An index serves one facet alone, a tool with a state, and a parent, which has few children. For all else, `+` makes SQLite scan the
   // narrow table: to look up one run costs as much as to scan twelve.
   const names = wanted.map(([column]) => column).join();
+  const isOfRoots = query.parent === null;
   const hasIndex =
-    (wanted.length === 1 || names === 'tool,state') && others.every(([, value]) => value === undefined);
+    (wanted.length === 1 || names === 'tool,state') &&
+    !isOfRoots &&
+    others.every(([, value]) => value === undefined);
   const table = query.text === undefined ? 'runs' : 'texts';
   const conditions = wanted.map(([column]) =>
     hasIndex || column === 'parent' ? `${column} = ?` : `+${column} = ?`,
   );
   const given = others.filter(([, value]) => value !== undefined);
+  if (isOfRoots) conditions.push('parent IS NULL');
   const where = [...conditions, ...given.map(([condition]) => condition)].join(' AND ');
   return {
     from: where === '' ? table : `${table} WHERE ${where}`,

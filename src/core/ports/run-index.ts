@@ -22,8 +22,8 @@ export interface RunQuery {
   tool?: string | undefined;
   kind?: RunKind | undefined;
   caller?: string | undefined;
-  /** The id of the parent run. */
-  parent?: string | undefined;
+  /** The id of the parent run; null for runs that are part of no other one. */
+  parent?: string | null | undefined;
   /** Only runs whose ids begin with this text, and sort before this id. */
   prefix?: string | undefined;
   before?: string | undefined;

@@ -178,7 +178,7 @@ function matches({ run, text }: SourceRun, query: RunQuery): boolean {
     (query.tool === undefined || run.tool === query.tool) &&
     (query.kind === undefined || run.kind === query.kind) &&
     (query.caller === undefined || run.caller === query.caller) &&
-    (query.parent === undefined || run.parent?.run_id === query.parent) &&
+    (query.parent === undefined || (run.parent?.run_id ?? null) === query.parent) &&
     (query.prefix === undefined || run.run_id.startsWith(query.prefix)) &&
     (query.before === undefined || run.run_id < query.before) &&
     (query.sinceMs === undefined || createdMs >= query.sinceMs) &&

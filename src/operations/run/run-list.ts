@@ -13,6 +13,10 @@ import { unverified, unverifiedWords } from './run-unverified.ts';
 const MAX_NEXT = 3;
 /** A list may have many runs. `show` reads more. */
 const MAX_LOG_BYTES = 64_000;
+/** So many of the listed runs are compared with their seals, the first ones. */
+const MOST_COMPARED = 100;
+
+const ONLY_FIRST_COMPARED = `only the first ${MOST_COMPARED} ended runs of this list were compared with their seals; verify compares all`;
 
 const time = z
   .string()
@@ -61,11 +65,13 @@ export const runList = acorOperation({
     const found = await index.query({ ...query, ...ctx.page });
     const leased = new Set((await store.leases.list()).map(({ runId }) => runId));
     const runs: z.output<typeof runLine>[] = [];
+    let compared = 0;
     for (const indexed of found.runs) {
       const isOver = isFinal(indexed.state) && !leased.has(indexed.run_id);
       // Also undefined when another process removed the run meanwhile.
       const record = isOver ? undefined : await readRun(store, indexed.run_id).catch(() => undefined);
-      const why = isOver ? unverified(store, indexed.run_id, MAX_LOG_BYTES) : undefined;
+      const isCompared = isOver && compared++ < MOST_COMPARED;
+      const why = isCompared ? unverified(store, indexed.run_id, MAX_LOG_BYTES) : undefined;
       runs.push({ ...(await runLineOf(store, record ?? indexed)), ...(why && { unverified: why }) });
     }
     const missing = missingWords(store, await index.missing());
@@ -79,6 +85,7 @@ export const runList = acorOperation({
       warnings: [
         ...(index.warning === undefined ? [] : [index.warning]),
         ...(missing === undefined ? [] : [missing]),
+        ...(compared > MOST_COMPARED ? [ONLY_FIRST_COMPARED] : []),
         ...runs.flatMap(({ run_id, unverified: why }) => (why ? [unverifiedWords(run_id, why)] : [])),
       ],
       next: [

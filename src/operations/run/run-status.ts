@@ -35,7 +35,7 @@ export async function lastStderr(app: AcorApp, summary: RunSummary): Promise<str
 
 /** The id of a run by what a caller names it: `last` is the newest one. */
 export async function namedRun(app: AcorApp, name: string): Promise<string> {
-  return name === 'last' ? lastRun((await app.project()).store) : name;
+  return name === 'last' ? lastRun(await app.project()) : name;
 }
 
 /** The open questions of a run, for a caller without a person. */
