@@ -28,4 +28,6 @@ export interface ProgramQuestion {
   /** JSON Schema of the answer. */
   schema: Readonly<Record<string, unknown>> | undefined;
   default: { value: unknown } | undefined;
+  /** The command line asks, and not a program that it runs: the question needs no sender. */
+  isOwn?: true;
 }

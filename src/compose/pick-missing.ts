@@ -35,6 +35,7 @@ export async function pickMissing<C>(
       options,
       schema: undefined,
       default: undefined,
+      isOwn: true as const,
     };
     const picked = await person.ask(question, () => undefined, signal);
     value = picked && String(picked.value);

@@ -86,8 +86,9 @@ describe('rendering for a person', () => {
       '- b  1',
       '  c  2',
       '- - 1',
-      '  - d',
+      '  - d  null',
     ]);
+    assert.deepEqual(drawn({ none: [], nothing: null, blank: '' }), ['none     (none)', 'nothing  null', 'blank']);
     const deep = Array.from({ length: 50 }).reduce<unknown>((inner) => ({ in: [inner] }), 'end');
     assert.match(drawn(deep).at(-1)!, /^ +(?:in +)?[{[]"?/);
   });

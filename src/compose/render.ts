@@ -100,6 +100,13 @@ class Rendering {
     return values.map((each) => `- ${indent(inner.of(each ?? 'null')).trimStart()}`).join('\n');
   }
 
+  /** Where nothing is cut, an empty list and null differ from an empty text. */
+  #nothing(value: unknown): string {
+    if (!this.#isWhole) return '';
+    if (Array.isArray(value)) return styled('(none)', 'dim', this.#screen);
+    return value === null ? styled('null', 'dim', this.#screen) : '';
+  }
+
   #inside(): Rendering {
     return new Rendering(narrower(this.#screen), this.#isWhole, this.#depth + 1);
   }
@@ -116,7 +123,7 @@ class Rendering {
           const inner = this.#inside().of(value);
           return `${styled(key, 'bold', screen)}\n${indent(inner)}`;
         }
-        const text = typeof value === 'string' ? value : cellText(value, screen);
+        const text = typeof value === 'string' ? value : cellText(value, screen) || this.#nothing(value);
         const label = styled(padToWidth(key, width), 'bold', screen);
         return `${label}  ${text.replaceAll('\n', `\n${' '.repeat(width + 2)}`)}`.trimEnd();
       })

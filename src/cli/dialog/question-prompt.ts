@@ -26,7 +26,7 @@ export async function promptFor(
   check: Check,
   signal: AbortSignal,
 ): Promise<{ value: unknown } | undefined> {
-  renderContext(question);
+  if (question.isOwn !== true) renderContext(question);
   return prompting({ draws: true }, (streams) =>
     ask(question, check, { ...streams, signal: AbortSignal.any([signal, streams.signal]) }),
   );
