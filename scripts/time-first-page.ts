@@ -1,4 +1,4 @@
-// Follows docs/getting-started.md in a new folder, as a stranger would, and prints how long it takes. Pass the folder of the `acor` to try.
+// Follows docs/getting-started.md in a new folder, as a newcomer does, and prints how long it takes. Pass the folder of the `acor` to try.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';

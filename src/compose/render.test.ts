@@ -88,7 +88,11 @@ describe('rendering for a person', () => {
       '- - 1',
       '  - d  null',
     ]);
-    assert.deepEqual(drawn({ none: [], nothing: null, blank: '' }), ['none     (none)', 'nothing  null', 'blank']);
+    assert.deepEqual(drawn({ none: [], nothing: null, blank: '' }), [
+      'none     (none)',
+      'nothing  null',
+      'blank',
+    ]);
     const deep = Array.from({ length: 50 }).reduce<unknown>((inner) => ({ in: [inner] }), 'end');
     assert.match(drawn(deep).at(-1)!, /^ +(?:in +)?[{[]"?/);
   });

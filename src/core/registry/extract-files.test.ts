@@ -85,7 +85,7 @@ describe('the files in the compiled program', () => {
   it('are compared again only after a change', async () => {
     const target = extract('cache');
     const compared = join(target, 'compared.json');
-    // A file that has just been written may change once more without a new time.
+    // A file that has just been written may change again without a new time.
     await until(() => extract('cache') === target && existsSync(compared));
     const bytes = readFileSync(join(embedded, FILE));
     writeFileSync(join(embedded, FILE), 'other');
