@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { processesOf, type Running, TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
 import { watchdogsOf } from '../support/watchdogs.ts';
@@ -66,6 +67,12 @@ describe('the artifacts of an ended run in a copy of its store', () => {
       const read = await copy.envelope(['artifact', runId, '1']);
       assert.equal(read.data?.content, 'made\n', JSON.stringify(read));
       assert.equal((await copy.acor(['verify', runId])).code, 0);
+      const here = join(copy.runsDir, path.slice(path.indexOf(runId)));
+      for (const command of ['artifacts', 'show', 'wait'])
+        assert.equal((await copy.envelope([command, runId])).data.artifacts[0].path, here, command);
+      // By its path in either store.
+      for (const name of [here, path])
+        assert.equal((await copy.envelope(['artifact', runId, name])).data?.content, 'made\n', name);
     });
 });
 

@@ -6,6 +6,7 @@ import type { FinalState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import { KEPT } from '../store-files/layout.ts';
+import { pathNow } from '../store-files/path-now.ts';
 import type { Denied } from './hint-of-denied.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { summariseLog } from './read-log.ts';
@@ -96,13 +97,23 @@ export async function summaryOf(
     attempt: record.attempt,
     duration_s: (end?.duration_s ?? record.duration_s ?? 0) as number,
     events: (end?.events ?? record.events ?? 0) as number,
-    artifacts: (end?.artifacts ?? []) as MeasuredArtifact[],
+    artifacts: artifactsIn(end, workspaces.root, runId),
     survivors: (end?.survivors ?? []) as RunSummary['survivors'],
     result: ending?.type === 'result' ? { ...ending } : null,
     warnings: (end?.warnings ?? []) as string[],
     next: [...(await stepsForKept(runId, dir)), ...(await recordedSteps(store, record, end))],
     dir,
   };
+}
+
+/** The artifacts that the end of a run lists, by where they are now. */
+export function artifactsIn(
+  end: Readonly<Record<string, unknown>> | undefined,
+  root: string,
+  runId: string,
+): MeasuredArtifact[] {
+  const recorded = (end?.artifacts ?? []) as MeasuredArtifact[];
+  return recorded.map((each) => ({ ...each, path: pathNow(root, runId, each.path) }));
 }
 
 /** What can be done with the changes that a run keeps. Loads nothing for other runs. */

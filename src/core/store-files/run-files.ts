@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { RUN_ID_PATTERN } from '../../protocol/run.ts';
 import { errorCode } from '../../util/error-code.ts';
@@ -7,6 +7,7 @@ import { refuseLinks } from '../../util/regular-file.ts';
 import { folderOf, layoutOf } from './layout.ts';
 import { type FoundRun, PackedFile } from './packed-file.ts';
 import { PackedRuns } from './packed-runs.ts';
+import { pathInside, pathNow } from './path-now.ts';
 import { PlainFile, type ReadableFile } from './readable-file.ts';
 import { storageError } from './storage-error.ts';
 
@@ -78,14 +79,9 @@ export class RunFiles {
     return [...new Set([...ids, ...packed, ...again])].sort();
   }
 
-  /** The path of a file within the folder of a run; undefined for any other file. The path is as recorded: the store may be a copy, or moved. */
+  /** The path of a file within the folder of a run; undefined for any other file. */
   pathInside(runId: string, path: string): string | undefined {
-    for (const name of [this.#root, realOf(this.#root)].map((root) => basename(root))) {
-      const folder = `/${name}/${runId}/`;
-      const at = path.indexOf(folder);
-      if (at !== -1) return path.slice(at + folder.length);
-    }
-    return undefined;
+    return pathInside(this.#root, runId, path);
   }
 
   /** Throws `NOT_REGULAR` when a link is on the way to a file of a run's folder. */
@@ -93,10 +89,9 @@ export class RunFiles {
     refuseLinks(this.#root, join(runId, inside));
   }
 
-  /** Where a recorded file is now: that of a run's folder is in this store, also when the store is a copy, or was moved. */
+  /** Where a recorded file is now. */
   pathNow(runId: string, path: string): string {
-    const inside = this.pathInside(runId, path);
-    return inside === undefined ? path : join(folderOf(this.#root, runId), inside);
+    return pathNow(this.#root, runId, path);
   }
 
   /** Where another user's packs cannot be listed, the runs with folders can. */
@@ -116,13 +111,5 @@ export class RunFiles {
       if (error instanceof AcorError) return true;
       throw error;
     }
-  }
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
   }
 }

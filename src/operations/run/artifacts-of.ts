@@ -1,4 +1,5 @@
 import { summariseLog } from '../../core/run/read-log.ts';
+import { artifactsIn } from '../../core/run/summarise-run.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { isOrchestration } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -16,7 +17,7 @@ export async function artifactsOf(app: AcorApp, runId: string, depth = 0): Promi
   const { store, index: openIndex } = await app.project();
   const { kind } = await store.read(runId);
   const { end } = await summariseLog(store, runId);
-  const own = ((end?.artifacts ?? []) as MeasuredArtifact[]).map((each) => ({ ...each, madeBy: runId }));
+  const own = artifactsIn(end, store.root, runId).map((each) => ({ ...each, madeBy: runId }));
   if (!isOrchestration(kind) || depth === MAX_DEPTH) return own;
   const { runs } = await (await openIndex()).query({ parent: runId, order: 'oldest' });
   const ofSteps: FoundArtifact[] = [];

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
+import { pathNow } from '../../core/store-files/path-now.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { listArtifacts, type NextStep } from '../../protocol/next-steps.ts';
 import { shellCommand } from '../../util/shell-words.ts';
@@ -73,7 +74,11 @@ export const runArtifact = acorOperation({
   async run({ run, artifact: name, from, bytes: most }, ctx) {
     const bytes = most ?? (ctx.structured ? DEFAULT_BYTES : MAX_BYTES);
     const { store } = await ctx.app.project();
-    const { madeBy, ...artifact } = find(await artifactsOf(ctx.app, run), name, run);
+    const { madeBy, ...artifact } = find(
+      await artifactsOf(ctx.app, run),
+      pathNow(store.root, run, name),
+      run,
+    );
     const read = await store.blobs.read(madeBy, artifact, { from, bytes });
     const text = textOf(read, from + read.length >= artifact.size);
     const { path, media_type, size, sha256 } = artifact;
