@@ -1,6 +1,6 @@
 import { type Problem, placeText, refuse } from './problem.ts';
 import { type Setting, SettingsCache } from './settings-cache.ts';
-import { CONFIG_KEYS, expandVariables, readText, variablesOf } from './variables.ts';
+import { CONFIG_KEYS, expandVariables, hasVariables, readText, variablesOf } from './variables.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -30,6 +30,7 @@ export async function settingsOfFile(file: string, env: Env, within?: string): P
 
 /** The settings from environment variables. An empty variable counts as unset. */
 export async function settingsOfEnvironment(env: Env): Promise<Setting[]> {
+  if (!hasVariables(env)) return [];
   const settings: Setting[] = [];
   for (const [key, kind] of Object.entries(CONFIG_KEYS)) {
     const variable = variablesOf(key).find((name) => env[name]);

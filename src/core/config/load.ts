@@ -75,11 +75,16 @@ export async function loadConfig(options: {
     'project',
     own.filter((setting) => !isWide(setting)),
   );
-  const trust = await trustIn([...widening, ...(await linksIn(config, root))], root, env);
-  if (trust.isTrusted) apply('project', own.filter(isWide));
-  apply('environment', await settingsOfEnvironment(env));
-  apply('flag', await settingsOfFlags(overrides));
-  const links = acceptLinks ? [] : await linksIn(config, root);
+  const ownLinks = await linksIn(config, root);
+  const trust = await trustIn([...widening, ...ownLinks], root, env);
+  const later = [
+    ['project', trust.isTrusted ? own.filter(isWide) : []],
+    ['environment', await settingsOfEnvironment(env)],
+    ['flag', await settingsOfFlags(overrides)],
+  ] as const;
+  for (const [source, settings] of later) apply(source, settings);
+  const isSame = later.every(([, settings]) => settings.length === 0);
+  const links = acceptLinks ? [] : isSame ? ownLinks : await linksIn(config, root);
   if (links.length > 0) {
     const { refuseLinks } = await import('./links-out.ts');
     refuseLinks(links, trust.isTrusted ? trust.widenings : []);

@@ -125,6 +125,12 @@ const ALIASES: Readonly<Record<string, string>> = {
   'environment.heartbeat_grace_s': 'HEARTBEAT_GRACE_S',
 };
 
+/** Whether any variable may set a key: to look for each of them takes time at each start. */
+export function hasVariables(env: Readonly<Record<string, string | undefined>>): boolean {
+  const aliases = Object.values(ALIASES);
+  return Object.keys(env).some((name) => name.startsWith('ACOR_') || aliases.includes(name));
+}
+
 /** The variables that set a key, in order of precedence. */
 export function variablesOf(key: string): string[] {
   const name = `ACOR_${key.replaceAll('.', '_').toUpperCase()}`;

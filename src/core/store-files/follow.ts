@@ -171,7 +171,10 @@ function wasCut(log: ReadableFile, offset: number): boolean {
 
 /** Whole lines from `offset` on, at least one if there is one, about a chunk at most. */
 function readLines(log: ReadableFile, offset: number): Uint8Array {
-  for (let size = CHUNK_BYTES; ; size *= 4) {
+  const leftBytes = log.size - offset;
+  if (leftBytes <= 0) return new Uint8Array(0);
+  // One byte more than there is shows that it was all. A large buffer takes the kernel longer than the read of a short log.
+  for (let size = Math.min(CHUNK_BYTES, leftBytes + 1); ; size *= 4) {
     const buffer = Buffer.allocUnsafeSlow(size);
     const count = log.read(buffer, offset);
     const end = buffer.subarray(0, count).lastIndexOf(LF) + 1;
