@@ -279,3 +279,30 @@ describe('a question', () => {
     assert.ok(readFileSync(project.path('.runs', child, 'events.jsonl'), 'utf8').includes('action_answered'));
   });
 });
+
+describe('the words behind -- directly after the name of a tool', () => {
+  const words = async (...args: string[]) => {
+    project.write(
+      'tools/lists/tool.yaml',
+      YAML(
+        'lists',
+        'command: [printf, "%s|"]\nadapter: plain\ninputs: [{ name: raw, type: bool, short: -r }, { name: to, type: string }, { name: word, positional: true, multiple: true }]\n',
+      ),
+    );
+    const { data, error } = await project.envelope(['run', '--no-stream', 'lists', ...args]);
+    return data?.result.data.output ?? error.code;
+  };
+
+  it('are the flags and arguments of the tool', async () => {
+    assert.equal(await words('--', '-r', 'a'), await words('-r', 'a'));
+    assert.equal(await words('--', '--to', 'b', 'a'), await words('--to', 'b', 'a'));
+    assert.notEqual(await words('--', '-r', 'a'), await words('a'));
+  });
+
+  it('are its arguments where none is a flag of it, and behind a second --', async () => {
+    assert.match(await words('--', '-x', 'a'), /-x\|a\|$/);
+    assert.match(await words('--', '-r', '--', '-x'), /-x\|$/);
+    // The control: behind an argument, -- ends the flags of the tool, too.
+    assert.match(await words('a', '--', '--to'), /a\|--to\|$/);
+  });
+});

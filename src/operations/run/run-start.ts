@@ -222,8 +222,8 @@ async function startRequest(
 }
 
 /**
- * Takes ACOR's own flags out of the tool's arguments, up to the first `--`, except flags that the tool declares itself. For a tool that
- * declares no inputs it removes the `--` too, which was only meant for ACOR. A script that declares none gets every word behind it.
+ * Takes ACOR's own flags out of the tool's arguments, up to the first `--`, except flags that the tool declares itself. It removes the `--` too where
+ * it was only meant for ACOR: for a tool that declares no inputs, and in front of a flag of the tool. A script that declares none gets every word behind it.
  */
 function splitFlags(given: RunFlags, { name, manifest }: ToolEntry): { options: RunFlags; args: string[] } {
   const declared = manifest.inputs ?? propertiesOf(manifest.input_schema);
@@ -231,7 +231,9 @@ function splitFlags(given: RunFlags, { name, manifest }: ToolEntry): { options: 
     return { options: given, args: given.args[0] === '--' ? given.args.slice(1) : given.args };
   const end = given.args.indexOf('--');
   const mine = end === -1 ? given.args : given.args.slice(0, end);
-  const theirs = end === -1 ? [] : given.args.slice(declared === undefined ? end + 1 : end);
+  const isForAcor =
+    declared === undefined || (end === 0 && given.args.some((word) => namesInput(word, declared)));
+  const theirs = end === -1 ? [] : given.args.slice(isForAcor ? end + 1 : end);
   const { values, rest } = takeKnownFlags(runStart, mine, (flag) => isDeclared(flag, declared ?? []));
   return { options: { ...given, ...values }, args: [...rest, ...theirs] };
 }
@@ -240,6 +242,17 @@ function isDeclared(flag: string, inputs: readonly { name: string; flag?: string
   return inputs.some(
     ({ name, flag: own }) => name.replaceAll('_', '-') === flag || own?.replace(/^-+/, '') === flag,
   );
+}
+
+function namesInput(
+  word: string,
+  inputs: readonly { name: string; flag?: string | undefined; short?: string | undefined }[],
+): boolean {
+  const [spelling] = word.split('=', 1);
+  return inputs.some(({ name, flag, short }) => {
+    const kebab = name.replaceAll('_', '-');
+    return [`--${name}`, `--${kebab}`, `--no-${kebab}`, flag, short].includes(spelling);
+  });
 }
 
 function propertiesOf(
