@@ -48,6 +48,9 @@ export async function runCommand(argv: string[], { wantsHost }: { wantsHost: boo
     readStdinBytes: async () => (await import('node:stream/consumers')).buffer(process.stdin),
     hasUnreadStdin: async () => (await import('../util/unread-stdin.ts')).hasUnreadStdin(),
   });
-  if (wantsHost) await (await import('../host/keep-host.ts')).keepHost(acor.opened());
+  const opened = acor.opened();
+  // Loaded late: most projects want no host.
+  if (wantsHost && (await opened?.wantsHost()))
+    await (await import('../host/keep-host.ts')).keepHost(opened!);
   return exit;
 }

@@ -1,9 +1,7 @@
 import type { AcorApp } from '../operations/acor-app.ts';
 
-/** After a command that found no waiting process: starts one for later calls where the configuration wants it. */
-export async function keepHost(app: AcorApp | undefined): Promise<void> {
-  const project = await app?.openedProject?.catch(() => undefined);
-  if (app === undefined || project?.config.config.host !== 'auto') return;
+/** After a command that found no waiting process: starts one for later calls. */
+export async function keepHost(app: AcorApp): Promise<void> {
   const { startHost } = await import('../core/host/start-host.ts');
   try {
     startHost(app.cwd, app.env);
