@@ -98,14 +98,20 @@ describe('a link in the store of a cloned project', { skip }, () => {
   });
 
   it('instead of the ledger or of a folder of the store gets no line and no file', async () => {
-    for (const name of ['ledger.jsonl', 'leases', 'queue', 'removed']) {
-      await project.run(['quick']);
+    for (const name of ['ledger.jsonl', 'leases', 'queue', 'removed', 'packs', 'keys']) {
+      await project.run(['quick', '--idempotency-key', name]);
       rmSync(join(project.runsDir, name), { recursive: true, force: true });
       const target = join(outside, `target-${name}`);
       if (name.includes('.')) writeFileSync(target, 'mine\n');
       else mkdirSync(target);
       symlinkSync(target, join(project.runsDir, name));
-      for (const words of [['run', 'quick'], ['verify'], ['health', '--fix'], ['clean', '--keep', '0']])
+      for (const words of [
+        ['run', 'quick'],
+        ['verify'],
+        ['health', '--fix'],
+        ['clean', '--pack', '--keep', '0'],
+        ['clean', '--keep', '0'],
+      ])
         await project.acor(words);
       assert.deepEqual(
         name.includes('.') ? readFileSync(target, 'utf8') : readdirSync(target),

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { syncFolder } from '../../util/atomic-write.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import { newSpanId } from '../../util/ids.ts';
+import { refuseLinks } from '../../util/regular-file.ts';
 import { checkCopy, checkPack } from './check-pack.ts';
 import { Ledger } from './ledger.ts';
 import { identityOf, PackTable } from './pack-table.ts';
@@ -16,6 +17,7 @@ const TEMPORARY_SUFFIX = '.tmp';
 /** Does `work` while no other process changes the packs of a store. */
 export function withPacks<T>(root: string, work: (packs: PackChanges) => Promise<T>): Promise<T> {
   return withFileLock(join(root, 'packs.lock'), () => {
+    refuseLinks(root, 'packs');
     const packs = new PackChanges(root);
     packs.removeTemporaries();
     return work(packs);

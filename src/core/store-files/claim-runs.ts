@@ -2,6 +2,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { FileLease, FileLeases } from './file-leases.ts';
+import type { KeyOfRun } from './idempotency-keys.ts';
 import type { RunLayout } from './layout.ts';
 import type { RunFiles } from './run-files.ts';
 
@@ -13,7 +14,9 @@ export interface FileRuns {
   listNow(): string[];
   readNow(runId: string): RunRecord;
   layout(runId: string): RunLayout;
-  forgetKey(key: string, runId: string): Promise<void>;
+  forgetKeys(runs: readonly KeyOfRun[]): Promise<void>;
+  forgetPackedKeys(runs: readonly KeyOfRun[]): Promise<void>;
+  packKeys(runs: readonly KeyOfRun[]): Promise<void>;
 }
 
 /** A run that is to be removed or packed. On a full disk there is no room for its lease, and removing it is what makes room. */
@@ -83,6 +86,11 @@ export function ancestorsOf(store: FileRuns, record: RunRecord): RunRecord[] {
     whole = parentOf(store, whole);
   }
   return ancestors;
+}
+
+/** Those of some runs that an idempotency key started. */
+export function keysOf(records: readonly RunRecord[]): KeyOfRun[] {
+  return records.flatMap(({ idempotency_key: key, run_id: runId }) => (key ? [{ key, runId }] : []));
 }
 
 export function readOrUndefined(store: FileRuns, runId: string): RunRecord | undefined {

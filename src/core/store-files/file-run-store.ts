@@ -21,7 +21,7 @@ import { FileControlChannel } from './file-control-channel.ts';
 import { FileLeases, heldByAnother } from './file-leases.ts';
 import { FileRunWriter } from './file-run-writer.ts';
 import { followEvents } from './follow.ts';
-import type { IdempotencyKeys } from './idempotency-keys.ts';
+import type { IdempotencyKeys, KeyOfRun } from './idempotency-keys.ts';
 import { CONTROL, EVENTS, layoutOf, METADATA, QUESTIONS, type RunLayout } from './layout.ts';
 import { Ledger } from './ledger.ts';
 import { readQuestionEvents } from './question-file.ts';
@@ -174,9 +174,17 @@ export class FileRunStore implements RunStore {
     return removedCosts(this.root, (runId) => this.files.has(runId), day);
   }
 
-  /** Releases the idempotency key of a removed run, so that it may start another run. */
-  async forgetKey(key: string, runId: string): Promise<void> {
-    return (await this.#keys()).forget(key, runId);
+  /** Releases the idempotency keys of removed runs, so that they may start other runs. */
+  async forgetKeys(runs: readonly KeyOfRun[]): Promise<void> {
+    if (runs.length > 0) await (await this.#keys()).forget(runs);
+  }
+
+  async forgetPackedKeys(runs: readonly KeyOfRun[]): Promise<void> {
+    if (runs.length > 0) await (await this.#keys()).forgetPacked(runs);
+  }
+
+  async packKeys(runs: readonly KeyOfRun[]): Promise<void> {
+    if (runs.length > 0) await (await this.#keys()).pack(runs);
   }
 
   /** Loaded late, because most runs have no key. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -34,6 +34,52 @@ describe('an idempotency key', () => {
     mayEnd.resolve();
     assert.deepEqual(await Promise.all([first, second]), [{ created: 'r-first' }, 'r-first']);
     assert.deepEqual([...runs], ['r-first']);
+  });
+
+  it('belongs to its packed run until that run is removed, and shares a file with others meanwhile', async () => {
+    const folder = mkdtempSync(join(root, 'packed-'));
+    const runs = new Set<string>();
+    const keys = new IdempotencyKeys(folder, (runId) => runs.has(runId));
+    const keyed = Array.from({ length: 600 }, (_, at) => ({ key: `key ${at}`, runId: `r-${at}` }));
+    for (const { key, runId } of keyed) {
+      await keys.once({ key, call: 'same' }, runId, async () => 'created');
+      runs.add(runId);
+    }
+    const files = () => readdirSync(join(folder, 'keys'), { recursive: true }).length;
+    assert.equal(files(), 600);
+    await keys.pack(keyed);
+    assert.ok(files() <= 257, String(files()));
+    for (const { key, runId } of keyed) assert.equal(keys.runOf({ key, call: 'same' }), runId);
+    assert.throws(() => keys.runOf({ key: 'key 7', call: 'another' }), { code: 'E_USAGE' });
+    assert.equal(await keys.once({ key: 'key 8', call: 'same' }, 'r-again', async () => 'created'), 'r-8');
+
+    const [gone, ...kept] = keyed;
+    runs.delete(gone!.runId);
+    assert.equal(
+      await keys.once({ key: gone!.key, call: 'same' }, 'r-new', async () => 'created'),
+      'created',
+    );
+    runs.add('r-new');
+    await keys.forget([gone!]);
+    await keys.forgetPacked([gone!]);
+    assert.equal(keys.runOf({ key: gone!.key, call: 'same' }), 'r-new', 'the key of the later run is kept');
+    for (const { key, runId } of kept) assert.equal(keys.runOf({ key, call: 'same' }), runId);
+    await keys.forgetPacked(kept);
+    assert.deepEqual(readdirSync(join(folder, 'keys', 'packed')), []);
+  });
+
+  it('is whole after a process was killed while it wrote packed keys', async () => {
+    const folder = mkdtempSync(join(root, 'torn-'));
+    const keys = new IdempotencyKeys(folder, () => true);
+    for (const at of [1, 2]) await keys.once({ key: `k${at}`, call: 'c' }, `r-${at}`, async () => 'created');
+    await keys.pack([{ key: 'k1', runId: 'r-1' }]);
+    for (const name of readdirSync(join(folder, 'keys', 'packed')))
+      appendFileSync(join(folder, 'keys', 'packed', name), '{"key_sha256":"');
+    await keys.pack([{ key: 'k2', runId: 'r-2' }]);
+    assert.deepEqual(
+      ['k1', 'k2'].map((key) => keys.runOf({ key, call: 'c' })),
+      ['r-1', 'r-2'],
+    );
   });
 
   it('creates another run when the first one was not created', async () => {

@@ -8,15 +8,24 @@ import { withFileLock } from '../../util/file-lock.ts';
 import { readOwn } from '../../util/regular-file.ts';
 import type { KeyedCall } from '../ports/run-store.ts';
 import { sha256 } from './ledger-line.ts';
+import { type Claim, PackedKeys } from './packed-keys.ts';
 import { storageError } from './storage-error.ts';
 
-/** Maps idempotency keys to runs: `.runs/keys/<hash of the key>.json`, until the run is removed. */
+/** A run and the idempotency key that started it. */
+export interface KeyOfRun {
+  key: string;
+  runId: string;
+}
+
+/** Maps idempotency keys to runs: `.runs/keys/<hash of the key>.json`, until the run is removed. Packed runs share files. */
 export class IdempotencyKeys {
   readonly #folder: string;
+  readonly #packed: PackedKeys;
   readonly #exists: (runId: string) => boolean;
 
   constructor(root: string, exists: (runId: string) => boolean) {
     this.#folder = join(root, 'keys');
+    this.#packed = new PackedKeys(root, join('keys', 'packed'));
     this.#exists = exists;
   }
 
@@ -49,16 +58,40 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Releases the key of a removed run, unless it belongs to another run by now. */
-  async forget(key: string, runId: string): Promise<void> {
+  /** Moves the keys of packed runs into files that they share. A key that a later run has claimed stays where it is. */
+  async pack(runs: readonly KeyOfRun[]): Promise<void> {
+    const moved = runs.flatMap(({ key, runId }) => {
+      const claim = this.#readFile(key);
+      return claim?.run_id === runId ? [{ key, runId, claim }] : [];
+    });
+    await this.#packed.add(moved.map(({ key, claim }) => ({ key_sha256: sha256(key), ...claim })));
+    for (const { key, runId } of moved) await this.#removeFile(key, runId);
+  }
+
+  /** Releases the keys of removed runs, except those that belong to another run by now. */
+  async forget(runs: readonly KeyOfRun[]): Promise<void> {
+    for (const { key, runId } of runs)
+      if (this.#readFile(key)?.run_id === runId) await this.#removeFile(key, runId);
+  }
+
+  /** Removes what is packed of the keys of removed runs. Each call may write all files of packed keys. */
+  async forgetPacked(runs: readonly KeyOfRun[]): Promise<void> {
+    await this.#packed.remove(runs.map(({ key, runId }) => ({ key_sha256: sha256(key), run_id: runId })));
+  }
+
+  #removeFile(key: string, runId: string): Promise<void> {
     const path = this.#path(key);
-    if (this.#read(key)?.run_id !== runId) return;
-    await withFileLock(`${path}.lock`, () => {
-      if (this.#read(key)?.run_id === runId) rmSync(path, { force: true });
+    return withFileLock(`${path}.lock`, () => {
+      if (this.#readFile(key)?.run_id === runId) rmSync(path, { force: true });
     });
   }
 
-  #read(key: string): { run_id: string; call: string } | undefined {
+  /** A claim in a file of its own is the newer one: it is made only when the run of the other one is gone. */
+  #read(key: string): Claim | undefined {
+    return this.#readFile(key) ?? this.#packed.find(sha256(key));
+  }
+
+  #readFile(key: string): Claim | undefined {
     const path = this.#path(key);
     try {
       return JSON.parse(readOwn(path).toString());

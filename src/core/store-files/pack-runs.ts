@@ -3,7 +3,7 @@ import { isFinal } from '../../protocol/run.ts';
 import { syncFolder } from '../../util/atomic-write.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { withPacks } from './change-packs.ts';
-import { ancestorsOf, type Claimed, type FileRuns, withClaimed } from './claim-runs.ts';
+import { ancestorsOf, type Claimed, type FileRuns, keysOf, withClaimed } from './claim-runs.ts';
 import type { PackWriter } from './pack-writer.ts';
 import { RemovedFolders } from './removed-folders.ts';
 import { type RetentionRule, selectRemovable } from './retention.ts';
@@ -72,6 +72,7 @@ function pack(store: FileRuns, claimed: readonly Claimed[], trash: RemovedFolder
     const moved = claimed.filter(({ record, lease }) => inPack.has(record.run_id) && lease?.isHeld());
     for (const { record } of moved) trash.take(store.layout(record.run_id).dir);
     if (moved.length > 0) syncFolder(store.root);
+    await store.packKeys(keysOf(moved.map(({ record }) => record)));
     return moved.map(({ record }) => record.run_id);
   });
 }

@@ -310,3 +310,53 @@ describe('packed runs', () => {
     });
   });
 });
+
+describe('a run that is removed', () => {
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'acor-removed-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+  const keyed = { key: 'nightly', call: 'tool and arguments' };
+
+  /** A run that has ended as failed, and its key. */
+  async function endedKeyed(store: FileRunStore): Promise<string> {
+    const writer = await store.createOnce({ ...newRun(), idempotency_key: keyed.key }, keyed);
+    assert.ok(typeof writer !== 'string');
+    await writer.update({ state: 'failed', ended_at: new Date().toISOString() }, { durable: true });
+    await writer.close();
+    return writer.record.run_id;
+  }
+
+  it('takes no key and no folder of the run that claims its key meanwhile', async () => {
+    let later = '';
+    /** Another process claims the key in the moment before it is released. */
+    class Interrupted extends FileRunStore {
+      override async forgetKeys(runs: Parameters<FileRunStore['forgetKeys']>[0]): Promise<void> {
+        later = await endedKeyed(new FileRunStore(root, commandOf));
+        await super.forgetKeys(runs);
+      }
+    }
+    const store = new Interrupted(root, commandOf);
+    const first = await endedKeyed(store);
+    assert.deepEqual(await removeRuns(store, [first]), [first]);
+    assert.notEqual(later, first);
+    assert.equal(await store.runOfKey(keyed), later);
+    assert.equal((await store.read(later)).state, 'failed');
+    // A second cleaner that had selected the removed run as well.
+    assert.deepEqual(await removeRuns(new FileRunStore(root, commandOf), [first]), []);
+    assert.equal(await store.runOfKey(keyed), later);
+    assert.deepEqual(store.listNow(), [later]);
+  });
+
+  it('frees its key, also when it was packed', async () => {
+    const store = new FileRunStore(root, commandOf);
+    const first = await endedKeyed(store);
+    assert.deepEqual(await packRuns(store, [first]), [first]);
+    assert.deepEqual(readdirSync(join(root, 'keys')), ['packed']);
+    assert.equal(await store.runOfKey(keyed), first);
+    assert.deepEqual(await removeRuns(store, [first]), [first]);
+    assert.deepEqual(readdirSync(join(root, 'keys', 'packed')), []);
+    assert.equal(await store.runOfKey(keyed), undefined);
+  });
+});

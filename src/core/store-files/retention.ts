@@ -1,7 +1,15 @@
 import { existsSync } from 'node:fs';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { withPacks } from './change-packs.ts';
-import { type Claimed, type FileRuns, isRemovable, readOrUndefined, withClaimed } from './claim-runs.ts';
+import {
+  type Claimed,
+  type FileRuns,
+  isRemovable,
+  keysOf,
+  readOrUndefined,
+  withClaimed,
+} from './claim-runs.ts';
+import type { KeyOfRun } from './idempotency-keys.ts';
 import { Ledger } from './ledger.ts';
 import { keepCosts } from './removed-costs.ts';
 import { RemovedFolders } from './removed-folders.ts';
@@ -51,15 +59,17 @@ export function selectRemovable(
  */
 export async function removeRuns(store: FileRuns, runIds: readonly string[]): Promise<string[]> {
   const removed: string[] = [];
+  const keyed: KeyOfRun[] = [];
   try {
     const trash = new RemovedFolders(store.root);
     await trash.delete();
     for (const batch of batchesOf(store, runIds)) {
       removed.push(
-        ...(await withClaimed(store, batch, 'remove', (claimed) => remove(store, claimed, trash))),
+        ...(await withClaimed(store, batch, 'remove', (claimed) => remove(store, claimed, { trash, keyed }))),
       );
       await trash.delete();
     }
+    await store.forgetPackedKeys(keyed);
     trash.assertAllDeleted();
   } catch (error) {
     throw storageError(error, 'remove runs', store.root);
@@ -70,7 +80,7 @@ export async function removeRuns(store: FileRuns, runIds: readonly string[]): Pr
 async function remove(
   store: FileRuns,
   claimed: readonly Claimed[],
-  trash: RemovedFolders,
+  { trash, keyed }: { trash: RemovedFolders; keyed: KeyOfRun[] },
 ): Promise<string[]> {
   const records = claimed.map(({ record }) => record);
   const runIds = records.map(({ run_id }) => run_id);
@@ -87,7 +97,9 @@ async function remove(
       takeFolders();
     });
   } else takeFolders();
-  for (const { idempotency_key: key, run_id } of records) if (key) await store.forgetKey(key, run_id);
+  await store.forgetKeys(keysOf(records));
+  // The keys of packed runs share files, which are written once, after all batches.
+  keyed.push(...keysOf(records));
   return runIds;
 }
 
