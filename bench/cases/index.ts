@@ -11,6 +11,7 @@ import { message } from './message.ts';
 import { redact } from './redact.ts';
 import { sandbox } from './sandbox.ts';
 import { scale } from './scale.ts';
+import { serve } from './serve.ts';
 import { stalls } from './stalls.ts';
 import { startUp } from './start-up.ts';
 import { throughput } from './throughput.ts';
@@ -27,6 +28,7 @@ export const BENCHES: readonly Bench[] = [
   sandbox,
   isolation,
   mcp,
+  serve,
   memory,
   limits,
   stalls,

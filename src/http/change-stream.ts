@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AcorApp, Principal } from '../operations/acor-app.ts';
 import { watchProjectRuns } from '../operations/project/project-stamp.ts';
-import { type RunChanges, runChanges } from '../operations/run/run-changes.ts';
+import { authorizeChanges, type RunChanges, RunsNow } from '../operations/run/run-changes.ts';
 
 /** Changes that follow each other in less time are sent together. */
 const INTERVAL_MS = 200;
@@ -18,27 +18,41 @@ interface Reader {
   cursor: string;
 }
 
+/** Who waits for the next look at the runs. */
+interface Waiter {
+  resolve: (now: RunsNow) => void;
+  reject: (error: unknown) => void;
+}
+
 /**
  * What changes in the runs of the project, for any number of readers, as server-sent events. The id of a message is a cursor into the
  * store: a reader that comes back, also to a server that was restarted, gets what has changed since, each run once. A reader that is slow keeps
- * its cursor, and gets the state of then.
+ * its cursor, and gets the state of then. All readers share one look at the runs, whenever they came.
  */
 export class ChangeStream {
   readonly #appFor: (principal: Principal) => AcorApp;
+  readonly #owner: Principal;
   readonly #readers = new Set<Reader>();
+  #waiters: Waiter[] = [];
   #timer: NodeJS.Timeout | undefined;
   #isLooking = false;
-  #isStale = false;
-  #lookTookMs = 0;
+  /** Something may have changed since the last look. */
+  #isStale = true;
+  #nextLookAtMs = 0;
 
-  constructor(appFor: (principal: Principal) => AcorApp) {
+  /** The server looks at the runs for its owner, and checks for each reader whether that one may read them. */
+  constructor(appFor: (principal: Principal) => AcorApp, owner: Principal) {
     this.#appFor = appFor;
+    this.#owner = owner;
   }
 
   /** Watches the runs of the project from now on. */
-  async watch(principal: Principal): Promise<void> {
-    const wake = () => this.#wake();
-    await watchProjectRuns(this.#appFor(principal), wake, wake);
+  async watch(): Promise<void> {
+    const wake = () => {
+      this.#isStale = true;
+      this.#schedule();
+    };
+    await watchProjectRuns(this.#appFor(this.#owner), wake, wake);
     setInterval(() => {
       for (const { res } of this.#readers) res.write(':\n\n');
     }, KEEP_ALIVE_MS).unref();
@@ -46,51 +60,76 @@ export class ChangeStream {
 
   /** Adds a reader that has seen everything before `cursor`; without one, what changes from now on. Throws E_USAGE for an invalid cursor. */
   async add(res: ServerResponse, principal: Principal, cursor: string | undefined): Promise<void> {
-    const changes = await runChanges(this.#appFor(principal), cursor);
+    await authorizeChanges(this.#appFor(principal));
+    const changes = await (await this.#nextLook()).since(cursor);
     res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     const reader = { res, principal, cursor: changes.cursor };
-    res.on('close', () => this.#readers.delete(reader)).on('drain', () => this.#wake());
+    res.on('close', () => this.#readers.delete(reader)).on('drain', () => this.#schedule());
     if (res.destroyed) return;
     this.#readers.add(reader);
     // The first message has the cursor of the reader, also when nothing has changed.
     res.write(messageOf(changes));
     // For what has changed since the look.
-    this.#wake();
+    this.#schedule();
   }
 
-  #wake(): void {
-    this.#isStale = true;
-    if (this.#isLooking || this.#timer !== undefined || this.#readers.size === 0) return;
-    this.#timer = setTimeout(
-      () => void this.#look(),
-      Math.max(INTERVAL_MS, this.#lookTookMs * (SHARE_OF_TIME - 1)),
-    );
+  #nextLook(): Promise<RunsNow> {
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+      this.#schedule();
+    });
   }
 
-  /** Readers of one principal with the same cursor share a look. */
+  #schedule(): void {
+    if (this.#isLooking || this.#timer !== undefined) return;
+    if (this.#waiters.length === 0 && this.#readers.size === 0) return;
+    this.#timer = setTimeout(() => void this.#look(), Math.max(0, this.#nextLookAtMs - performance.now()));
+  }
+
   async #look(): Promise<void> {
     this.#timer = undefined;
     this.#isLooking = true;
     this.#isStale = false;
+    const waiters = this.#waiters;
+    this.#waiters = [];
     const begun = performance.now();
-    const ready = [...this.#readers].filter(({ res }) => !res.writableNeedDrain);
-    const sameLook = ({ principal: { kind, name }, cursor }: Reader) => `${kind} ${name} ${cursor}`;
-    for (const readers of Map.groupBy(ready, sameLook).values()) {
-      const [{ principal, cursor }] = readers as [Reader, ...Reader[]];
+    try {
+      const { store } = await this.#appFor(this.#owner).project();
+      const now = await RunsNow.take(store);
+      for (const { resolve } of waiters) resolve(now);
+      await this.#send(now);
+    } catch (error) {
       // A project that is invalid for a moment is looked at again after its next change.
-      const changes = await runChanges(this.#appFor(principal), cursor).catch(() => undefined);
-      if (changes === undefined || isEmpty(changes)) continue;
+      for (const { reject } of waiters) reject(error);
+    }
+    const ended = performance.now();
+    this.#nextLookAtMs = ended + Math.max(INTERVAL_MS, (ended - begun) * (SHARE_OF_TIME - 1));
+    this.#isLooking = false;
+    if (this.#isStale || this.#waiters.length > 0) this.#schedule();
+  }
+
+  /** Brings all readers that take more to the present state. Those of one principal with the same cursor get the same message. */
+  async #send(now: RunsNow): Promise<void> {
+    const behind = [...this.#readers].filter(
+      ({ res, cursor }) => cursor !== now.cursor && !res.writableNeedDrain,
+    );
+    const sameMessage = ({ principal: { kind, name }, cursor }: Reader) => `${kind} ${name} ${cursor}`;
+    for (const readers of Map.groupBy(behind, sameMessage).values()) {
+      const [{ principal, cursor }] = readers as [Reader, ...Reader[]];
+      const isAllowed = await authorizeChanges(this.#appFor(principal)).then(
+        () => true,
+        () => false,
+      );
+      if (!isAllowed) continue;
+      const changes = await now.since(cursor);
       // The same bytes for all: a text would be encoded for each.
-      const message = Buffer.from(messageOf(changes));
+      const message = isEmpty(changes) ? undefined : Buffer.from(messageOf(changes));
       for (const [at, reader] of readers.entries()) {
         if (at % READERS_A_TURN === READERS_A_TURN - 1) await nextTurn();
         reader.cursor = changes.cursor;
-        reader.res.write(message);
+        if (message !== undefined) reader.res.write(message);
       }
     }
-    this.#lookTookMs = performance.now() - begun;
-    this.#isLooking = false;
-    if (this.#isStale) this.#wake();
   }
 }
 

@@ -46,14 +46,14 @@ export async function serveHttp(request: HttpRequest): Promise<never> {
   });
   let port = request.port;
   const gate = new Gate(clients, () => port);
-  const changes = new ChangeStream((principal) => host.openFor(principal).app);
+  // The server looks at the runs for the user who started it.
+  const owner: Principal = { kind: 'local-user', name: userName() };
+  const changes = new ChangeStream((principal) => host.openFor(principal).app, owner);
   const site = new Site({ host, gate, changes });
   const server = createServer((req, res) => void site.serve(req, res));
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   port = await listenOnLoopback(server, request.port);
-  // The server looks at the runs for the user who started it.
-  const owner: Principal = { kind: 'local-user', name: userName() };
-  await changes.watch(owner);
+  await changes.watch();
   const [{ deliverForever }, { runSchedules }] = await Promise.all([
     import('../operations/run/deliver-forever.ts'),
     import('../operations/schedule/run-schedules.ts'),

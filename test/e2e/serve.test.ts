@@ -495,6 +495,32 @@ describe('the stream of changes', () => {
     await second.stop();
   });
 
+  it('brings readers to the same cursor, whenever they came, and sends each of them everything once', async () => {
+    const early = new TestStream(server, '/api/v1/stream');
+    await until(() => early.messages.length > 0);
+    const run = await askingRun();
+    await until(() => seenIn(early, run).some(({ state }) => state === 'waiting_ai'));
+    const late = new TestStream(server, '/api/v1/stream', { 'Last-Event-ID': early.messages[0]!.id });
+    await until(() => seenIn(late, run).length > 0);
+    await open.call('run.answer', { run, choice: 'slow' });
+    const streams = [early, late];
+    await until(() =>
+      streams.every((stream) => seenIn(stream, run).some(({ state }) => state === 'completed')),
+    );
+    const other = String((await project.run(['quick'])).end['run_id']);
+    await until(() =>
+      streams.every((stream) => seenIn(stream, other).some(({ state }) => state === 'completed')),
+    );
+    assert.equal(early.messages.at(-1)!.id, late.messages.at(-1)!.id);
+    for (const stream of streams) {
+      const versions = [...seenIn(stream, run), ...seenIn(stream, other)].map(
+        ({ run_id, seq, state }) => `${run_id} ${seq} ${state}`,
+      );
+      assert.equal(new Set(versions).size, versions.length, versions.join('\n'));
+      stream.leave();
+    }
+  });
+
   it('refuses an invalid cursor, and reports one that is too old', async () => {
     assert.equal((await server.get('/api/v1/stream?cursor=nonsense')).status, 400);
     const old = Buffer.from(JSON.stringify({ ledger: '{"segment":99,"offset":0,"prev":"x"}', seen: {} }));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { runIndexContract } from '../../../test/contracts/run-index.ts';
-import type { RunSource } from '../ports/run-index.ts';
+import type { IndexedRun, RunSource } from '../ports/run-index.ts';
 import { MemoryRunIndex } from '../store-memory/run-index.ts';
 import { openRunIndex } from './open-run-index.ts';
 
@@ -17,6 +17,21 @@ const EMPTY: RunSource = {
   missing: async () => [],
   read: async () => undefined,
   questions: async () => [],
+};
+
+const LIVE: IndexedRun = {
+  run_id: 'r-0123456789abcdef',
+  tool: 'works',
+  kind: 'tool',
+  state: 'running',
+  code: null,
+  message: null,
+  attempt: 1,
+  caller: null,
+  parent: null,
+  created_at: '2026-01-01T00:00:00.000Z',
+  ended_at: null,
+  duration_s: null,
 };
 
 const folders: string[] = [];
@@ -55,6 +70,36 @@ describe('an index in a file', () => {
     await index.query({});
     index.close();
     assert.equal(statSync(path()).mode & 0o777, 0o600);
+  });
+
+  it('is not written by queries while the live runs stay as they are', async () => {
+    const run = { ...LIVE };
+    const source: RunSource = {
+      ...EMPTY,
+      list: async () => [run.run_id],
+      unended: async () => [run.run_id],
+      read: async () => ({
+        run,
+        text: run.tool,
+        mayHaveAsked: true,
+        cpu_s: null,
+        cost_usd: null,
+        cost: null,
+      }),
+    };
+    const index = await openRunIndex(makeFolder(), source);
+    const writes = async () => {
+      const { runs } = await index.query({});
+      return [runs[0]!.message, statSync(join(folders.at(-1)!, 'index.sqlite')).mtimeMs] as const;
+    };
+    const [, first] = await writes();
+    assert.deepEqual(await writes(), [null, first]);
+    // The control: what has changed is written.
+    run.message = 'something new';
+    const [message, later] = await writes();
+    assert.equal(message, 'something new');
+    assert.notEqual(later, first);
+    index.close();
   });
 
   for (const [what, damage] of [

@@ -10,8 +10,9 @@ import {
   type RunQuery,
   type RunQuestions,
   type RunSource,
+  type SourceRun,
 } from '../ports/run-index.ts';
-import { type IndexChanges, missingOf, readChanges } from '../store-memory/index-changes.ts';
+import { type IndexChanges, isUnended, missingOf, readChanges } from '../store-memory/index-changes.ts';
 import type { Sqlite, SqlRow } from './sqlite.ts';
 import {
   costsOf,
@@ -149,13 +150,16 @@ export class SqliteRunIndex implements RunIndex {
     this.#prepareTables();
     for (;;) {
       const position = this.#position();
-      const unended = this.#unendedRows().map(({ run_id }) => String(run_id));
-      const changes = await readChanges(this.#source, {
+      const unended = new Map(this.#unendedRows().map((row) => [String(row.run_id), row]));
+      const all = await readChanges(this.#source, {
         position,
-        unended,
+        unended: [...unended.keys()],
         missing: this.#missing(),
         idsIn: (range) => this.#idsIn(range),
       });
+      // A query while runs are live writes nothing unless one of them has changed.
+      const isNew = (run: SourceRun) => all.isWhole || !isSame(run, unended.get(run.run.run_id));
+      const changes = { ...all, changed: all.changed.filter(isNew) };
       if (changes.position === position && changes.changed.length === 0 && changes.removed.length === 0)
         return;
       if (this.#write(changes, position)) return;
@@ -244,6 +248,11 @@ export class SqliteRunIndex implements RunIndex {
       'SELECT * FROM details WHERE run_id IN (SELECT run_id FROM runs WHERE is_unended = 1) ORDER BY run_id',
     );
   }
+}
+
+/** Whether a run that has not ended is in the index as it is: what is searched of it, its arguments and message, changes with these fields alone. */
+function isSame(source: SourceRun, row: SqlRow | undefined): boolean {
+  return row !== undefined && isUnended(source) && JSON.stringify(source.run) === row.run;
 }
 
 function questionsOf(row: SqlRow): IndexedQuestion[] {

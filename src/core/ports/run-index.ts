@@ -132,8 +132,8 @@ export interface IdRange {
 
 /** The source of the runs from which an index is built. */
 export interface RunSource {
-  /** What changed after a position; undefined when the position is no longer valid. */
-  changesAfter(position: string): Promise<SourceChanges | undefined>;
+  /** What changed after a position, up to a later one if it is given; undefined when the position is no longer valid. */
+  changesAfter(position: string, upTo?: string): Promise<SourceChanges | undefined>;
   /** The current position: after all ended and removed runs. */
   position(): Promise<string>;
   /** All runs. */

@@ -23,14 +23,16 @@ export function positionOf(ledger: Ledger): string {
 }
 
 /**
- * The runs of which a ledger says something after a position, those that were removed last, and the position after that. Undefined when the place is gone: the
- * segments were compacted, or the ledger is another one.
+ * The runs of which a ledger says something after a position, up to another one if it is given; those that were removed last; and the position after
+ * that. Undefined when the place is gone: the segments were compacted, or the ledger is another one.
  */
 export function changesAfter(
   ledger: Ledger,
   position: string,
+  upTo?: string,
 ): { runIds: string[]; removed: string[]; position: string } | undefined {
   const from = parseObject(position) as LedgerPosition | undefined;
+  const to = upTo === undefined ? undefined : (parseObject(upTo) as LedgerPosition | undefined);
   if (from === undefined) return undefined;
   return ledger.read((sealed, open) => {
     const openSegment = (sealed.at(-1)?.last ?? 0) + 1;
@@ -50,8 +52,8 @@ export function changesAfter(
     function read(segment: number, size: number, lines: (offset: number) => Iterable<FileLine>): boolean {
       if (segment !== at.segment) Object.assign(at, { segment, offset: 0 });
       if (size < at.offset) return false;
-      for (const { text, to, hasEnd } of lines(at.offset)) {
-        if (!hasEnd) break;
+      for (const { text, to: end, hasEnd } of lines(at.offset)) {
+        if (!hasEnd || isReached()) break;
         const entry = parseObject(text.toString('utf8'));
         if (entry?.prev !== at.prev) return false;
         if (entry.type === 'run' || entry.type === 'cleaned') {
@@ -60,10 +62,15 @@ export function changesAfter(
           if (entry.type === 'cleaned') removed.add(runId);
           else removed.delete(runId);
         }
-        at.offset = to;
+        at.offset = end;
         at.prev = sha256(text);
       }
       return true;
+    }
+
+    function isReached(): boolean {
+      if (to === undefined) return false;
+      return at.segment > to.segment || (at.segment === to.segment && at.offset >= to.offset);
     }
   });
 }

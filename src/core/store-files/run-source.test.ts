@@ -36,4 +36,22 @@ describe('what an index reads from the files of runs', () => {
     // The control: its own position.
     assert.deepEqual((await source.changesAfter(await source.position()))?.runIds, []);
   });
+
+  it('has the changes up to a position, and no later ones', async () => {
+    const { store, source } = sourceIn('bounded');
+    const position = await source.position();
+    const end = async () => {
+      const writer = await store.create(newRun());
+      await writer.close();
+      await store.remove(writer.record.run_id);
+      return writer.record.run_id;
+    };
+    const first = await end();
+    const between = await source.position();
+    const second = await end();
+    const bounded = await source.changesAfter(position, between);
+    assert.deepEqual([bounded?.runIds, bounded?.position], [[first], between]);
+    assert.deepEqual((await source.changesAfter(position))?.runIds, [first, second]);
+    assert.deepEqual((await source.changesAfter(between, position))?.runIds, []);
+  });
 });

@@ -26,8 +26,8 @@ export function fileRunSource(
     JSON.stringify({ ...JSON.parse(position), packs: store.files.packed.names() });
   return {
     position: async () => withPacks(positionOf(ledger)),
-    changesAfter: async (position) => {
-      const changes = changesAfter(ledger, position);
+    changesAfter: async (position, upTo) => {
+      const changes = changesAfter(ledger, position, upTo);
       if (changes === undefined) return undefined;
       const names = new Set(store.files.packed.names());
       const gone = packsIn(position).filter((name) => !names.has(name));

@@ -24,9 +24,9 @@ export function watchRuns(
       if (FILES.includes(basename(path))) onChange(basename(folder));
       return;
     }
-    if (path === ledger) onLedger();
-    // The folder of the store is watched for the store alone: what a program writes beside it is no change of a run.
-    if (folder !== dirname(root) || path === root) look();
+    if (path === ledger) return onLedger();
+    // Beside the runs are the files of the index, which each query may write; beside the store is whatever a program writes there.
+    if ([path, folder].includes(leases) || path === root || path === dirname(root) || isRun(path)) look();
   });
   // The folders of the store may not exist yet.
   const look = () => {
@@ -40,6 +40,10 @@ export function watchRuns(
   };
   look();
   return () => watch.close();
+}
+
+function isRun(path: string): boolean {
+  return basename(path).startsWith('r-');
 }
 
 function liveRuns(leases: string): Set<string> {

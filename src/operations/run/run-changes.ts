@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import type { RunSource } from '../../core/ports/run-index.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { sourceOfRuns } from '../../core/run/source-of-runs.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
@@ -21,54 +22,107 @@ export interface RunChanges {
   isReset: boolean;
 }
 
-/**
- * How far a reader is: its place in the ledger, and the version of each run that it has seen and that the ledger did not have there.
- * A run that was in the ledger already while its supervisor lived is marked.
- */
+/** How far a reader is: its place in the ledger, and the version of each run that had a supervisor when the reader was there. */
 interface Cursor {
   ledger: string;
   seen: Readonly<Record<string, string>>;
 }
-
-const IN_LEDGER = '*';
 
 interface Seen {
   line: ChangedRun;
   version: string;
 }
 
-/**
- * The runs that have changed since a cursor, each once, in their present state; without a cursor none. It is derived from the store, so
- * that a cursor is valid in any process. The cost is that of the changes and of the live runs.
- */
+/** The runs that have changed since a cursor, each once, in their present state; without a cursor none. */
 export async function runChanges(app: AcorApp, after?: string): Promise<RunChanges> {
+  await authorizeChanges(app);
+  return (await RunsNow.take((await app.project()).store)).since(after);
+}
+
+/** Throws E_PERMISSION for a principal that may not read the runs. */
+export async function authorizeChanges(app: AcorApp): Promise<void> {
   await app.authorize({ name: 'run.list', effect: 'reads' }, {});
-  const { store } = await app.project();
-  const source = sourceOfRuns(store);
-  const from = after === undefined ? undefined : readCursor(after);
-  // Read the ledger first: a run that ends after that is reported now, and skipped when the ledger names it.
-  const ended = from === undefined ? undefined : await source.changesAfter(from.ledger);
-  const ledger = ended?.position ?? (await source.position());
-  const known = ended === undefined ? {} : from!.seen;
-  const inLedger = new Set(ended?.runIds);
-  const live = new Set(await source.unended());
-  const runs: ChangedRun[] = [];
-  const removed: string[] = [];
-  const seen: Record<string, string> = {};
-  for (const runId of new Set([...inLedger, ...Object.keys(known), ...live])) {
-    const run = await seeRun(store, runId);
-    if (run === undefined) {
-      if (!live.has(runId)) removed.push(runId);
-      continue;
-    }
-    const isSame = known[runId]?.replace(IN_LEDGER, '') === run.version;
-    if (!isSame) runs.push(run.line);
-    const isListed = inLedger.has(runId) || (isSame && known[runId]!.endsWith(IN_LEDGER));
-    if (live.has(runId) || !isListed) seen[runId] = run.version + (isListed ? IN_LEDGER : '');
+}
+
+/**
+ * The runs of a project at one moment, from which the changes since any cursor follow. It is derived from the store, so that a cursor is valid in
+ * any process. The cost is that of the live runs, and then of the changes: any number of readers can share it, and all of them get the same cursor.
+ */
+export class RunsNow {
+  readonly #store: FileRunStore;
+  readonly #source: RunSource;
+  readonly #position: string;
+  readonly #live: ReadonlySet<string>;
+  readonly #seen = new Map<string, Promise<Seen | undefined>>();
+  readonly #answers = new Map<string, Promise<RunChanges>>();
+  /** Ask with it for what changes from now on. */
+  #cursor = '';
+
+  private constructor(
+    store: FileRunStore,
+    { source, position, live }: { source: RunSource; position: string; live: ReadonlySet<string> },
+  ) {
+    this.#store = store;
+    this.#source = source;
+    this.#position = position;
+    this.#live = live;
   }
-  const cursor = Buffer.from(JSON.stringify({ ledger, seen } satisfies Cursor)).toString('base64url');
-  if (ended === undefined) return { runs: [], removed: [], cursor, isReset: after !== undefined };
-  return { runs, removed, cursor, isReset: false };
+
+  static async take(store: FileRunStore): Promise<RunsNow> {
+    const source = sourceOfRuns(store);
+    // A supervisor writes the ledger before it releases its lease. So a run that ends around the look is in the ledger up to the position, or it is
+    // one of these: those before, because the ledger may name it after the position; those after, because it may hold its lease in the next look.
+    const before = await source.unended();
+    const position = await source.position();
+    const live = new Set([...before, ...(await source.unended())]);
+    const now = new RunsNow(store, { source, position, live });
+    await now.#makeCursor();
+    return now;
+  }
+
+  get cursor(): string {
+    return this.#cursor;
+  }
+
+  /** Throws E_USAGE for an invalid cursor. */
+  since(after: string | undefined): Promise<RunChanges> {
+    const key = after ?? '';
+    const known = this.#answers.get(key) ?? this.#changesSince(after);
+    this.#answers.set(key, known);
+    return known;
+  }
+
+  async #changesSince(after: string | undefined): Promise<RunChanges> {
+    const nothing = { runs: [], removed: [], cursor: this.#cursor, isReset: false };
+    if (after === undefined) return nothing;
+    const { ledger, seen: known } = readCursor(after);
+    const ended = await this.#source.changesAfter(ledger, this.#position);
+    if (ended === undefined) return { ...nothing, isReset: true };
+    const runs: ChangedRun[] = [];
+    const removed: string[] = [];
+    for (const runId of new Set([...ended.runIds, ...Object.keys(known), ...this.#live])) {
+      const run = await this.#see(runId);
+      if (run !== undefined && known[runId] !== run.version) runs.push(run.line);
+      if (run === undefined && !this.#live.has(runId)) removed.push(runId);
+    }
+    return { ...nothing, runs, removed };
+  }
+
+  async #makeCursor(): Promise<void> {
+    const seen: Record<string, string> = {};
+    for (const runId of this.#live) {
+      const run = await this.#see(runId);
+      if (run !== undefined) seen[runId] = run.version;
+    }
+    const cursor = { ledger: this.#position, seen } satisfies Cursor;
+    this.#cursor = Buffer.from(JSON.stringify(cursor)).toString('base64url');
+  }
+
+  #see(runId: string): Promise<Seen | undefined> {
+    const seen = this.#seen.get(runId) ?? seeRun(this.#store, runId);
+    this.#seen.set(runId, seen);
+    return seen;
+  }
 }
 
 /** The `seq` of the last event of a run that a reader with this cursor has seen; 0 for a run that is new to it. */
