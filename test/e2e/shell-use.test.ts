@@ -306,3 +306,23 @@ describe('the words behind -- directly after the name of a tool', () => {
     assert.match(await words('a', '--', '--to'), /a\|--to\|$/);
   });
 });
+
+describe('the flags of every command', () => {
+  for (const call of [
+    'run makes --dry-run',
+    'workflow run two --dry-run',
+    'policy check makes',
+    "schedule add makes --cron '0 3 * * *' --dry-run",
+  ])
+    it(`are taken behind the name in acor ${call}`, () => {
+      const plain = shell(`"$ACOR" ${call}`);
+      const asText = shell(`"$ACOR" ${call} --format text`);
+      assert.deepEqual([plain.status, asText.status], [0, 0], asText.stdout);
+      assert.deepEqual([plain.stdout.startsWith('{"ok":'), asText.stdout.startsWith('{')], [true, false]);
+    });
+
+  it('are those of the command that takes the call, in its help', () => {
+    assert.match(shell('"$ACOR" policy check counts --help').stdout, /acor policy check counts/);
+    assert.match(shell('"$ACOR" learn counts --help').stdout, /acor learn counts/);
+  });
+});

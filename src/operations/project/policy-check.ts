@@ -29,6 +29,8 @@ export const policyCheck = acorOperation({
   list: 'violations',
   example: 'acor policy check data_migrator',
   moreExamples: ['acor policy check data_migrator --source in.json --target out.json'],
+  callee: async (name, app) =>
+    (await import('../run/callee-of-tool.ts')).calleeOfTool(name, app, 'policy check'),
   async run(input, ctx) {
     const project = await ctx.app.project();
     const tool = await project.registry.find(input.tool);

@@ -7,15 +7,17 @@ import { isAdHoc } from '../../protocol/names.ts';
 import { shellCommand } from '../../util/shell-words.ts';
 import type { AcorApp } from '../acor-app.ts';
 
-/** Describes a tool for help, flags and completion. Throws E_TOOL_NOT_FOUND and E_MANIFEST_INVALID. */
-export async function calleeOfTool(name: string, app: AcorApp): Promise<ForwardedCommand> {
+/** Describes a tool for help, flags and completion of a command that takes a call of it. Throws E_TOOL_NOT_FOUND and E_MANIFEST_INVALID. */
+export async function calleeOfTool(name: string, app: AcorApp, command = 'run'): Promise<ForwardedCommand> {
   const { name: found, manifest } = await app.tool(name);
   const inputs = inputsOf(manifest);
   return {
     name,
     summary: manifest.description ?? '',
-    usage: `acor run ${usageLine(name, inputs)}`,
-    examples: manifest.examples.map(({ args }) => shellCommand(['acor', 'run', name, ...args])),
+    usage: `acor ${command} ${usageLine(name, inputs)}`,
+    examples: manifest.examples.map(({ args }) =>
+      shellCommand(['acor', ...command.split(' '), name, ...args]),
+    ),
     inputs: inputs?.map(calleeInput) ?? null,
     ownsArguments: inputs === undefined && isAdHoc(found),
   };

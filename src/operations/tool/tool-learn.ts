@@ -63,6 +63,7 @@ export const toolLearn = acorOperation({
   list: 'learned',
   example: 'acor learn line_count README.md',
   moreExamples: ['acor learn --net api.example.com:443 fetch_report --day today'],
+  callee: async (name, app) => (await import('../run/callee-of-tool.ts')).calleeOfTool(name, app, 'learn'),
   async run(given, ctx) {
     const services = await ctx.app.services();
     const tool = await services.registry.find(given.tool);
