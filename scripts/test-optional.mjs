@@ -19,13 +19,14 @@ const SUITES = {
   },
   'mcp-clients': {
     packages: ['@modelcontextprotocol/inspector@2.12.0', '@apify/mcpc@0.2.6'],
+    python: ['fastmcp==4.0.10', 'mcp==2.3.0'],
     test: 'test/optional/mcp-clients.test.ts',
     variable: 'ACOR_TEST_MCP_CLIENTS',
   },
 };
 
 const root = join(import.meta.dirname, '..');
-const { packages, test, variable } = SUITES[process.argv[2]];
+const { packages, python, test, variable } = SUITES[process.argv[2]];
 const given = process.env[variable];
 const folder = given ?? mkdtempSync(join(tmpdir(), 'acor-packages-'));
 
@@ -37,6 +38,11 @@ try {
       ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--save-exact', ...packages],
       folder,
     );
+    if (python) {
+      // Each package that an unreachable index lacks is looked for in the next one at once.
+      run('python3', ['-m', 'venv', 'python'], folder);
+      run(join(folder, 'python', 'bin', 'pip'), ['install', '--quiet', '--retries', '0', ...python], folder);
+    }
   }
   run(join(root, 'node_modules', '.bin', 'bun'), ['test', '--timeout', '120000', test], root);
 } finally {

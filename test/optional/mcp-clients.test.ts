@@ -17,13 +17,21 @@ interface Client {
   /** The result of a call, as the program prints it. */
   call(project: TestProject, tool: string, given: Readonly<Record<string, string>>): Any;
   list(project: TestProject, what: 'tools' | 'prompts' | 'resources'): Any[];
+  /** A call that the client gives up after some seconds, if it has such a limit. */
+  giveUp?: (project: TestProject, tool: string, afterS: number) => Any;
+  /** A call whose form the client fills in, if it has forms. */
+  fillIn?: (project: TestProject, tool: string, form: object) => Any;
 }
 
 const SESSION = '@acor-test';
 const SETTINGS = 'servers.json';
+const NPM = 'node_modules/.bin';
+const DRIVER = join(import.meta.dirname, 'mcp_client.py');
+/** The answer to the question of asks_user. */
+const FORM = { answer: 'fast' };
 
 function start(project: TestProject, program: string, args: readonly string[]): string {
-  const { stdout } = spawnSync(join(INSTALLED!, 'node_modules', '.bin', program), args, {
+  const { stdout } = spawnSync(join(INSTALLED!, program), args, {
     cwd: project.root,
     encoding: 'utf8',
     env: {
@@ -37,9 +45,23 @@ function start(project: TestProject, program: string, args: readonly string[]): 
 }
 
 const inspect = (project: TestProject, args: readonly string[]): Any =>
-  JSON.parse(start(project, 'mcp-inspector', ['--cli', ACOR, 'mcp', '--method', ...args]));
+  JSON.parse(start(project, `${NPM}/mcp-inspector`, ['--cli', ACOR, 'mcp', '--method', ...args]));
 const mcpc = (project: TestProject, args: readonly string[]): Any =>
-  JSON.parse(start(project, 'mcpc', ['--json', SESSION, ...args]));
+  JSON.parse(start(project, `${NPM}/mcpc`, ['--json', SESSION, ...args]));
+
+/** A client of Python, by the program beside this file. */
+function python(library: 'mcp' | 'fastmcp', more: object = {}): Client {
+  const ask = (project: TestProject, request: object): Any =>
+    JSON.parse(
+      start(project, 'python/bin/python', [DRIVER, library, ACOR, JSON.stringify({ ...more, ...request })]),
+    );
+  return {
+    call: (project, tool, given) => ask(project, { tool, given }),
+    list: (project, what) => ask(project, { list: what }),
+    giveUp: (project, tool, afterS) => ask(project, { tool, given: {}, timeout: afterS }),
+    fillIn: (project, tool, form) => ask(project, { tool, given: {}, form }),
+  };
+}
 
 const CLIENTS: Readonly<Record<string, Client>> = {
   'the Inspector': {
@@ -51,8 +73,8 @@ const CLIENTS: Readonly<Record<string, Client>> = {
     list: (project, what) => inspect(project, [`${what}/list`])[what],
   },
   mcpc: {
-    connect: (project) => start(project, 'mcpc', ['connect', `${SETTINGS}:acor`, SESSION]),
-    close: (project) => start(project, 'mcpc', ['close', SESSION]),
+    connect: (project) => start(project, `${NPM}/mcpc`, ['connect', `${SETTINGS}:acor`, SESSION]),
+    close: (project) => start(project, `${NPM}/mcpc`, ['close', SESSION]),
     call: (project, tool, given) =>
       mcpc(project, [
         'tools-call',
@@ -61,13 +83,17 @@ const CLIENTS: Readonly<Record<string, Client>> = {
       ]),
     list: (project, what) => mcpc(project, [`${what}-list`]),
   },
+  'the Python SDK': python('mcp'),
+  'the Python SDK with a handshake': python('mcp', { mode: 'legacy' }),
+  FastMCP: python('fastmcp'),
 };
 
-for (const [name, { connect, close, call, list }] of Object.entries(CLIENTS))
+for (const [name, { connect, close, call, list, giveUp, fillIn }] of Object.entries(CLIENTS))
   describe(`${name}, as it is`, { skip }, () => {
     let project: TestProject;
     before(() => {
-      project = new TestProject({ tools: ['quick', 'asks'] });
+      project = new TestProject({ tools: ['quick', 'asks', 'asks_user'] });
+      project.write('tools/waits/cli.sh', '#!/bin/bash\nuntil [ -e go ]; do sleep 0.05; done\n', 0o755);
       project.write('.acor/prompts/review.md', 'Review the last run.\n');
       project.write('tools/fails/tool.yaml', 'name: fails\nversion: 1.0.0\nentry: cli.sh\n');
       project.write('tools/fails/cli.sh', '#!/bin/bash\necho no line >&2\nexit 3\n', 0o755);
@@ -113,5 +139,20 @@ for (const [name, { connect, close, call, list }] of Object.entries(CLIENTS))
       const { action_id, options } = questions[0];
       call(project, 'acor_answer', { run, action_id, choice: options[0].id });
       assert.equal(call(project, 'acor_wait', { run }).structuredContent.state, 'completed');
+    });
+
+    it('loses no run whose call it gives up', { skip: giveUp === undefined && 'has no limit' }, () => {
+      assert.match(giveUp!(project, 'waits', 2).exception, /timed out/);
+      const [run] = call(project, 'acor_runs', { tool: 'waits' }).structuredContent.data.runs;
+      assert.equal(run.state, 'running');
+      project.write(`.runs/${run.run_id}/work/go`, '');
+      assert.equal(call(project, 'acor_wait', { run: run.run_id }).structuredContent.state, 'completed');
+    });
+
+    it('fills in a form, and gets the result of the same call', {
+      skip: fillIn === undefined && 'has no forms',
+    }, () => {
+      const { structuredContent } = fillIn!(project, 'asks_user', FORM);
+      assert.equal(structuredContent.state, 'completed', JSON.stringify(structuredContent));
     });
   });
