@@ -128,8 +128,13 @@ async function runTool(called: Called, given: Given): Promise<CallAnswer> {
 
 async function runByName(called: Called, given: Given): Promise<CallAnswer> {
   const { open, ctx } = called;
-  const { arguments: inputs, detach, ...options } = checked(runInput, given, called.tool);
-  const { operation, input } = await startOf(called, options, inputs);
+  const { arguments: inputs, detach, answers = {}, ...options } = checked(runInput, given, called.tool);
+  const answer = Object.entries(answers).map(([action, value]) => `${action}=${JSON.stringify(value)}`);
+  const { operation, input } = await startOf(
+    called,
+    { ...options, ...(answer.length > 0 && { answer }) },
+    inputs,
+  );
   if (!options.dry_run && !detach) return startAndFollow(called, operation, input);
   return envelopeResult(open, await open.call(operation, input, { signal: ctx.mcpReq.signal }));
 }
@@ -137,7 +142,7 @@ async function runByName(called: Called, given: Given): Promise<CallAnswer> {
 /** The start of a tool by its name; of a workflow where no tool has the name. */
 async function startOf(
   { open, client }: Called,
-  options: Omit<z.output<typeof runInput>, 'arguments' | 'detach'>,
+  options: Omit<z.output<typeof runInput>, 'arguments' | 'detach' | 'answers'> & { answer?: string[] },
   inputs: Given,
 ): Promise<{ operation: 'run.start' | 'workflow.run'; input: Given }> {
   const { tool, ...flags } = options;

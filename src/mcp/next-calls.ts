@@ -81,10 +81,22 @@ function withAnswer(given: Record<string, unknown>): Record<string, unknown> {
  */
 function runCall(given: Record<string, unknown>, words: unknown): NextCall | undefined {
   const [form, ...rest] = Array.isArray(words) ? words : [];
-  if (form === undefined) return { tool: 'acor_run', arguments: given };
-  if (form === '--') return { tool: 'acor_run', arguments: { ...given, arguments: { args: rest } } };
+  const { answer, ...others } = given;
+  const call = { ...others, ...(Array.isArray(answer) && { answers: answersOf(answer) }) };
+  if (form === undefined) return { tool: 'acor_run', arguments: call };
+  if (form === '--') return { tool: 'acor_run', arguments: { ...call, arguments: { args: rest } } };
   const inputs = form === '--input-json' ? parsed(rest[0]) : undefined;
-  return inputs === undefined ? undefined : { tool: 'acor_run', arguments: { ...given, arguments: inputs } };
+  return inputs === undefined ? undefined : { tool: 'acor_run', arguments: { ...call, arguments: inputs } };
+}
+
+/** The operation takes answers as `ACTION=VALUE`, the tool as an object. */
+function answersOf(answers: readonly unknown[]): Record<string, string> {
+  return Object.fromEntries(
+    answers.map((each) => {
+      const text = String(each);
+      return [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)];
+    }),
+  );
 }
 
 /** The value of a JSON text; undefined for anything else. */

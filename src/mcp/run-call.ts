@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FailureEnvelope } from '../compose/envelope.ts';
 import type { NextStep } from '../compose/next-step.ts';
+import { offeredTool } from '../operations/tool/offered-tools.ts';
 import { askClient, DECLINED } from './ask-client.ts';
 import { callLimitMs, saysTimeout } from './call-limit.ts';
 import { type CallNotifications, callNotifications } from './call-notifications.ts';
@@ -81,6 +82,7 @@ async function untilAnswered(call: RunCall, onLines: CallNotifications['onEvents
   const limit = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
   const answered = new Set<string>();
   let since = 0;
+  let closedAt = 0;
   for (;;) {
     const watched = await watch(open, run, { since, signal: limit, onLines });
     since = watched.since;
@@ -92,18 +94,28 @@ async function untilAnswered(call: RunCall, onLines: CallNotifications['onEvents
     if (watched.end === 'ended') return runResult(host, open, run);
     if (watched.end === 'stopped') return canBeTask ? createdTask(open, run) : runResult(host, open, run);
     if (canAnswer(client)) await new Promise((resolve) => setTimeout(resolve, QUESTIONS_MS));
-    const questions = await questionsForClient(call);
+    const asked = await blockingQuestions(open, run);
+    // The tool has exited, or another caller has answered: the run goes on. A step that waits has its question in another run.
+    if (asked.length === 0 && since > closedAt) {
+      closedAt = since;
+      continue;
+    }
+    if (await readsNoAnswers(call, asked)) {
+      await open.call('run.wait', { run, until: 'ending' }, { signal: limit });
+      if (!limit.aborted) continue;
+    }
+    const questions = asked.filter((question) => requestFor(question, client) !== undefined);
     if (questions.length === 0) return runResult(host, open, run);
     if (canBeTask) return createdTask(open, run);
     if (client.isAskedByResult) {
-      const asked = await answerFromClient(call, questions, answered);
-      if (asked !== 'answered') return asked;
+      const answer = await answerFromClient(call, questions, answered);
+      if (answer !== 'answered') return answer;
       continue;
     }
-    const asked = await askClient(call, questions, { since, signal: limit, onLines });
-    since = asked.since;
+    const reply = await askClient(call, questions, { since, signal: limit, onLines });
+    since = reply.since;
     if (signal.aborted) continue;
-    if (asked.unanswered !== undefined || limit.aborted) return runResult(host, open, run, asked.unanswered);
+    if (reply.unanswered !== undefined || limit.aborted) return runResult(host, open, run, reply.unanswered);
   }
 }
 
@@ -135,14 +147,15 @@ async function watch(
   return { end: 'ended', since };
 }
 
-function canAnswer({ elicits, samples, hasRoots }: Client): boolean {
-  return elicits || samples || hasRoots;
+/** A program that writes markers, and gets no answers on its input, is about to exit: its end says that it is blocked. */
+async function readsNoAnswers({ open }: RunCall, asked: readonly OpenQuestion[]): Promise<boolean> {
+  const tool = asked.some(({ action }) => action === 'blocked') ? asked[0]!.tool : undefined;
+  const offered = tool === undefined ? undefined : await offeredTool(open.app, tool).catch(() => undefined);
+  return offered?.adapter === 'markers' && offered.manifest.actions.length === 0;
 }
 
-/** The blocking questions that this client can answer. */
-async function questionsForClient({ open, client, run }: RunCall): Promise<OpenQuestion[]> {
-  const questions = await blockingQuestions(open, run);
-  return questions.filter((question) => requestFor(question, client) !== undefined);
+function canAnswer({ elicits, samples, hasRoots }: Client): boolean {
+  return elicits || samples || hasRoots;
 }
 
 /** Submits the answers in the request of a client since 2026-07-28. Missing answers and invalid ones of a user are asked for; a refusal ends the call. */

@@ -6,6 +6,7 @@ import {
   lastStderr,
   type OpenQuestion,
   type RunStatus,
+  restartsWithAnswers,
   runQuestions,
   runStatus,
   unansweredQuestions,
@@ -42,6 +43,7 @@ export async function runResult(
   const artifacts = made.map(({ path, size, media_type, sha256 }, index) => {
     return { uri: artifactUri(runId, index + 1, path), path, media_type, size, sha256 };
   });
+  const questions = await unansweredQuestions(open.app, summary);
   if (summary.state === 'failed') {
     // A tool may have removed its own log.
     const stderr = await lastStderr(open.app, summary).catch(() => []);
@@ -51,14 +53,16 @@ export async function runResult(
       ...(summary.code === 'E_RESULT_INVALID' &&
         summary.result?.['data'] !== undefined && { invalid_data: summary.result['data'] }),
       ...(artifacts.length > 0 && { artifacts }),
+      ...(questions.length > 0 && { questions }),
       ...(warnings.length > 0 && { warnings }),
     };
     return errorResult(errorOf(stand, stderr), summary.next, { about: ended, left });
   }
-  const next = nextCalls(summary.next, left);
+  const restarts =
+    summary.state === 'completed' ? await restartsWithAnswers(summary, questions, open.app) : [];
+  const next = nextCalls([...summary.next, ...restarts], left);
   const { status, data, metrics, msg } = summary.result ?? {};
   const problem = await problemOfData(open.app, stand.tool, data ?? null);
-  const questions = await unansweredQuestions(open.app, runId);
   const answer = {
     ...about,
     ...(typeof status === 'string' && { status }),

@@ -37,6 +37,7 @@ export const runInput = z.strictObject({
   snapshot: z.boolean().default(false),
   dry_run: z.boolean().default(false),
   detach: z.boolean().default(false).describe('Return at once.'),
+  answers: z.record(z.string(), z.unknown()).optional(),
 });
 
 export const waitInput = z.strictObject({
@@ -78,10 +79,10 @@ export const RUN_TOOLS: readonly RunTool[] = [
   {
     name: 'acor_run',
     operation: 'run.start',
-    without: ['args', 'stream', 'exit_code', 'answer', 'answers'],
+    without: ['args', 'stream', 'exit_code', 'answers'],
     description: 'Run any tool or workflow by name, with options.',
     input: runInput,
-    rare: ['review', 'snapshot'],
+    rare: ['review', 'snapshot', 'answers'],
     annotations: UNKNOWN_EFFECTS,
   },
   {

@@ -628,6 +628,27 @@ describe('a program that reports by markers', () => {
     assert.deepEqual([again.ok, again.data.questions], [true, undefined]);
   });
 
+  it('offers one command with an answer to each of several questions', async () => {
+    const script =
+      'printf "[QUESTION] Where?\\nOptions:\\n1. Cookie\\n2. Storage\\n\\n[QUESTION] When?\\nOptions:\\n1. Now\\n2. Later\\n\\n[CODEX_COMPLETE] done\\n"';
+    const name = tool('marks_both', 'markers', script);
+    const { meta } = await project.envelope(['run', name, '--no-stream']);
+    assert.deepEqual(meta.next, [`acor run --answer q-1=1 --answer q-2=1 ${name}`]);
+    const again = await project.envelope([...splitCommand(meta.next[0])!.slice(1), '--no-stream']);
+    assert.deepEqual([again.ok, again.data.questions], [true, undefined]);
+  });
+
+  it('says in the answer what it is blocked by, with its context', async () => {
+    const script = 'printf "[BLOCKED] Which URL?\\nSee .env\\n\\n[CODEX_COMPLETE] done\\n"';
+    const { error } = await project.envelope([
+      'run',
+      tool('marks_blocked', 'markers', script),
+      '--no-stream',
+    ]);
+    const [{ msg, context }] = error.details.questions;
+    assert.deepEqual([error.code, msg, context], ['E_ACTION_REQUIRED', 'Which URL?', { text: 'See .env' }]);
+  });
+
   it('is not completed when it exits while blocked, nor when it never reports completion', async () => {
     const blocked = await project.run([tool('marks_left', 'markers', 'echo "[BLOCKED] Which URL?"')]);
     assert.deepEqual([blocked.end.state, blocked.end.code], ['failed', 'E_ACTION_REQUIRED']);

@@ -37,6 +37,10 @@ describe('a question over MCP', () => {
     project.write('tools/hangs/cli.sh', '#!/bin/bash\ntouch here\nsleep 600 & wait\n', 0o755);
     client = await connectTo(project);
   });
+  const marks = (name: string, text: string) => {
+    project.write(`tools/${name}/tool.yaml`, `name: ${name}\nversion: 1.0.0\nadapter: markers\n`);
+    project.write(`tools/${name}/cli.sh`, `#!/bin/bash\nprintf '${text}'\n`, 0o755);
+  };
   after(async () => {
     await client.close();
     project[Symbol.dispose]();
@@ -83,6 +87,33 @@ describe('a question over MCP', () => {
     await call(client, 'acor_wait', { run });
     const late = await call(client, 'acor_answer', { run, choice: 'left' });
     assert.deepEqual(late.next, [{ tool: 'acor_show', arguments: { run } }]);
+  });
+
+  it('of a program that went on comes with the call that starts it again with answers', async () => {
+    marks('asks_on', '[QUESTION] Where?\\nOptions:\\n1. Cookie\\n2. Storage\\n\\n[CODEX_COMPLETE] done\\n');
+    const { state, questions, next } = await call(client, 'acor_run', {
+      tool: 'asks_on',
+      arguments: { args: ['deep'] },
+    });
+    assert.deepEqual([state, questions[0].action_id], ['completed', 'q-1']);
+    const input = { tool: 'asks_on', arguments: { args: ['deep'] } };
+    assert.deepEqual(next, [
+      { tool: 'acor_run', arguments: { ...input, answers: { 'q-1': '1' } } },
+      { tool: 'acor_run', arguments: { ...input, answers: { 'q-1': '2' } } },
+    ]);
+    const again = await call(client, next[1]!.tool, next[1]!.arguments);
+    assert.deepEqual([again.state, again.questions], ['completed', undefined]);
+    const { data } = await project.envelope(['decisions', again.run_id]);
+    assert.equal(data.decisions[0].answer, '2', JSON.stringify(data));
+  });
+
+  it('of a program that exits while it is blocked is in the failure, in the answer of the same call', async () => {
+    marks('exits_blocked', '[BLOCKED] Which URL?\\nSee .env\\n\\n[CODEX_COMPLETE] done\\n');
+    for (let round = 0; round < 5; round++) {
+      const { state, error, questions } = await call(client, 'exits_blocked');
+      assert.deepEqual([state, error?.code], ['failed', 'E_ACTION_REQUIRED']);
+      assert.deepEqual(questions[0].context, { text: 'See .env' });
+    }
   });
 
   it('is no wish to repeat what a lost run may have done: only the hint has that call', async () => {

@@ -76,20 +76,26 @@ export async function openQuestionsOf(store: RunStore, runId: string): Promise<O
   return (await questionsOf(store, runId)).filter(({ isOpen }) => isOpen).map(asShown);
 }
 
-/** The questions that a run did not wait for and that have no answer, also of an ended run. */
-export async function unansweredQuestionsOf(store: RunStore, runId: string): Promise<OpenQuestion[]> {
-  const questions = await questionsOf(store, runId);
+/** The questions without an answer that a run did not wait for, also of an ended run, and those for whose lack of an answer it failed. */
+export async function unansweredQuestionsOf(
+  store: RunStore,
+  { run_id, code }: Pick<RunRecord, 'run_id' | 'code'>,
+): Promise<OpenQuestion[]> {
+  const questions = await questionsOf(store, run_id);
   return questions
-    .filter(({ answered, asked }) => answered === undefined && asked.blocking !== true)
+    .filter(
+      ({ answered, asked }) =>
+        answered === undefined && (asked.blocking !== true || code === 'E_ACTION_REQUIRED'),
+    )
     .map(asShown);
 }
 
 /** The open questions of a live run, and those of an ended run that have no answer. */
 export async function shownQuestionsOf(
   store: RunStore,
-  { run_id, state }: Pick<RunRecord, 'run_id' | 'state'>,
+  record: Pick<RunRecord, 'run_id' | 'state' | 'code'>,
 ): Promise<OpenQuestion[]> {
-  return isFinal(state) ? unansweredQuestionsOf(store, run_id) : openQuestionsOf(store, run_id);
+  return isFinal(record.state) ? unansweredQuestionsOf(store, record) : openQuestionsOf(store, record.run_id);
 }
 
 function asShown({ asked }: AskedQuestion): OpenQuestion {

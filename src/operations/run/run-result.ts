@@ -8,6 +8,7 @@ import { isOrchestration, kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 import type { ListedArtifact } from './artifacts-of.ts';
+import { restartsWithAnswers } from './restarts.ts';
 
 /** The exit code that a shell expects of a program that Ctrl-C ended. */
 const EXIT_INTERRUPTED = 130;
@@ -50,7 +51,7 @@ export async function answerOf(
   };
   if (summary.state === 'completed') {
     const asked = exit_code === 'tool' ? { programExit: exit } : {};
-    const next = [...summary.next, ...(await stepsWithAnswers(summary, questions, app))];
+    const next = [...summary.next, ...(await restartsWithAnswers(summary, questions, app))];
     return { kind: 'data', data: { ...shown, next: next.map(commandOf) }, ...asked, next, warnings };
   }
   if (summary.state === 'cancelled') {
@@ -90,36 +91,14 @@ export async function endArtifacts(
   return (await import('./artifacts-of.ts')).listedArtifacts(app, run_id);
 }
 
-/** What the tool asked without waiting, and has no answer. */
-async function unansweredOf({ run_id }: RunSummary, app: AcorApp): Promise<OpenQuestion[]> {
+/** What the tool asked and has no answer. */
+async function unansweredOf(summary: RunSummary, app: AcorApp): Promise<OpenQuestion[]> {
   const { store } = await app.project();
   // A tool may have removed its own record.
-  const record = await store.read(run_id).catch(() => undefined);
+  const record = await store.read(summary.run_id).catch(() => undefined);
   if (record === undefined || record.has_questions === false) return [];
   const { unansweredQuestionsOf } = await import('../../core/supervision/run-status.ts');
-  return unansweredQuestionsOf(store, run_id);
-}
-
-/** At most so many answers are offered as commands. */
-const SHOWN_CHOICES = 3;
-
-/** A program that writes markers asks and goes on: its answer is given with its next start (seed 003). */
-async function stepsWithAnswers(
-  { run_id, tool }: RunSummary,
-  questions: readonly OpenQuestion[],
-  app: AcorApp,
-): Promise<NextStep[]> {
-  const [first, ...others] = questions;
-  if (first?.options == null || others.length > 0) return [];
-  const { store, registry } = await app.project();
-  const { given_args, kind } = await store.read(run_id);
-  const adapter = kind === 'tool' ? (await registry.find(tool).catch(() => undefined))?.adapter : undefined;
-  if (adapter !== 'markers' || given_args === null) return [];
-  return first.options.slice(0, SHOWN_CHOICES).map(({ id, label }) => ({
-    operation: 'run.start',
-    input: { tool, args: given_args, answer: [`${first.action_id}=${String(id)}`] },
-    why: `Start it again with the answer ${String(label ?? id)}.`,
-  }));
+  return unansweredQuestionsOf(store, summary);
 }
 
 function exitOf({ state, code, rc }: RunSummary, exitCode: ShownAs['exit_code'], app: AcorApp): number {

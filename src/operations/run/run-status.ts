@@ -16,6 +16,7 @@ import type { AcorApp } from '../acor-app.ts';
 import { mayAnswer } from '../needs-person.ts';
 import { lastRun } from './last-run.ts';
 
+export { restartsWithAnswers } from './restarts.ts';
 export { endArtifacts } from './run-result.ts';
 export type { OpenQuestion, RunStatus };
 
@@ -68,7 +69,7 @@ export async function runQuestions(app: AcorApp, run: string): Promise<RunQuesti
 }
 
 /** The questions of an ended run that have no answer. */
-export async function unansweredQuestions(app: AcorApp, run: string): Promise<OpenQuestion[]> {
-  await app.authorize({ name: 'run.show', effect: 'reads' }, { run });
-  return unansweredQuestionsOf((await app.project()).store, run);
+export async function unansweredQuestions(app: AcorApp, summary: RunSummary): Promise<OpenQuestion[]> {
+  await app.authorize({ name: 'run.show', effect: 'reads' }, { run: summary.run_id });
+  return unansweredQuestionsOf((await app.project()).store, summary);
 }

@@ -10,7 +10,7 @@ import { commandOf } from '../command-forms.ts';
 /** The questions that a reader of a run is shown: its own, and those of the runs that its tool has started. */
 export async function questionsToShow(
   store: RunStore,
-  record: Pick<RunRecord, 'run_id' | 'state'>,
+  record: Pick<RunRecord, 'run_id' | 'state' | 'code'>,
 ): Promise<OpenQuestion[]> {
   const { run_id } = record;
   const own = (await shownQuestionsOf(store, record)).map((question) => withAnswer(run_id, question));
