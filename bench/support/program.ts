@@ -31,7 +31,7 @@ export function buildProgram(folder: string, checkout = CHECKOUT): Program {
   utimesSync(join(root, 'dist/acor'), now, now);
   const empty = join(folder, 'empty');
   const source = join(CHECKOUT, 'bench/programs/empty.ts');
-  const flags = ['--compile', '--minify', '--bytecode', '--format=esm'];
+  const flags = ['--compile', '--minify', '--bytecode', '--format=esm', '--compile-jit-policy=30'];
   execFileSync(BUN, ['build', ...flags, source, '--outfile', empty], { stdio: 'ignore', cwd: folder });
   return { acor: join(root, 'dist/acor'), launcher: join(root, 'acor'), empty };
 }

@@ -1,5 +1,4 @@
 import { dlopen, FFIType } from 'bun:ffi';
-import { execFileSync } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Companion, Exit, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
 
@@ -53,7 +52,7 @@ export const bunRuntime: Runtime = {
   },
 
   makeFifo(path) {
-    if (libc === undefined) execFileSync('mkfifo', ['-m', '600', path], { stdio: 'ignore' });
+    if (libc === undefined) makeFifoByProgram(path);
     else if (libc.symbols.mkfifo(cString(path), 0o600) !== 0) throw new Error(`mkfifo failed: ${path}`);
   },
 
@@ -128,6 +127,12 @@ function openLibc() {
     }
   }
   return undefined;
+}
+
+/** Loaded late: the module takes 0.8 ms to load. */
+function makeFifoByProgram(path: string): void {
+  const { execFileSync } = process.getBuiltinModule('node:child_process');
+  execFileSync('mkfifo', ['-m', '600', path], { stdio: 'ignore' });
 }
 
 function cString(text: string): Uint8Array {
