@@ -8,7 +8,6 @@ import { isOrchestration, kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 import type { ListedArtifact } from './artifacts-of.ts';
-import { restartsWithAnswers } from './restarts.ts';
 
 /** The exit code that a shell expects of a program that Ctrl-C ended. */
 const EXIT_INTERRUPTED = 130;
@@ -51,7 +50,7 @@ export async function answerOf(
   };
   if (summary.state === 'completed') {
     const asked = exit_code === 'tool' ? { programExit: exit } : {};
-    const next = [...summary.next, ...(await restartsWithAnswers(summary, questions, app))];
+    const next = [...summary.next, ...(await restarts(summary, questions, app))];
     return { kind: 'data', data: { ...shown, next: next.map(commandOf) }, ...asked, next, warnings };
   }
   if (summary.state === 'cancelled') {
@@ -99,6 +98,16 @@ async function unansweredOf(summary: RunSummary, app: AcorApp): Promise<OpenQues
   if (record === undefined || record.has_questions === false) return [];
   const { unansweredQuestionsOf } = await import('../../core/supervision/run-status.ts');
   return unansweredQuestionsOf(store, summary);
+}
+
+/** Loaded late: most runs ask nothing. */
+async function restarts(
+  summary: RunSummary,
+  questions: readonly OpenQuestion[],
+  app: AcorApp,
+): Promise<NextStep[]> {
+  if (questions.length === 0) return [];
+  return (await import('./restarts.ts')).restartsWithAnswers(summary, questions, app);
 }
 
 function exitOf({ state, code, rc }: RunSummary, exitCode: ShownAs['exit_code'], app: AcorApp): number {
