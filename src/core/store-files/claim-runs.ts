@@ -35,39 +35,43 @@ export async function withClaimed<T>(
   purpose: Purpose,
   work: (claimed: readonly Claimed[]) => Promise<T>,
 ): Promise<T> {
-  const claimed: Claimed[] = [];
+  const wanted = wantedOf(store, runIds, purpose);
+  const taken = store.leases.acquireAll([...wanted].map(([runId, { epoch }]) => ({ runId, epoch })));
   try {
-    for (const runId of runIds) {
-      const run = await claim(store, runId, purpose);
-      if (run !== undefined) claimed.push(run);
+    const claimed: Claimed[] = [];
+    for (const [runId, { record }] of wanted) {
+      const lease = taken.get(runId);
+      if (lease instanceof AcorError && lease.code !== 'E_DISK_FULL') continue;
+      if (lease instanceof AcorError && purpose === 'pack') throw lease;
+      const now = readOrUndefined(store, runId);
+      if (now?.epoch === record.epoch)
+        claimed.push({ record: now, lease: lease instanceof AcorError ? undefined : lease });
     }
     return await work(claimed);
   } finally {
-    for (const { lease } of claimed) await lease?.release();
+    for (const lease of taken.values()) if (!(lease instanceof AcorError)) await lease.release();
   }
 }
 
-/** The next epoch of the run belongs to this process. Undefined when another process uses the run. */
-async function claim(store: FileRuns, runId: string, purpose: Purpose): Promise<Claimed | undefined> {
-  const record = readOrUndefined(store, runId);
-  if (record === undefined || !isRemovable(store, record)) return undefined;
-  if (purpose === 'pack' && !isFinal(record.state)) return undefined;
-  let lease: FileLease | undefined;
-  try {
-    const newest = await store.leases.newest(runId);
+/** The runs that no other process uses, with their next epoch. */
+function wantedOf(
+  store: FileRuns,
+  runIds: readonly string[],
+  purpose: Purpose,
+): Map<string, { record: RunRecord; epoch: number }> {
+  const leases = new Map(store.leases.listNow().map((lease) => [lease.runId, lease]));
+  const wanted = new Map<string, { record: RunRecord; epoch: number }>();
+  for (const runId of runIds) {
+    const record = readOrUndefined(store, runId);
+    if (record === undefined || !isRemovable(store, record)) continue;
+    if (purpose === 'pack' && !isFinal(record.state)) continue;
+    const newest = leases.get(runId);
     // The lease of the recorded epoch is that of the supervisor that has just ended the run; a later one is held by another process.
     const isHeld = newest !== undefined && newest.state !== 'lost';
-    if (isHeld && (purpose === 'pack' || newest.epoch > record.epoch)) return undefined;
-    const epoch = Math.max(record.epoch, newest?.epoch ?? 0) + 1;
-    lease = await store.leases.acquire(runId, epoch, { recovers: true });
-  } catch (error) {
-    if (!(error instanceof AcorError) || error.code !== 'E_DISK_FULL') return undefined;
-    if (purpose === 'pack') throw error;
+    if (isHeld && (purpose === 'pack' || newest.epoch > record.epoch)) continue;
+    wanted.set(runId, { record, epoch: Math.max(record.epoch, newest?.epoch ?? 0) + 1 });
   }
-  const now = readOrUndefined(store, runId);
-  if (now?.epoch === record.epoch) return { record: now, lease };
-  await lease?.release();
-  return undefined;
+  return wanted;
 }
 
 /** False for a live run, and for the steps of a live workflow at any depth: the workflow reads them. */

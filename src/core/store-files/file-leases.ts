@@ -88,6 +88,29 @@ export class FileLeases implements Leases {
     return lease;
   }
 
+  /**
+   * Takes the leases of many runs that are to be removed or packed, like `acquire` with `recovers`: all of them, or the error for each that it
+   * could not take. They are links to one file, and the folder is listed once: a file and a list for each take longer than to delete the runs.
+   */
+  acquireAll(claims: readonly { runId: string; epoch: number }[]): Map<string, FileLease | AcorError> {
+    const taken = new Map<string, FileLease | AcorError>();
+    const owner = join(this.#folder, `${newSpanId()}${TEMPORARY_SUFFIX}`);
+    try {
+      this.#writeOwner(owner, true);
+      for (const { runId, epoch } of claims) taken.set(runId, this.#linked(owner, runId, epoch));
+      this.#fence(taken);
+    } catch (error) {
+      for (const { runId } of claims) {
+        const lease = taken.get(runId);
+        if (lease instanceof FileLease) void lease.abandon();
+        taken.set(runId, storageError(error, 'claim the run', this.#folder));
+      }
+    } finally {
+      removeIfPossible(owner);
+    }
+    return taken;
+  }
+
   async inspect(runId: string): Promise<LeaseState | 'none'> {
     return this.stateOf(runId);
   }
@@ -97,6 +120,11 @@ export class FileLeases implements Leases {
   }
 
   async list(): Promise<HeldLease[]> {
+    return this.listNow();
+  }
+
+  /** `list` without a promise. */
+  listNow(): HeldLease[] {
     return this.#newestOf(() => this.#files());
   }
 
@@ -136,13 +164,7 @@ export class FileLeases implements Leases {
   #claim(path: string, runId: string, recovers: boolean): void {
     const own = `${path}.${newSpanId()}${TEMPORARY_SUFFIX}`;
     try {
-      mkdirSync(this.#folder, { recursive: true });
-      const owner: LeaseOwner = {
-        ...ownIdentity(),
-        folder: statSync(this.#folder).ino,
-        ...(recovers && { recovers }),
-      };
-      writeFileSync(own, JSON.stringify(owner).padEnd(OWNER_BYTES), { flag: 'wx' });
+      this.#writeOwner(own, recovers);
       // Recovery removes the lost lease with its reserve, so it needs none of its own.
       if (!recovers) putReserve(own);
       linkSync(own, path);
@@ -152,6 +174,39 @@ export class FileLeases implements Leases {
     } finally {
       removeIfPossible(own);
     }
+  }
+
+  #writeOwner(path: string, recovers: boolean): void {
+    mkdirSync(this.#folder, { recursive: true });
+    const owner: LeaseOwner = {
+      ...ownIdentity(),
+      folder: statSync(this.#folder).ino,
+      ...(recovers && { recovers }),
+    };
+    writeFileSync(path, JSON.stringify(owner).padEnd(OWNER_BYTES), { flag: 'wx' });
+  }
+
+  #linked(owner: string, runId: string, epoch: number): FileLease | AcorError {
+    const path = this.#pathOf(runId, epoch);
+    try {
+      linkSync(owner, path);
+      return new FileLease(path, runId, epoch);
+    } catch (error) {
+      return errorCode(error) === 'EEXIST'
+        ? heldByAnother(runId)
+        : storageError(error, 'claim the run', path);
+    }
+  }
+
+  /** Removes the leases of earlier epochs, which fences their owners. */
+  #fence(taken: ReadonlyMap<string, FileLease | AcorError>): void {
+    const older = this.#files().filter(({ runId, epoch }) => {
+      const lease = taken.get(runId);
+      return lease instanceof FileLease && epoch < lease.epoch;
+    });
+    for (const { path } of older) rmSync(path, { force: true });
+    // A removed lease must not reappear after a crash of the machine.
+    if (older.length > 0) syncFolder(this.#folder);
   }
 
   /** Removes temporary files of processes that were killed before they linked them. */
