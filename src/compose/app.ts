@@ -144,7 +144,9 @@ async function perform<C>(
     }
   }
   const isMissing = missing !== undefined && !line.given.has(missing.key);
-  const example = isMissing ? await exampleHere(app, op, missing, { invocation, open }) : op.example;
+  const isOnly = wanting.filter((each) => each.isPositional).length === 1;
+  const example =
+    isMissing && isOnly ? await exampleHere(app, op, missing, { invocation, open }) : op.example;
   const input = await readInput(op, parameters, line, {
     cwd,
     env: io.env,

@@ -23,6 +23,12 @@ describe('an answer', () => {
     assert.match(mute.error.hint, /^It wrote nothing to stderr/);
   });
 
+  it('shows a whole example where several arguments are missing', async () => {
+    await project.envelope(['run', 'quick', '--no-stream']);
+    const { error } = await project.envelope(['artifact']);
+    assert.match(error.hint, /acor artifact r-[0-9a-z]{16} \d+ /);
+  });
+
   it('has only the requested fields, also of a run that failed', async () => {
     const { error } = await project.envelope(['run', 'fails', '--no-stream', '--fields', 'state,rc']);
     assert.deepEqual(error.details, { stderr: ['why it failed'], state: 'failed', rc: 3 });

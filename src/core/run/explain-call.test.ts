@@ -8,12 +8,12 @@ const GIT = "fatal: detected dubious ownership in repository at '/srv/a b'\nTo a
 
 function hintOf(
   words: string,
-  more: { name?: string; args?: string[]; hosts?: string[]; hint?: string } = {},
+  more: { name?: string; args?: string[]; hosts?: string[]; hint?: string; isKilled?: boolean } = {},
 ) {
-  const { name = 'exec:git', args = [], hosts = [], hint = null } = more;
+  const { name = 'exec:git', args = [], hosts = [], hint = null, isKilled = false } = more;
   const manifest = { permissions: { network: { egress_allow: hosts } } };
   const plan = { tool: { name, manifest }, grants: [], staged: [], args } as unknown as ToolPlan;
-  const outcome = { code: 'E_TOOL_FAILED', hint } as Outcome;
+  const outcome = { code: 'E_TOOL_FAILED', hint, ...(!isKilled && { isBareExit: true }) } as Outcome;
   explainCall(plan, outcome, words);
   return outcome.hint;
 }
@@ -35,6 +35,7 @@ describe('the hint that a call has when the tool has none', () => {
   it('is the flag for the current folder, when a program began without anything', () => {
     assert.match(hintOf('') ?? '', /--read \.$/);
     assert.equal(hintOf('', { name: 'log' }), null);
+    assert.equal(hintOf('', { isKilled: true }), null);
   });
 
   it('is never put in place of a more specific one', () => {

@@ -13,7 +13,7 @@ const FOREIGN_REPOSITORY = /detected dubious ownership in repository at '([^'\p{
  */
 export function explainCall(plan: ToolPlan, outcome: Outcome, words: string): void {
   const isSpecific = outcome.hint !== null && outcome.hint !== errorInfo(outcome.code ?? '')?.hint;
-  const hint = isSpecific ? undefined : (foreignRepository(words) ?? ofExec(plan));
+  const hint = isSpecific ? undefined : (foreignRepository(words) ?? ofExec(plan, outcome));
   if (hint !== undefined) outcome.hint = hint;
 }
 
@@ -25,13 +25,15 @@ function foreignRepository(words: string): string | undefined {
   return `The user of the run does not own the repository: a run of root has a user of its own. Call git with: git -c ${flag} … (your own git configuration is not in the sandbox)`;
 }
 
-function ofExec({ tool, grants, staged, args }: ToolPlan): string | undefined {
+function ofExec({ tool, grants, staged, args }: ToolPlan, { isBareExit }: Outcome): string | undefined {
   if (execProgram(tool.name) === undefined) return undefined;
   const { egress_allow } = tool.manifest.permissions.network;
   const host = args.map(hostIn).find((each) => each !== undefined);
   if (host !== undefined && egress_allow.length === 0)
     return `The program has no network. To allow it: pass the flag --net ${host}`;
   if (tool.startsIn !== undefined || grants.length + staged.length > 0) return undefined;
+  // A signal has another cause.
+  if (isBareExit !== true) return undefined;
   return 'The program started in an empty folder. To start in this one and read it, pass the flag --read .';
 }
 
