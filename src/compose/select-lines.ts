@@ -1,7 +1,7 @@
 import { estimateTokens } from '../util/estimate-tokens.ts';
 import type { Selection } from './select.ts';
 
-/** The requested part of a stream of JSON lines: its lines from `offset` on, at most `limit`, and only their `fields`. */
+/** The requested part of a stream of JSON lines: its lines from `offset` on, at most `limit`, and only their `fields`; a line without any of these is left out. */
 export async function* selectLines(
   chunks: AsyncIterable<Uint8Array>,
   { fields, limit = Number.POSITIVE_INFINITY, offset = 0, maxTokens = Number.POSITIVE_INFINITY }: Selection,
@@ -12,8 +12,9 @@ export async function* selectLines(
   for await (const chunk of chunks) {
     const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('utf8');
     for (const line of text.split('\n')) {
-      if (line === '' || index++ < offset) continue;
+      if (line === '') continue;
       const shown = fields === undefined ? line : fieldsOf(line, fields);
+      if (shown === '{}' || index++ < offset) continue;
       tokens += estimateTokens(shown);
       if (tokens > maxTokens && index > offset + 1) return;
       yield Buffer.from(`${shown}\n`);

@@ -39,8 +39,13 @@ describe('an answer', () => {
     assert.deepEqual(data, { state: 'completed' });
     const { stdout } = await project.acor(['run', 'quick', '--toon']);
     assert.match(stdout, /^ok: true\n/);
-    const streamed = await project.acor(['run', '--stream', '--fields', 'state', 'quick']);
-    assert.match(streamed.stdout, /^\{"v":1,"type":"runner_start"/);
+    const streamed = await project.acor(['run', '--stream', '--fields', 'type,state', 'quick']);
+    assert.match(
+      streamed.stdout,
+      /^\{"type":"runner_start"\}\n[\s\S]*\{"type":"runner_end","state":"completed"\}\n$/,
+    );
+    const ends = await project.acor(['run', '--stream', '--fields', 'state', 'quick']);
+    assert.equal(ends.stdout, '{"state":"completed"}\n');
   });
 
   it('has a field of the whole answer and of its list, where both have one of that name', async () => {
