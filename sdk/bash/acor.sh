@@ -752,7 +752,8 @@ ask() {
   _acor_text action "$action"
   _acor_text action_id "$ACTION_ID"
   json_object "$@" >/dev/null || return
-  _acor_out+=",\"context\":$_acor_json,\"blocking\":true"
+  # Before what may be long: of a message above the limit, the runner sees the beginning.
+  _acor_out+=",\"blocking\":true,\"context\":$_acor_json"
   if [[ -n $options ]]; then _acor_out+=",\"options\":[${options#,}]"; fi
   if [[ -n $schema ]]; then _acor_fields "schema:=$schema" || return; fi
   if [[ -n $has_default ]]; then _acor_fields "default=$default"; fi

@@ -63,8 +63,9 @@ function emitQuestion(action: string, actionId: string, question: Question): voi
   emitter.emit('action_required', {
     action,
     action_id: actionId,
-    context,
+    // Before what may be long: of a message above the limit, the runner sees the beginning.
     blocking: true,
+    context,
     ...(options !== undefined && { options: optionsOf(options) }),
     ...rest,
     ...timeout,

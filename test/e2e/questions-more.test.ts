@@ -28,6 +28,22 @@ describe('questions.jsonl of a run', { skip }, () => {
   }
 });
 
+/** A tool that asks a question of 2 MB by the SDK of each language. */
+const LONG_QUESTIONS: Record<string, [name: string, program: string]> = {
+  Python: [
+    'cli.py',
+    "from acor.protocol import ask\nask('pick', context={'text': 'x' * 2_000_000}, action_id='q1')\n",
+  ],
+  TypeScript: [
+    'cli.ts',
+    "import { ask } from 'acor/tool';\nawait ask('pick', { context: { text: 'x'.repeat(2_000_000) }, actionId: 'q1' });\n",
+  ],
+  Bash: [
+    'cli.sh',
+    '#!/bin/bash\nsource "$ACOR_LIB/acor.sh"\nprintf -v text "%2000000s" x\nask pick --id q1 text="$text"\n',
+  ],
+};
+
 describe('an invalid question', () => {
   const question = { type: 'action_required', action_id: 'q1', action: 'pick', options: 'fast' };
   const toolThat = (project: TestProject, blocking: unknown, rest: string, more: object[] = []) => {
@@ -45,6 +61,16 @@ describe('an invalid question', () => {
       assert.equal(error.code, 'E_PROTOCOL');
       assert.match(error.message, /the tool's question 'q1' is invalid: 'options' must be /);
       assert.match(error.hint, /Correct 'options' of this action_required in the tool/);
+    });
+
+  for (const [language, entry] of Object.entries(LONG_QUESTIONS))
+    it(`above 1 MiB that blocks a tool in ${language} ends the run at once`, async () => {
+      using project = new TestProject({ config: WITHOUT_SANDBOX });
+      const [name, program] = entry;
+      project.write(`tools/long/${name}`, program, 0o755);
+      const { error } = await project.envelope(['run', 'long', '--no-stream', '--timeout', '1h']);
+      assert.equal(error.code, 'E_PROTOCOL', JSON.stringify(error));
+      assert.match(error.message, /question 'q1' is invalid: 'context' must be so short/);
     });
 
   const result = { type: 'result', status: 'ok' };

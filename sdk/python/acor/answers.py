@@ -47,8 +47,9 @@ def ask(
     fields = {name: value for name, value in details.items() if value is not None}
     if default is not NO_DEFAULT:
         fields["default"] = default
+    # Before what may be long: of a message above the limit, the runner sees the beginning.
     emitter.emit(
-        "action_required", action=action, action_id=action_id, context=context or {}, blocking=True, **fields
+        "action_required", action=action, action_id=action_id, blocking=True, context=context or {}, **fields
     )
     return _wait(action, action_id, default, timeout_s)
 

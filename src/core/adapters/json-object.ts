@@ -7,7 +7,7 @@ export const LINE_WAS_CUT = 'is longer than 1 MiB (1048576 bytes) on one line, a
 
 const QUOTE = 34;
 const BACKSLASH = 92;
-const VALUE = /^\s*:\s*"([^"\\]{1,100})"/;
+const VALUE = /^\s*:\s*(?:"([^"\\]{1,100})"|(true|false)\b)/;
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -132,17 +132,17 @@ export function inShort(value: unknown, maxChars = 200): string {
   return text.length > maxChars ? `${text.slice(0, maxChars - 1)}…` : text;
 }
 
-/** The `type` of a JSON object of which only the beginning is kept; undefined when that does not contain it. */
-export function typeOfCut(bytes: Uint8Array): string | undefined {
+/** A field of a JSON object of which only the beginning is kept; undefined when that does not contain it as a short text, `true` or `false`. */
+export function fieldOfCut(bytes: Uint8Array, name: string): string | undefined {
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) {
       const from = at + 1;
       at = endOfString(bytes, from);
-      if (depth !== 1 || textIn(bytes, from, at) !== 'type') continue;
+      if (depth !== 1 || textIn(bytes, from, at) !== name) continue;
       const value = VALUE.exec(textIn(bytes, at + 1, at + 200));
-      if (value !== null) return value[1];
+      if (value !== null) return value[1] ?? value[2];
     } else if (byte === 91 || byte === 123) depth++;
     else if (byte === 93 || byte === 125) depth--;
   }

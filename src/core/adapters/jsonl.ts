@@ -6,12 +6,17 @@ import { HotScanner } from '../../protocol/v1/hot-scanner.ts';
 import { openOwn } from '../../util/regular-file.ts';
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
 import type { Intake } from '../run/attempt/intake.ts';
-import { LINE_WAS_CUT, readTypedObject, startsLikeObject, typeOfCut } from './json-object.ts';
+import { fieldOfCut, LINE_WAS_CUT, readTypedObject, startsLikeObject } from './json-object.ts';
 
 export const JSONL: AdapterKind = { make: (context) => new JsonlAdapter(context) };
 
 /** The messages that end an attempt: without them, its outcome is not known. */
 const LAST_MESSAGES: readonly (string | undefined)[] = ['result', 'error', 'cancelled'];
+
+const CUT_QUESTION = {
+  field: 'context',
+  expected: 'so short that the message is at most 1 MiB (1048576 bytes) on one line',
+};
 
 /** After so much output a scanner for whole chunks is worth the time that it takes to load. */
 const LITTLE_BYTES = 1 << 16;
@@ -94,10 +99,13 @@ class JsonlAdapter implements Adapter, LineTaker {
   }
 
   #noteCut(beginning: Uint8Array): void {
-    const type = startsLikeObject(beginning) ? typeOfCut(beginning) : undefined;
+    const type = startsLikeObject(beginning) ? fieldOfCut(beginning, 'type') : undefined;
     if (LAST_MESSAGES.includes(type)) {
       this.#text = undefined;
       this.#failAtCut(`'${type}'`);
+    } else if (type === 'action_required' && fieldOfCut(beginning, 'blocking') === 'true') {
+      this.#text = undefined;
+      this.#intake.refuseQuestion(fieldOfCut(beginning, 'action_id') ?? '', CUT_QUESTION);
     } else if (this.#text === undefined) {
       this.#hasLostMessage ||= type === undefined && startsLikeObject(beginning);
       this.#intake.warnOnce(

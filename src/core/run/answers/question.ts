@@ -50,6 +50,8 @@ export function isRunnersQuestion(actionId: string): boolean {
 
 /** The most options that are offered as ready-made answer commands. */
 const SHOWN_CHOICES = 5;
+/** The longest answer that is offered so: a reader can write a longer one from the question. */
+const SHOWN_CHARS = 1_000;
 
 /** Reads a question from its event; fields of the wrong type are dropped. */
 export function readQuestion(event: Readonly<Record<string, unknown>>): Question {
@@ -73,8 +75,8 @@ export function answerSteps(runId: string, question: Question): OperationStep[] 
   const { actionId, options = [] } = question;
   const answers =
     options.length > 0
-      ? options.slice(0, SHOWN_CHOICES).map(({ id }) => ({ choice: id }))
-      : valuesToShow(question).map((value) => ({ value }));
+      ? short(options.map(({ id }) => id)).map((id) => ({ choice: id }))
+      : short(valuesToShow(question)).map((value) => ({ value }));
   return answers.map((answer) => ({
     operation: 'run.answer',
     input: { run: runId, action_id: actionId, ...answer },
@@ -82,12 +84,24 @@ export function answerSteps(runId: string, question: Question): OperationStep[] 
   }));
 }
 
+function short(answers: readonly string[]): string[] {
+  return answers.filter((answer) => answer.length <= SHOWN_CHARS).slice(0, SHOWN_CHOICES);
+}
+
 function valuesToShow({ schema, default: fallback }: Question): string[] {
   if (schema?.type === 'boolean') return ['true', 'false'];
-  if (Array.isArray(schema?.enum))
-    return schema.enum.slice(0, SHOWN_CHOICES).map((value) => JSON.stringify(value));
-  const known = fallback !== undefined ? fallback.value : exampleOf(schema);
+  if (Array.isArray(schema?.enum)) return schema.enum.map((value) => JSON.stringify(value));
+  const isFit = fallback !== undefined && isOfType(fallback.value, schema?.type);
+  const known = isFit ? fallback.value : exampleOf(schema);
   return known === undefined ? [] : [JSON.stringify(known)];
+}
+
+/** Whether a value is of the type that a schema names. The runner checks the whole schema, and uses no default that does not match it. */
+function isOfType(value: unknown, type: unknown): boolean {
+  if (typeof type !== 'string') return true;
+  if (type === 'array' || type === 'null') return Array.isArray(value) === (type === 'array');
+  if (type === 'object') return isRecord(value);
+  return type === 'integer' ? Number.isInteger(value) : typeof value === type;
 }
 
 /** A value that the schema names itself. A bound alone is valid for a number only. */

@@ -8,6 +8,7 @@ import { commandOf } from '../../../operations/command-forms.ts';
 import { MemoryRunStore } from '../../store-memory/memory-run-store.ts';
 import { readEvents } from '../read-log.ts';
 import { prepareWorkspace, Workspaces } from '../workspace.ts';
+import { answerSteps, readQuestion } from './question.ts';
 import { type QuestionHooks, Questions } from './questions.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'acor-questions-'));
@@ -46,7 +47,46 @@ describe('an answer that was given beforehand', () => {
   });
 });
 
-async function started() {
+describe('the default of a question', () => {
+  const asked = { action_id: 'q-2', action: 'speed', blocking: true, timeout_s: 0.01 };
+
+  it('is the answer when the time is up, in the form that the question means', async () => {
+    const { questions, answered, until } = await started();
+    questions.ask({ ...asked, options: [{ id: 'slow', label: 'Slowly' }], default: 'slowly' });
+    await until('action_answered');
+    assert.deepEqual(await answered(), [['action_answered', 'slow']]);
+  });
+
+  for (const [what, more] of [
+    ['option', { options: [{ id: 'slow' }], default: 'fast' }],
+    ['value of the schema', { schema: { type: 'integer' }, default: 'seven' }],
+  ] as const)
+    it(`is not used when it is no ${what}, and the log says so before the time is up`, async () => {
+      const unanswered: string[] = [];
+      const { questions, answered, until } = await started({
+        onUnanswered: (actionId) => unanswered.push(actionId),
+      });
+      questions.ask({ ...asked, ...more });
+      await until('runner_warning');
+      while (unanswered.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      assert.deepEqual(await answered(), [['runner_warning', undefined]]);
+    });
+
+  it('is offered as an answer only when it is short and of the type of the schema', () => {
+    const offered = (more: object) =>
+      answerSteps('r-1', readQuestion({ ...asked, ...more })).map(({ input }) => input.value ?? input.choice);
+    assert.deepEqual(offered({ default: 'x', schema: { type: 'string' } }), ['"x"']);
+    assert.deepEqual(offered({ default: 7, schema: { type: 'integer' } }), ['7']);
+    assert.deepEqual(offered({ default: null, schema: { type: 'null' } }), ['null']);
+    assert.deepEqual(offered({ default: 'x', schema: { type: 'integer' } }), []);
+    assert.deepEqual(offered({ default: 'x', schema: { type: 'integer', minimum: 3 } }), ['3']);
+    assert.deepEqual(offered({ default: [], schema: { type: 'object' } }), []);
+    assert.deepEqual(offered({ default: 'd'.repeat(2_000) }), []);
+    assert.deepEqual(offered({ options: [{ id: 'i'.repeat(2_000) }, { id: 'yes' }] }), ['yes']);
+  });
+});
+
+async function started(hooks: Partial<QuestionHooks> = {}) {
   const store = new MemoryRunStore(commandOf);
   const run = newRun();
   const writer = await store.create({ ...run, state: 'running' });
@@ -58,10 +98,14 @@ async function started() {
     onQuestion: undefined,
     answerTimeoutS: 600,
   });
-  questions.begin(HOOKS);
+  questions.begin({ ...HOOKS, ...hooks });
   return {
     questions,
     state: () => writer.record.state,
+    async until(type: string) {
+      for await (const event of readEvents(store, run.run_id, { wait: true }))
+        if (event.type === type) return;
+    },
     async answered() {
       await questions.close();
       await writer.log.flush();

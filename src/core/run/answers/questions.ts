@@ -186,6 +186,7 @@ export class Questions {
     // The tool may ask the same question again: the first timer must not answer the second question.
     this.#remove(actionId);
     this.#add(question, stopTimer);
+    if (question.default !== undefined) this.#enqueue(() => this.#checkDefault(question));
     if (prepared === undefined) this.#putToOthers(question);
     else this.#enqueue(() => this.#tryPrepared(question, prepared));
   }
@@ -232,6 +233,16 @@ export class Questions {
       if (problem !== undefined) await this.#warn(action_id, problem, answer_id);
       else await this.#accept(open!.question, { ...from, value });
     });
+  }
+
+  /** A default that is no valid answer is not used. Its tool learns that before the time is up. */
+  async #checkDefault(question: Question): Promise<void> {
+    if (question.default === undefined) return;
+    const value = answerTo(question, question.default.value);
+    const problem = await problemOfAnswer(question, value);
+    question.default = problem === undefined ? { value } : undefined;
+    if (problem !== undefined)
+      await this.#warn(question.actionId, `the default of the question is not used: ${problem}`);
   }
 
   /** Checks a prepared answer like any other. If it is invalid, the question stays open for the other sources of answers. */

@@ -178,6 +178,11 @@ export class Intake {
     this.#textLines.add('log', msg, (text) => this.accept({ type: 'log', level: 'info', msg: text }));
   }
 
+  /** The tool waits for the answer to a question that it will not get. */
+  refuseQuestion(actionId: string, problem: MessageProblem): void {
+    this.#invalidQuestion ??= { actionId, problem };
+  }
+
   /** Stores a line of stderr. People read it; ACOR does not parse it. */
   diagnostic(line: string): void {
     this.lastEventMs = this.#burstMs;
@@ -270,7 +275,7 @@ export class Intake {
         if (problem === undefined) this.#onQuestion(event);
         // A tool continues after a question that does not block it.
         else if (event.blocking !== undefined && event.blocking !== false)
-          this.#invalidQuestion ??= { actionId: String(event.action_id), problem };
+          this.refuseQuestion(String(event.action_id), problem);
         return;
       case 'result':
       case 'error':
