@@ -13,7 +13,7 @@ import type { Operation, OperationContext } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 import { Reply } from './reply.ts';
 import { safeText } from './terminal-text.ts';
-import { writeCommand } from './write-command.ts';
+import { calledAs, writeCommand } from './write-command.ts';
 import { writeOut } from './write-out.ts';
 
 /** The context that was opened to look up a called program, and its working directory. */
@@ -34,7 +34,7 @@ export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Prom
 
 async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply<C>): Promise<number> {
   const found = findCommand(app.routes, argv, app.aliases);
-  reply.invocation = [app.name, ...found.words].join(' ');
+  reply.invocation = [calledAs(app), ...found.words].join(' ');
   if (found.route === undefined) return answerWithoutCommand(app, found, reply, io);
   const op = await found.route.load();
   reply.tool = op.name;
@@ -42,7 +42,7 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
   const line = readFlags(parameters, found.args, op);
   const { callee, refusal, opened } = await settleGlobals(app, op, line, io);
   reply.globals = line.globals;
-  reply.repeatable = { words: [app.name, ...found.words], args: found.args, line };
+  reply.repeatable = { words: [...calledAs(app).split(' '), ...found.words], args: found.args, line };
   if (line.globals.help) {
     if (refusal !== undefined) throw refusal;
     const { calleeHelp, commandHelp } = await import('./help.ts');
@@ -69,7 +69,7 @@ async function refuseOther<C>(
 ): Promise<void> {
   const meant = await app.meant?.([...words, ...unplaced], io);
   if (meant === undefined) return;
-  const fix = `Did you mean ${writeCommand(app.name, app.routes, meant)}?`;
+  const fix = `Did you mean ${writeCommand(calledAs(app), app.routes, meant)}?`;
   const {
     code,
     message,

@@ -6,6 +6,7 @@ import { GLOBAL_FLAGS } from './globals.ts';
 import type { Deprecation, Operation, OperationDescription } from './operation.ts';
 import { elementSchemas, fieldNames, mainArrayOf } from './output-shape.ts';
 import { type Parameter, parametersOf, typeName } from './parameters.ts';
+import { calledAs } from './write-command.ts';
 
 /** One operation in the catalog (seed 004). */
 export interface CatalogEntry {
@@ -80,7 +81,7 @@ export async function shortCatalog<C>(app: Registry<C>): Promise<{ tools: Catalo
   const loaded = await loadAll(app.routes);
   const tools = loaded.map(({ command, op }) => ({
     name: op.name,
-    command: `${app.name} ${command}`,
+    command: `${calledAs(app)} ${command}`,
     category: categoryOf(op),
     description: op.summary,
     effect: op.effect,
@@ -135,7 +136,7 @@ export const catalogSchema: z.ZodType<Catalog | CatalogEntry> = z.lazy(() => {
   return z.union([z.object({ tools: z.array(entry), globalFlags: z.array(globalFlag) }), entry]);
 });
 
-type Registry<C> = Pick<CliApp<C>, 'name' | 'routes'>;
+type Registry<C> = Pick<CliApp<C>, 'name' | 'callAs' | 'routes'>;
 
 /** A route with its operation loaded. */
 export interface LoadedRoute<C> {
@@ -163,9 +164,9 @@ export function categoryOf(op: Pick<OperationDescription, 'name'>): string {
 /** The catalog, generated from the registry; with a name (dotted, or a command), the entry of that operation. */
 export async function buildCatalog<C>(app: Registry<C>, wanted?: string): Promise<Catalog | CatalogEntry> {
   const loaded = await loadAll(app.routes);
-  if (wanted !== undefined) return findEntry(app.name, loaded, wanted);
+  if (wanted !== undefined) return findEntry(calledAs(app), loaded, wanted);
   return {
-    tools: loaded.map(({ command, op }) => entryOf(op, `${app.name} ${command}`)),
+    tools: loaded.map(({ command, op }) => entryOf(op, `${calledAs(app)} ${command}`)),
     globalFlags: GLOBAL_FLAGS.map(({ name, type, description }) => ({
       name,
       type,

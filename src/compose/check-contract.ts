@@ -6,6 +6,7 @@ import { readRate } from './limit-rate.ts';
 import type { Operation } from './operation.ts';
 import { parametersOf } from './parameters.ts';
 import { dryRunOf } from './strict.ts';
+import { calledAs } from './write-command.ts';
 
 /** One thing that breaks the contract, and its fix. */
 export interface ContractProblem {
@@ -43,7 +44,11 @@ export async function checkContract<C>(
   for (const words of [['tools'], ['health'], ['config', 'show']]) {
     const command = words.join(' ');
     if (!shown.some((each) => each.command === command)) {
-      problems.push({ command, message: 'the command is missing', fix: `Add '${app.name} ${command}'.` });
+      problems.push({
+        command,
+        message: 'the command is missing',
+        fix: `Add '${calledAs(app)} ${command}'.`,
+      });
       continue;
     }
     problems.push(...answerProblems(command, await captureCli(app, words, io), [0, 2]));
@@ -117,7 +122,7 @@ function registryProblems<C>(app: CliApp<C>, loaded: readonly Loaded[]): Contrac
     if (!isCallOf(app, op.example, command))
       wrong(
         `its example does not call it: ${op.example}`,
-        `Begin the example with '${app.name} ${command}'.`,
+        `Begin the example with '${calledAs(app)} ${command}'.`,
       );
   }
   return problems;
@@ -125,15 +130,21 @@ function registryProblems<C>(app: CliApp<C>, loaded: readonly Loaded[]): Contrac
 
 /** Whether a command line calls another command of the program, or another program. */
 function callsOther<C>(app: CliApp<C>, line: string, command: string): boolean {
-  const [program, ...words] = line.split(' ');
-  if (program !== app.name) return line.trim() !== '';
+  const words = wordsBehind(app, line);
+  if (words === undefined) return line.trim() !== '';
   const found = findCommand(app.routes, words, app.aliases).route?.command;
   return found !== undefined && found !== command;
 }
 
 function isCallOf<C>(app: CliApp<C>, example: string, command: string): boolean {
-  const [program, ...words] = example.split(' ');
-  return program === app.name && findCommand(app.routes, words, app.aliases).route?.command === command;
+  const words = wordsBehind(app, example);
+  return words !== undefined && findCommand(app.routes, words, app.aliases).route?.command === command;
+}
+
+/** The words of a command line after the program; undefined when it calls another one. */
+function wordsBehind<C>(app: CliApp<C>, line: string): string[] | undefined {
+  const program = `${calledAs(app)} `;
+  return line.startsWith(program) ? line.slice(program.length).split(' ') : undefined;
 }
 
 /** What is wrong with an answer: it is one envelope, and its exit code is one of these. */

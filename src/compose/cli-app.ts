@@ -37,6 +37,8 @@ export interface StartGroup {
 /** A command-line application: its registry of operations, and what these need. */
 export interface CliApp<C> {
   name: string;
+  /** The words that call it, where these are not its name: `acor compose call git`. */
+  callAs?: string;
   version: string;
   summary: string;
   routes: readonly Route<C>[];

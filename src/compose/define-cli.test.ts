@@ -7,6 +7,7 @@ import { describe, it } from 'node:test';
 import * as z from 'zod';
 import { doubles } from '../../examples/compose/doubles.ts';
 import { BASE_ERRORS } from './base-errors.ts';
+import { BUILTIN_COMMANDS } from './builtins/names.ts';
 import { checkContract } from './check-contract.ts';
 import { defineCli } from './define-cli.ts';
 import { defineOperation } from './operation.ts';
@@ -73,6 +74,11 @@ describe('a command line that is defined with the kit', () => {
         'complete-words',
       ],
     );
+  });
+
+  it('names them in the one list that others read', () => {
+    const shown = doubles.routes.filter(({ hidden }) => hidden !== true).map(({ command }) => command);
+    assert.deepEqual(shown.slice(-BUILTIN_COMMANDS.length), BUILTIN_COMMANDS);
   });
 
   it('answers on stdout alone, whatever is printed beside the answer', () => {

@@ -19,6 +19,8 @@ export interface LazyCommand<C> {
 /** A command line, as its author declares it. */
 export interface CliDefinition<C> {
   name: string;
+  /** The words that call it, where these are not its name. */
+  callAs?: string;
   version: string;
   /** One sentence. */
   summary: string;
@@ -49,11 +51,13 @@ export interface CliDefinition<C> {
  * declaration replaces the built-in one of the same words.
  */
 export function defineCli<C = undefined>(definition: CliDefinition<C>): CliApp<C> {
-  const { name, version, summary, commands, context, close, hooks, values, aliases, start } = definition;
+  const { name, callAs, version, summary, commands, context, close, hooks, values, aliases, start } =
+    definition;
   const errors = { ...BASE_ERRORS, ...definition.errors };
   const own = Object.entries(commands).map(([command, each]) => routeOf(command, each));
   const app: CliApp<C> = {
     name,
+    ...(callAs !== undefined && { callAs }),
     version,
     summary,
     routes: [],

@@ -4,7 +4,7 @@ import type { CliApp } from './cli-app.ts';
 import type { CommandLine } from './flags.ts';
 import { GLOBAL_FLAGS } from './globals.ts';
 import type { NextStep } from './next-step.ts';
-import { writeCommand } from './write-command.ts';
+import { calledAs, writeCommand } from './write-command.ts';
 
 /** The command that an argument list calls. */
 export interface FoundCommand<R> {
@@ -68,14 +68,15 @@ function globalLength(argv: readonly string[], index: number): number {
 
 /** The E_USAGE for a command line whose words are not a command, or only the beginning of one. */
 export function unknownCommand(
-  app: Pick<CliApp<never>, 'name' | 'routes' | 'beginWith'>,
+  app: Pick<CliApp<never>, 'name' | 'callAs' | 'routes' | 'beginWith'>,
   found: FoundCommand<unknown>,
   line: CommandLine,
   meant?: NextStep,
 ): AppError {
+  const program = calledAs(app);
   const word = line.unplaced[0];
   if (word === undefined && line.problems.length > 0) {
-    return usageError(line.problems, [app.name, ...found.words].join(' '));
+    return usageError(line.problems, [program, ...found.words].join(' '));
   }
   const commands = app.routes.filter((route) => route.hidden !== true).map((route) => route.command);
   const begun = found.words.join(' ');
@@ -93,10 +94,10 @@ export function unknownCommand(
         : `${JSON.stringify(begun)} needs one of its commands`;
   const begin = app.beginWith ?? 'tools';
   const hints = [
-    ...(meant === undefined ? [] : [`Did you mean ${writeCommand(app.name, app.routes, meant)}?`]),
-    ...(guess === undefined ? [] : [`Did you mean ${app.name} ${guess}?`]),
+    ...(meant === undefined ? [] : [`Did you mean ${writeCommand(program, app.routes, meant)}?`]),
+    ...(guess === undefined ? [] : [`Did you mean ${program} ${guess}?`]),
     ...(begun !== '' && inside.length > 0 ? [`Commands: ${inside.join(', ')}.`] : []),
-    `See: ${app.name} ${begin}, or ${app.name} --help`,
+    `See: ${program} ${begin}, or ${program} --help`,
   ];
   return new AppError('E_USAGE', message, {
     hint: hints.join(' '),
@@ -105,9 +106,9 @@ export function unknownCommand(
       ...(meant === undefined ? [] : [meant]),
       ...(guess === undefined
         ? []
-        : [{ command: `${app.name} ${guess} --help`, why: 'Show how the command is called.' }]),
-      { command: `${app.name} ${begin}`, why: 'Read how it is used.' },
-      { command: `${app.name} --help`, why: 'List the commands.' },
+        : [{ command: `${program} ${guess} --help`, why: 'Show how the command is called.' }]),
+      { command: `${program} ${begin}`, why: 'Read how it is used.' },
+      { command: `${program} --help`, why: 'List the commands.' },
     ],
   });
 }

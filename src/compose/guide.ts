@@ -2,6 +2,7 @@ import { loadAll } from './catalog.ts';
 import type { CliApp } from './cli-app.ts';
 import { globalRows } from './help-words.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
+import { calledAs } from './write-command.ts';
 
 /** One part of the guide. */
 export interface GuideSection {
@@ -12,9 +13,9 @@ export interface GuideSection {
 
 /** How an agent uses a program of the kit, made from its declarations. */
 export async function guideOf<C>(
-  app: Pick<CliApp<C>, 'name' | 'routes' | 'errors'>,
+  app: Pick<CliApp<C>, 'name' | 'callAs' | 'routes' | 'errors'>,
 ): Promise<GuideSection[]> {
-  const { name, errors = {} } = app;
+  const { errors = {} } = app;
   const commands = await loadAll(app.routes);
   const inputs = commands.flatMap(({ op }) => parametersOf(op));
   const has = (key: string) => inputs.some((each) => each.key === key);
@@ -38,7 +39,7 @@ export async function guideOf<C>(
       heading: 'Exit codes',
       text: '0 done, 1 failed, 2 blocked: something must be provided first, see `error.hint`.',
     },
-    { heading: 'Commands', text: commands.map((each) => `- ${commandLine(name, each)}`).join('\n') },
+    { heading: 'Commands', text: commands.map((each) => `- ${commandLine(calledAs(app), each)}`).join('\n') },
     {
       heading: 'Flags of every command',
       text: globalRows(new Set())

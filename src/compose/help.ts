@@ -8,6 +8,7 @@ import type { OperationDescription } from './operation.ts';
 import type { Screen } from './screen.ts';
 import { styled } from './style.ts';
 import { safeLine } from './terminal-text.ts';
+import { calledAs } from './write-command.ts';
 
 // When less than this is left beside a column of names, the text goes below the name.
 const LEAST_TEXT_WIDTH = 30;
@@ -81,7 +82,7 @@ export async function overviewHelp<C>(
   return sections(screen, [
     ['Example', first === undefined ? [] : [first]],
     ['About', prefix === '' ? prose([`${app.name} ${app.version}: ${app.summary}`], screen) : []],
-    ['Usage', [`${app.name} ${prefix}<command> [flags]`]],
+    ['Usage', [`${calledAs(app)} ${prefix}<command> [flags]`]],
     ...[...groups].map(
       ([category, group]): Section => [
         `${category} commands`,
@@ -92,7 +93,7 @@ export async function overviewHelp<C>(
       ],
     ),
     ['Global flags', columns(globalRows(new Set()), screen)],
-    ['More', [`${app.name} <command> --help`]],
+    ['More', [`${calledAs(app)} <command> --help`]],
   ]);
 }
 

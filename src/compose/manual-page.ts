@@ -1,6 +1,7 @@
 import { categoryOf, type LoadedRoute, loadAll } from './catalog.ts';
 import type { CliApp } from './cli-app.ts';
 import { globalRows, helpWords, type Row } from './help-words.ts';
+import { calledAs } from './write-command.ts';
 
 /** What a manual page has besides the commands. */
 export interface ManualParts {
@@ -21,7 +22,7 @@ const EXITS: readonly Row[] = [
 
 /** The manual page of a command line (roff), made from its operations. */
 export async function manualPage<C>(
-  app: Pick<CliApp<C>, 'name' | 'version' | 'summary' | 'routes'>,
+  app: Pick<CliApp<C>, 'name' | 'callAs' | 'version' | 'summary' | 'routes'>,
   { description = [app.summary], beginWith, exits = EXITS, files = [] }: ManualParts = {},
 ): Promise<string> {
   const groups = Map.groupBy(await loadAll(app.routes), ({ op }) => categoryOf(op));
@@ -31,7 +32,7 @@ export async function manualPage<C>(
     '.SH NAME',
     `${escaped(name)} \\- ${escaped(lowerFirst(app.summary).replace(/\.$/, ''))}`,
     '.SH SYNOPSIS',
-    `.B ${escaped(name)}`,
+    `.B ${escaped(calledAs(app))}`,
     '.I command',
     text('[flags]'),
     '.SH DESCRIPTION',
@@ -39,7 +40,7 @@ export async function manualPage<C>(
     ...(beginWith === undefined ? [] : [`.BR ${quoted(beginWith)} .`]),
     ...[...groups].flatMap(([category, group]) => [
       `.SH ${escaped(category.toUpperCase())} COMMANDS`,
-      ...group.flatMap((each) => commandLines(name, each)),
+      ...group.flatMap((each) => commandLines(calledAs(app), each)),
     ]),
     '.SH GLOBAL FLAGS',
     ...globalRows(new Set()).flatMap(entry),

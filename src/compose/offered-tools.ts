@@ -7,7 +7,7 @@ import { toFailure } from './failure.ts';
 import { NO_GLOBAL_FLAGS } from './globals.ts';
 import type { NextStep } from './next-step.ts';
 import type { Effect, Operation } from './operation.ts';
-import { writeCommand } from './write-command.ts';
+import { calledAs, writeCommand } from './write-command.ts';
 
 /** What a server lets its callers do: everything up to this effect. */
 export type Allowed = Effect;
@@ -70,7 +70,7 @@ export async function callTool<C>(
 
 /** The envelope with its next steps as command lines. */
 export function withCommands<C>(app: CliApp<C>, envelope: Envelope<NextStep>): Envelope<string> {
-  const next = (envelope.meta.next ?? []).map((step) => writeCommand(app.name, app.routes, step));
+  const next = (envelope.meta.next ?? []).map((step) => writeCommand(calledAs(app), app.routes, step));
   const meta = { ...envelope.meta, ...(next.length > 0 && { next }) } as Envelope<string>['meta'];
   return { ...envelope, meta } as Envelope<string>;
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { AppError } from './app-error.ts';
 import { agentOf } from './audience.ts';
+import { BUILTIN_COMMANDS } from './builtins/names.ts';
 import type { CliApp } from './cli-app.ts';
 import { GLOBAL_FLAGS } from './globals.ts';
 import type { OperationContext, OperationResult } from './operation.ts';
@@ -33,6 +34,8 @@ export interface OldCommandCall {
   always?: readonly string[];
   /** What the command writes: lines of text, or one JSON value. */
   output: 'lines' | 'json';
+  /** The input that passes standard input on; without it, the old command gets none. */
+  stdin?: string;
   /** `dry_run` shows the call without making it; without it, the old command has such a flag itself. */
   showsCall?: boolean;
 }
@@ -70,7 +73,9 @@ export function oldProgram(file: URL, errors: Readonly<Record<number, string>> =
       const args = argumentsOf(call, input);
       if (call.showsCall === true && input['dry_run'] === true)
         return { kind: 'data', data: { ...emptyOf(call), would_call: [program, ...first, ...args] } };
-      const done = await captured(program, [...first, ...args], ctx);
+      const isPassed = call.stdin !== undefined && input[call.stdin] === true;
+      const given = isPassed ? await bytesFor(ctx) : '';
+      const done = await captured(program, [...first, ...args], ctx, given);
       if (!ctx.structured) {
         process.stderr.write(done.stderr);
         return { kind: 'document', document: done.stdout, data: {}, programExit: done.exit };
@@ -115,7 +120,7 @@ export async function serveBeside<C>(
   return asks || isNew || agentOf(process.env) !== undefined ? serve(app, argv) : old.forward(argv);
 }
 
-const KIT_WORDS = ['tools', 'health', 'config', 'errors', 'explain', 'complete', 'man', 'mcp'];
+const KIT_WORDS = BUILTIN_COMMANDS.map((command) => command.split(' ')[0]!);
 
 function argumentsOf(call: OldCommandCall, input: Readonly<Record<string, unknown>>): string[] {
   const { words, always = [] } = call;
@@ -147,10 +152,22 @@ interface Done {
   stderr: string;
 }
 
-function captured(program: string, args: readonly string[], ctx: OperationContext<unknown>): Promise<Done> {
+function bytesFor({ readStdinBytes, readStdin }: OperationContext<unknown>): Promise<Uint8Array | string> {
+  return readStdinBytes === undefined ? readStdin() : readStdinBytes();
+}
+
+function captured(
+  program: string,
+  args: readonly string[],
+  ctx: OperationContext<unknown>,
+  input: Uint8Array | string,
+): Promise<Done> {
   return new Promise((resolve, reject) => {
     const { cwd, env, signal } = ctx;
-    const child = spawn(program, args, { cwd, env, signal, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { cwd, env, signal, stdio: ['pipe', 'pipe', 'pipe'] });
+    // A program may end before it has read everything.
+    child.stdin.on('error', () => {});
+    child.stdin.end(input);
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));

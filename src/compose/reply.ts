@@ -15,7 +15,7 @@ import { detectScreen, type Screen } from './screen.ts';
 import type { Selected } from './select.ts';
 import type { Presenter, Terminal } from './terminal.ts';
 import { safeLine, safeText } from './terminal-text.ts';
-import { writeCommand } from './write-command.ts';
+import { calledAs, writeCommand } from './write-command.ts';
 import { writeLines, writeOut } from './write-out.ts';
 
 /** Wide enough that no cell of a table is cut. */
@@ -41,7 +41,7 @@ export class Reply<C> {
     this.#app = app;
     this.#io = io;
     this.tool = app.name;
-    this.invocation = app.name;
+    this.invocation = calledAs(app);
   }
 
   get audience(): Audience {
@@ -292,7 +292,7 @@ export class Reply<C> {
   }
 
   #commands(next: readonly NextStep[] = []): string[] {
-    return next.map((step) => writeCommand(this.#app.name, this.#app.routes, step));
+    return next.map((step) => writeCommand(calledAs(this.#app), this.#app.routes, step));
   }
 
   /** People have read those of the application on stderr. */

@@ -13,12 +13,17 @@ export interface CommandForm {
   passthrough?: string;
 }
 
+/** The words that call an application. */
+export function calledAs({ name, callAs }: { name: string; callAs?: string }): string {
+  return callAs ?? name;
+}
+
 /** Renders a next step as a command line, quoted for a POSIX shell. */
 export function writeCommand(program: string, forms: readonly CommandForm[], step: NextStep): string {
   if ('command' in step) return step.command;
   const form = forms.find(({ operation }) => operation === step.operation);
   if (form === undefined) throw new Error(`Internal: there is no operation ${step.operation}`);
-  return shellCommand([program, ...form.command.split(' '), ...argumentsOf(form, step.input)]);
+  return shellCommand([...program.split(' '), ...form.command.split(' '), ...argumentsOf(form, step.input)]);
 }
 
 function argumentsOf(form: CommandForm, input: Readonly<Record<string, unknown>>): string[] {

@@ -188,6 +188,9 @@ describe('acor compose codemod', () => {
       assert.deepEqual(agent('book', 'add', 'top', 'One', 'Two words').data?.lines, ['top One|Two words']);
       assert.deepEqual(agent('book', 'tag', 'remove', 'old', '--force').data?.lines, ['removed old true']);
       assert.deepEqual(agent('info').data?.value, { books: 2 });
+      assert.deepEqual(agent('book', 'list', '-s', 'year', '-t', 'z').data?.lines, [
+        'z year true 10 shelf.json',
+      ]);
       const full = agent('book', 'add', 'full');
       assert.deepEqual(
         [full.status, full.error.code, full.error.message, full.error.details.exit],
@@ -218,6 +221,33 @@ describe('acor compose codemod', () => {
       const [old, raised] = [await score('./cli.mjs'), await score('./new.mjs')];
       assert.ok(raised > old, `${old} → ${raised}`);
     });
+
+  it('passes standard input on when the caller asks for it, byte for byte', async () => {
+    using project = new TestProject();
+    const READER = `import { Command } from 'commander';
+const program = new Command('reader').version('1.0.0').description('Reads.');
+program.command('count').description('Count the bytes').action(async () => { let n = 0; for await (const chunk of process.stdin) n += chunk.length; console.log(n); });
+await program.parseAsync();
+`;
+    project.write('cli.mjs', READER);
+    project.write('package.json', '{"name":"reader","type":"module","bin":"./cli.mjs"}');
+    for (const each of ['commander', 'zod']) install(each, project.root);
+    cpSync(kit, project.path('node_modules', '@acor', 'compose'), { recursive: true });
+    // As root: a folder that no other user may enter.
+    execFileSync('chmod', ['-R', 'go+rX', project.root]);
+    execFileSync('chmod', ['0700', project.root]);
+    const written = await project.envelope(['compose', 'codemod', '.']);
+    assert.ok(written.ok, JSON.stringify(written.error));
+    const count = (...args: string[]) => {
+      const { stdout } = spawnSync(NODE, ['agent/agent.ts', 'count', ...args], {
+        cwd: project.root,
+        env: { PATH: dirname(NODE) },
+        input: Buffer.from([0xff, 0, 1]),
+      });
+      return JSON.parse(stdout.toString()).data.lines;
+    };
+    assert.deepEqual([count('--stdin'), count()], [['3'], ['0']]);
+  });
 
   it('names the file that has no command line', async () => {
     using project = new TestProject();

@@ -214,6 +214,12 @@ describe('acor compose migrate', { skip: missing.length > 0 ? `needs ${missing.j
     const { author, subject } = changed.data.items[0];
     assert.deepEqual([author, subject], ['Ada', 'Say what is needed']);
     const all = await call('git', 'log', '--fields', 'subject');
+    // Each next command calls the migrated program: the name alone is that of the real one.
+    const page = await call('git', 'log', '--limit', '1');
+    assert.deepEqual(page.meta.next, ['acor compose call git log --limit 1 --offset 1']);
+    const typo = await call('git', 'lgo');
+    assert.match(typo.error.hint, /Did you mean acor compose call git log\?/);
+    assert.ok(typo.meta.next.every((each: string) => each.startsWith('acor compose call git ')));
     assert.deepEqual(all.data.items, [
       { subject: 'Release "1.0"\twith a tab' },
       { subject: 'Say what is needed' },

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { buildCatalog, catalogSchema } from '../catalog.ts';
 import type { CliApp } from '../cli-app.ts';
 import { defineOperation } from '../operation.ts';
+import { calledAs } from '../write-command.ts';
 import { READS } from './reads.ts';
 
 export function catalogCommand<C>(app: CliApp<C>) {
@@ -13,7 +14,7 @@ export function catalogCommand<C>(app: CliApp<C>) {
     output: catalogSchema,
     positionals: ['name'],
     list: 'tools',
-    example: `${app.name} tools`,
+    example: `${calledAs(app)} tools`,
     run: async ({ name }) => ({ kind: 'data', data: await buildCatalog(app, name) }),
   });
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { CliApp } from '../cli-app.ts';
 import { completeLine } from '../completion/complete-line.ts';
 import { defineOperation } from '../operation.ts';
+import { calledAs } from '../write-command.ts';
 import { READS } from './reads.ts';
 
 export function completeWordsCommand<C>(app: CliApp<C>) {
@@ -15,7 +16,7 @@ export function completeWordsCommand<C>(app: CliApp<C>) {
       candidates: z.array(z.object({ value: z.string(), about: z.string() })),
     }),
     positionals: ['words'],
-    example: `${app.name} complete-words -- too`,
+    example: `${calledAs(app)} complete-words -- too`,
     run: async ({ words }, ctx: { app: C }) => {
       const valuesOf = (await app.values?.()) ?? (async () => undefined);
       const data = await completeLine(app, words, async () => ctx.app, valuesOf);

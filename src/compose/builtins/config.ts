@@ -3,6 +3,7 @@ import { loadAll } from '../catalog.ts';
 import type { CliApp } from '../cli-app.ts';
 import { defineOperation } from '../operation.ts';
 import { type Parameter, parametersOf } from '../parameters.ts';
+import { calledAs } from '../write-command.ts';
 import { noSuch, READS } from './reads.ts';
 
 /** One setting, its value, and where the value comes from. */
@@ -27,7 +28,7 @@ export function configCommand<C>(
     }),
     positionals: ['key'],
     list: 'settings',
-    example: `${app.name} config show`,
+    example: `${calledAs(app)} config show`,
     run: async (
       { key: wanted },
       { app: context, cwd, env }: { app: C; cwd: string; env: Record<string, string | undefined> },

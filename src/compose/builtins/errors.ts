@@ -2,9 +2,11 @@ import * as z from 'zod';
 import type { CliApp } from '../cli-app.ts';
 import { errorsSchema } from '../error-row.ts';
 import { defineOperation } from '../operation.ts';
+import { calledAs } from '../write-command.ts';
 import { noSuch, READS } from './reads.ts';
 
-export function errorsCommand<C>({ name: program, errors: table = {} }: CliApp<C>) {
+export function errorsCommand<C>(app: CliApp<C>) {
+  const { errors: table = {} } = app;
   return defineOperation({
     ...READS,
     name: 'system.errors',
@@ -13,7 +15,7 @@ export function errorsCommand<C>({ name: program, errors: table = {} }: CliApp<C
     output: errorsSchema,
     positionals: ['code'],
     list: 'codes',
-    example: `${program} errors E_USAGE`,
+    example: `${calledAs(app)} errors E_USAGE`,
     run: async ({ code: wanted }) => {
       const all = Object.entries(table).sort(([a], [b]) => (a < b ? -1 : 1));
       const found = all.filter(([code]) => wanted === undefined || code === wanted);

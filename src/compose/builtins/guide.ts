@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { CliApp } from '../cli-app.ts';
 import { defineOperation } from '../operation.ts';
+import { calledAs } from '../write-command.ts';
 import { READS } from './reads.ts';
 
 export function guideCommand<C>(app: CliApp<C>) {
@@ -18,7 +19,7 @@ export function guideCommand<C>(app: CliApp<C>) {
       sections: z.array(z.object({ heading: z.string(), text: z.string().describe('Markdown.') })),
     }),
     list: 'sections',
-    example: `${app.name} explain --format markdown`,
+    example: `${calledAs(app)} explain --format markdown`,
     run: async ({ format }) => {
       const { guideOf, guideText } = await import('../guide.ts');
       const data = { sections: await guideOf(app) };

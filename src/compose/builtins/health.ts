@@ -4,6 +4,7 @@ import { AppError } from '../app-error.ts';
 import type { CliApp } from '../cli-app.ts';
 import { type HealthCheck, healthReport, reportAnswer } from '../health-shape.ts';
 import { defineOperation } from '../operation.ts';
+import { calledAs } from '../write-command.ts';
 import { configInputs } from './config.ts';
 import { READS } from './reads.ts';
 
@@ -18,7 +19,7 @@ export function healthCommand<C>(
     input: z.object({}),
     output: healthReport,
     list: 'checks',
-    example: `${app.name} health`,
+    example: `${calledAs(app)} health`,
     run: async (_input, { app: context, cwd, env }: { app: C; cwd: string; env: Env }) => {
       const own = (await checks?.(context)) ?? [];
       return reportAnswer([...(await configChecks(app, { cwd, env })), ...own]);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { CliApp } from '../cli-app.ts';
 import { defineOperation } from '../operation.ts';
+import { calledAs } from '../write-command.ts';
 import { READS } from './reads.ts';
 
 export function manCommand<C>(app: CliApp<C>) {
@@ -10,11 +11,11 @@ export function manCommand<C>(app: CliApp<C>) {
     summary: 'Print the manual page (roff).',
     input: z.object({}),
     output: z.object({ page: z.string() }),
-    example: `${app.name} man`,
-    moreExamples: [`${app.name} man | man -l -`],
+    example: `${calledAs(app)} man`,
+    moreExamples: [`${calledAs(app)} man | man -l -`],
     run: async () => {
       const { manualPage } = await import('../manual-page.ts');
-      const page = await manualPage(app, { beginWith: `${app.name} explain` });
+      const page = await manualPage(app, { beginWith: `${calledAs(app)} explain` });
       return { kind: 'document', data: { page }, document: page };
     },
   });

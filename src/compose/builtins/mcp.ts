@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { CliApp } from '../cli-app.ts';
 import { defineOperation } from '../operation.ts';
+import { calledAs } from '../write-command.ts';
 import { READS } from './reads.ts';
 
 export function mcpCommand<C>(app: CliApp<C>) {
@@ -15,8 +16,8 @@ export function mcpCommand<C>(app: CliApp<C>) {
         .describe('What its tools may do at most.'),
     }),
     output: z.object({ served: z.literal(true) }),
-    example: `${app.name} mcp`,
-    moreExamples: [`claude mcp add ${app.name} -- ${app.name} mcp`],
+    example: `${calledAs(app)} mcp`,
+    moreExamples: [`claude mcp add ${app.name} -- ${calledAs(app)} mcp`],
     streams: 'JSON-RPC messages of MCP.',
     run: async ({ allow }) => {
       const { serveMcp } = await import('../serve-mcp.ts');

@@ -24,6 +24,8 @@ export function toolsCli(program: string, wrapped: Wrapped): CliApp<Wrapped> {
   const [first] = wrapped.tools;
   return defineCli<Wrapped>({
     name: program,
+    // The name alone is that of the program itself.
+    callAs: `acor compose call ${program}`,
     version: first?.manifest.version ?? '0.0.0',
     summary: `${program}, by tools of ACOR: each command is a run with limits and a record.`,
     commands,
@@ -93,7 +95,7 @@ function commandOf(program: string, { name, manifest }: ToolEntry): [string, Ope
     }),
     positionals: inputs.filter(({ positional }) => positional).map(({ name: key }) => key),
     list: 'items',
-    example: [program, command, ...(example?.args ?? [])].join(' '),
+    example: ['acor compose call', program, command, ...(example?.args ?? [])].join(' '),
     async run({ dry_run = false, ...values }, { app: { app }, cwd, env, signal, note }) {
       const { runStart } = await import('../run/run-start.ts');
       const input = {

@@ -1,3 +1,4 @@
+import { BUILTIN_COMMANDS } from '../../compose/builtins/names.ts';
 import { GLOBAL_FLAGS } from '../../compose/globals.ts';
 import type { OldArgument, OldCommandCall } from '../../compose/old-program.ts';
 import type { OldCommand, OldCommands, OldOption } from '../../core/authoring/codemod/old-commands.ts';
@@ -16,8 +17,6 @@ interface Written extends NewCommand {
   text: string;
 }
 
-/** The kit has these commands itself. */
-const KIT_COMMANDS = ['tools', 'health', 'config show', 'errors', 'complete'];
 /** Global flags that a command may have itself. */
 const OWN_ALLOWED = ['limit', 'offset'];
 
@@ -93,7 +92,7 @@ await serveBeside(cli, old, owned);
 function operationOf(old: OldCommand, program: string): Written {
   const words = old.words.length === 0 ? ['run'] : old.words;
   const plain = words.join(' ');
-  const command = KIT_COMMANDS.includes(plain) ? `old ${plain}` : plain;
+  const command = BUILTIN_COMMANDS.some((each) => each === plain) ? `old ${plain}` : plain;
   const parts = command.split(' ').map(idOf);
   const operation = `${parts.length === 1 ? idOf(program) : parts[0]}.${(parts.length === 1 ? parts : parts.slice(1)).join('-')}`;
   const summary = sentence(old.summary || `Call ${program} ${plain}.`);
@@ -126,11 +125,18 @@ function operationOf(old: OldCommand, program: string): Written {
     declared.push({ key });
     return key;
   });
+  const letters = new Set(GLOBAL_FLAGS.flatMap(({ short }) => short ?? []));
   for (const option of old.options) {
     if (option === asJson) continue;
     const key = keyFor(option.name);
-    inputs.push(`${key}: ${typeOf(option, key)}${described(option.summary || option.name)}`);
+    const letter = letterOf(option, letters);
+    const short = letter === undefined ? '' : `.meta({ short: ${text(letter)} })`;
+    inputs.push(`${key}: ${typeOf(option, key)}${short}${described(option.summary || option.name)}`);
     declared.push(argumentOf(option, key));
+  }
+  if (!taken.has('stdin')) {
+    inputs.push(`stdin: z.boolean().default(false).describe('Pass standard input to the old program.')`);
+    call.stdin = 'stdin';
   }
   if (effect !== 'reads' && !taken.has('dry_run')) {
     inputs.push(
@@ -152,6 +158,14 @@ function operationOf(old: OldCommand, program: string): Written {
       run: (input, ctx) => old.run(${literal({ ...call, arguments: declared })}, input, ctx),
     })`;
   return { command, operation, effect, replaces: old.words, text: body };
+}
+
+/** The letter of an option, where neither the kit nor another option has it. */
+function letterOf({ short }: OldOption, taken: Set<string>): string | undefined {
+  const letter = short?.replace(/^-+/, '') ?? '';
+  if (!/^[A-Za-z]$/.test(letter) || taken.has(letter)) return undefined;
+  taken.add(letter);
+  return letter;
 }
 
 function argumentOf(option: OldOption, key: string): OldArgument {

@@ -1,4 +1,13 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
@@ -11,6 +20,8 @@ import type { CalledProgram, HelpPlace } from './help-place.ts';
 
 const MAX_BYTES = 1_048_576;
 const MAX_FILE_MB = 16;
+/** Each entry is a mount of the sandbox. */
+const MAX_ENTRIES = 200;
 /** A uid without an account. A program that root adopts must not run as root. */
 const NOBODY_IN_PARTICULAR: RunUser = { uid: 61_184, gid: 61_184 };
 /** Variables that make programs print plain text to standard output, without a pager. */
@@ -63,7 +74,7 @@ export async function callProgram(
         toolDir: place.folders[0] ?? work,
         folders: { writable: mayWrite ? [work] : [], readable: mayWrite ? [] : [work], work },
         libraries,
-        grants: place.folders.map((path) => ({ path, access: 'read' as const })),
+        grants: place.folders.flatMap(enterable).map((path) => ({ path, access: 'read' as const })),
         hidden: place.hidden,
         commands: null,
         path: place.path,
@@ -112,6 +123,19 @@ export async function callProgram(
     launch?.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * A folder that the user of the program can enter, or what is in it: the sandbox makes a folder of that name itself. A
+ * project of root often has the mode 0700.
+ */
+function enterable(folder: string): string[] {
+  if (!canGiveUsers()) return [folder];
+  const { mode, uid } = statSync(folder);
+  const isOpen = (mode & 0o005) === 0o005 || uid === NOBODY_IN_PARTICULAR.uid;
+  if (isOpen || !statSync(folder).isDirectory()) return [folder];
+  const entries = readdirSync(folder);
+  return entries.length > MAX_ENTRIES ? [folder] : entries.map((name) => join(folder, name));
 }
 
 /** The output of a program up to a limit. */

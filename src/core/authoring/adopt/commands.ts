@@ -6,7 +6,8 @@ const WITH_TEXT = new RegExp(
   `^\\s+(?:(${NAME}) )?(${NAME}):?(?:(?:, ?|\\|)${NAME})*(?: [<[].*?)?(?: {2,}|\\s+- )(\\S.*)$`,
 );
 const NAME_ALONE = new RegExp(`^${NAME}$`);
-const BEGINS = /\b(?:sub)?commands?\b/i;
+/** oclif lists its groups of commands as TOPICS; elsewhere topics are texts to read. */
+const BEGINS = /\b(?:[sS]ub)?(?:[cC]ommands?|COMMANDS?)\b|^TOPICS$/;
 const ENDS =
   /\b(?:options?|flags|arguments|usage|examples?|environment|concepts?|topics?|aliases|learn more|configs?)\b/i;
 const PROSE_WORDS = 12;

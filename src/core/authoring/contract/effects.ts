@@ -4,12 +4,12 @@ import type { FoundCommand } from '../adopt/help-shape.ts';
 export type CommandEffect = 'reads' | 'writes' | 'destroys' | 'unknown';
 
 const READS = new Set(
-  'blame check compare count describe diff doctor dump events explain export-schema find get grep health help history info inspect list log logs ls outdated query read schema search show stat stats status tree validate verify version view whoami which who'.split(
+  'blame check compare count describe diff doctor dump events explain export-schema extract find get grep health help history info inspect list log logs ls outdated query read schema search show stat stats status tree validate verify version view whoami which who'.split(
     ' ',
   ),
 );
 const WRITES = new Set(
-  'activate add allow annotate answer append apply approve archive assign attach autoscale build bump cancel change checkout clone commit configure copy cordon cp create daemon-reload deploy disable edit enable exec expose fetch fork import init insert install invite join label link lock login logout mark merge migrate mkdir move mv new open pack patch pause post publish pull push put rebase register reload rename replace restart restore resume retry rotate run save scale send set sign start submit switch sync tag taint touch trust unlink unlock unmount unpause unset unstage update upgrade upload write'.split(
+  'activate add allow annotate answer append apply approve archive assign attach autoscale build bump cancel change checkout clone commit compress concatenate configure copy cordon cp create daemon-reload deploy disable edit enable exec expose fetch fork import init insert install invite join label link lock login logout mark merge migrate mkdir move mv new open pack patch pause post publish pull push put rebase register reload rename replace restart restore resume retry rotate run save scale send set sign start submit switch sync tag taint touch trust unlink unlock unmount unpause unset unstage update upgrade upload write'.split(
     ' ',
   ),
 );

@@ -1,3 +1,4 @@
+import { findProgram } from '../../registry/find-program.ts';
 import { callProgram } from '../adopt/call-program.ts';
 import type { CalledProgram, HelpPlace } from '../adopt/help-place.ts';
 import { inTurn } from './in-turn.ts';
@@ -46,6 +47,8 @@ export interface Observed {
   program: string;
   surface: Surface;
   calls: readonly Call[];
+  /** There is a program for its configuration beside it: `apt-config` of `apt`. */
+  hasConfigProgram: boolean;
 }
 
 const NO_OPTION = '--acor-no-such-option';
@@ -133,7 +136,12 @@ export async function observe(
   const name = firstTool(calls);
   if (name !== undefined)
     calls.push(await make({ purpose: 'tools-detail', args: ['tools', name], command: null }));
-  return { program, surface, calls: calls.map((call) => withVariation(call, calls)) };
+  return {
+    program,
+    surface,
+    calls: calls.map((call) => withVariation(call, calls)),
+    hasConfigProgram: findProgram(`${program}-config`, { PATH: place.path }) !== undefined,
+  };
 }
 
 /** Marks a call whose output is not the same each time: its bytes are no evidence that stays. */

@@ -61,3 +61,18 @@ export function payloadOf(text: string): unknown {
   const document = printed(text);
   return document.kind === 'json' ? document.value : undefined;
 }
+
+/** The error that an output has: of an envelope, or the same fields as TOON. */
+export function errorIn(text: string): Record<string, unknown> | undefined {
+  const document = printed(text);
+  if (document.kind === 'json') return fieldsOf(fieldsOf(document.value)?.['error']);
+  if (document.kind !== 'text') return undefined;
+  const fields = text
+    .trim()
+    .split('\n')
+    .map((line) => /^\s*(\w+): (.+)$/.exec(line))
+    .filter((found) => found !== null)
+    .map(([, key, value]) => [key, value] as const);
+  const error = Object.fromEntries(fields);
+  return /^"?[A-Z][A-Z0-9_]+"?$/.test(error['code'] ?? '') && 'message' in error ? error : undefined;
+}

@@ -8,19 +8,26 @@ export function structuredFlag(options: readonly FoundOption[], text: string): s
     // An option such as `curl --json <data>` takes JSON. It does not ask for it.
     const json = spellings.find((each) => each === '--json' || each === '-json');
     if (json !== undefined && (value === null || value.isOptional)) return [json];
+    const template = spellings.find((each) => each === '--format');
+    if (template !== undefined && value !== null && /\bgo template\b/i.test(described(text, spellings)))
+      return [template, '{{json .}}'];
     const name = spellings.find((each) => WITH_FORM.test(each));
     if (name !== undefined && value !== null && saysJson(text, spellings, value.name)) return [name, 'json'];
   }
   return null;
 }
 
-/** The help names JSON as a value of the option: in its line, or in the lines below it. */
+/** The help names JSON as a value of the option. */
 function saysJson(text: string, spellings: readonly string[], value: string): boolean {
-  if (/json/i.test(value)) return true;
+  return /json/i.test(value) || /json/i.test(described(text, spellings));
+}
+
+/** What the help says of an option: its line, and the lines below it. */
+function described(text: string, spellings: readonly string[]): string {
   const lines = text.split('\n');
   const at = lines.findIndex((line) => spellings.some((each) => line.trimStart().startsWith(each)));
-  if (at < 0) return false;
+  if (at < 0) return '';
   const rest = lines.slice(at + 1).findIndex((line) => /^\s*-/.test(line) || line.trim() === '');
   const end = rest < 0 ? lines.length : at + 1 + rest;
-  return /json/i.test(lines.slice(at, end).join(' '));
+  return lines.slice(at, end).join(' ');
 }

@@ -108,7 +108,15 @@ async function findFlags(place: HelpPlace, program: string): Promise<{ help: Rea
 function below(words: readonly string[], help: ReadHelp) {
   return help.commands
     .filter(({ name }) => name !== 'help')
-    .map(({ name, text }) => ({ words: [...words, ...name.split(' ')], summary: text }));
+    .map(({ name, text }) => ({ words: wordsOf(words, name), summary: text }));
+}
+
+/** The words of a command in the help of its group, which may have those of the group before it. */
+function wordsOf(group: readonly string[], name: string): string[] {
+  const own = name.split(' ');
+  const isWhole =
+    own.length > group.length && group.length > 0 && group.every((word, at) => own[at] === word);
+  return isWhole ? own : [...group, ...own];
 }
 
 function commandOf(

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { isProgram } from '../../registry/find-program.ts';
@@ -73,11 +74,16 @@ function shownPath(path: string, cwd: string): string {
 /** The files that say which folder a program belongs to. */
 const PACKAGES = ['package.json', 'pyproject.toml'];
 
-/** The folder of the package that a program is a part of, whose other files it needs. A program of the system has none. */
+/**
+ * The folder of the package that a program is a part of, whose other files it needs: of a workspace the outer one, which has
+ * the dependencies. A program of the system has none.
+ */
 export function packageOf(program: string): string | undefined {
+  let outermost: string | undefined;
   for (let folder = dirname(realpathSync(program)); folder !== dirname(folder); folder = dirname(folder)) {
     if (/^\/(?:usr|bin|lib|opt)\b/.test(folder)) return undefined;
-    if (PACKAGES.some((name) => existsSync(join(folder, name)))) return folder;
+    if (folder === homedir()) break;
+    if (PACKAGES.some((name) => existsSync(join(folder, name)))) outermost = folder;
   }
-  return undefined;
+  return outermost;
 }

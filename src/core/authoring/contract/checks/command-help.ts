@@ -1,12 +1,16 @@
 import { brokenBy, type Check, finding, helpEvidence, nameOf, notJudged } from '../finding.ts';
 
 const FEW = 0.2;
+/** It prints a script for a shell, whatever its arguments are. */
+const PRINTS_SCRIPT = /^completions?$/;
 
 export const commandHelp: Check = {
   rule: 'command-help',
   judge({ surface }) {
     if (surface.commands.length === 0) return notJudged('the program has no commands');
-    const without = surface.commands.filter((command) => command.help === null);
+    const without = surface.commands.filter(
+      ({ help, words }) => help === null && !PRINTS_SCRIPT.test(words.at(-1)!),
+    );
     const names = without.map(({ words }) => nameOf(words));
     return brokenBy([
       without.length === 0

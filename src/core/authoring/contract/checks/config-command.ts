@@ -2,6 +2,8 @@ import { type Check, evidenceOf, finding, HOLDS, notJudged } from '../finding.ts
 import { callsFor } from '../observe.ts';
 
 const LISTED = /^(?:config|settings|info|env)$/;
+/** `systemctl show`: properties of one or more units, jobs or the manager. */
+const SETTINGS = /\b(?:config(?:uration)?|settings|properties)\b/i;
 const OPTION = /^--(?:show|print|dump|list)-config(?:uration)?$/;
 
 export const configCommand: Check = {
@@ -12,6 +14,8 @@ export const configCommand: Check = {
     const [first] = calls;
     if (first === undefined) return notJudged('the program has no commands');
     const isListed =
+      observed.hasConfigProgram ||
+      surface.commands.some(({ words, summary }) => words.join(' ') === 'show' && SETTINGS.test(summary)) ||
       surface.commands.some(({ words }) => words.length === 1 && LISTED.test(words[0]!)) ||
       surface.root?.help.options.some(({ spellings }) => spellings.some((each) => OPTION.test(each)));
     if (isListed || calls.some(({ rc }) => rc === 0)) return HOLDS;

@@ -3,7 +3,8 @@ import { leaves, optionsOf } from '../surface.ts';
 
 const PREVIEW = /^--(?:dry-?run|simulate|just-print|what-?if|plan|preview|noop|no-act|check-only|diff)$/;
 /** Commands that store what was typed, or open a session: there is nothing to preview. */
-const TRIVIAL = /^(?:login|logout|set|unset|help|exec|attach|edit|open|proxy|debug|shell|ssh|connect)$/;
+const TRIVIAL =
+  /^(?:login|logout|set|unset|help|exec|attach|browse|edit|open|proxy|debug|shell|ssh|connect)$/;
 
 export const dryRun: Check = {
   rule: 'dry-run',

@@ -5,6 +5,8 @@ import { fieldsOf, printed } from '../printed.ts';
 export const envelopeShape: Check = {
   rule: 'envelope-shape',
   judge(observed) {
+    if (observed.surface.commands.length === 0)
+      return notJudged('the output of a program without commands is its product');
     const calls = dataCalls(observed).filter(({ stdout }) => printed(stdout).kind === 'json');
     if (calls.length === 0) return notJudged('no call printed JSON');
     const bad = calls

@@ -1,6 +1,6 @@
 import { brokenBy, type Check, evidenceOf, finding, notJudged } from '../finding.ts';
-import { type Call, callsFor } from '../observe.ts';
-import { fieldsOf, printed } from '../printed.ts';
+import { callsFor } from '../observe.ts';
+import { errorIn } from '../printed.ts';
 
 export const errorEnvelope: Check = {
   rule: 'error-envelope',
@@ -13,12 +13,12 @@ export const errorEnvelope: Check = {
     const evidence = failed.map((call) =>
       evidenceOf(observed.program, call, call.stdout.trim() === '' ? 'stderr' : 'stdout'),
     );
-    const errors = failed.map(errorOf);
+    const errors = failed.map(({ stdout }) => errorIn(stdout));
     const fix =
       'Answer a failure on stdout with {ok: false, error: {code, message, hint}, meta: {tool, elapsed}}.';
     if (errors.every((error) => error === undefined)) {
       const flagged = callsFor(observed, 'unknown-option-structured').find(
-        (call) => errorOf(call) !== undefined,
+        ({ stdout }) => errorIn(stdout) !== undefined,
       );
       return brokenBy([
         finding({
@@ -63,10 +63,3 @@ export const errorEnvelope: Check = {
     );
   },
 };
-
-/** The error of an envelope. */
-function errorOf({ stdout }: Call): Record<string, unknown> | undefined {
-  const document = printed(stdout);
-  const fields = document.kind === 'json' ? fieldsOf(document.value) : undefined;
-  return fieldsOf(fields?.['error']);
-}

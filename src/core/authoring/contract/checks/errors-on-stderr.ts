@@ -1,6 +1,6 @@
 import { brokenBy, type Check, evidenceOf, finding, notJudged } from '../finding.ts';
 import { callsFor } from '../observe.ts';
-import { printed } from '../printed.ts';
+import { errorIn, printed } from '../printed.ts';
 
 export const errorsOnStderr: Check = {
   rule: 'errors-on-stderr',
@@ -10,7 +10,10 @@ export const errorsOnStderr: Check = {
     );
     if (failed.length === 0) return notJudged('no call failed');
     const wrong = failed.filter(
-      ({ stdout, stderr }) => stderr.trim() === '' && ['text', 'mixed'].includes(printed(stdout).kind),
+      ({ stdout, stderr }) =>
+        stderr.trim() === '' &&
+        ['text', 'mixed'].includes(printed(stdout).kind) &&
+        errorIn(stdout) === undefined,
     );
     return brokenBy([
       wrong.length === 0

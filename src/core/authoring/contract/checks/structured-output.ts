@@ -5,8 +5,13 @@ import { structuredFlag } from '../structured-flag.ts';
 import { type Command, leaves, optionsOf } from '../surface.ts';
 
 const HALF = 0.5;
+/** Fewer reading commands say little about the whole program. */
+const FEW = 3;
 /** The text is the product: a patch, a file, what another program has written. */
-const TEXT_PRODUCTS = /^(?:diff|logs|cat|dump|blame|help|help-search|man)$/;
+const TEXT_PRODUCTS = /^(?:diff|logs|cat|dump|blame|explain|help|help-search|man)$/;
+
+/** A call that named a group of commands got its help. */
+const HELP = /^usage\b/im;
 
 /** How a reading command prints data: as JSON by itself, behind a flag, or only as text. */
 type Form = 'default' | 'flag' | 'text';
@@ -15,22 +20,29 @@ export const structuredOutput: Check = {
   rule: 'structured-output',
   judge(observed) {
     const { surface } = observed;
-    const readers = leaves(surface).filter(
-      ({ effect, help, words }) => effect === 'reads' && help !== null && !TEXT_PRODUCTS.test(words.at(-1)!),
+    const readers = leaves(surface).filter(({ effect, help }) => effect === 'reads' && help !== null);
+    const given = callsFor(observed, 'given').filter(
+      ({ rc, stdout }) => rc === 0 && stdout.trim() !== '' && !HELP.test(stdout),
     );
-    const given = callsFor(observed, 'given').filter(({ rc, stdout }) => rc === 0 && stdout.trim() !== '');
-    if (readers.length === 0) return judgeGiven(observed, given);
-    const forms = readers.map((command) => ({ command, form: formOf(observed, command) }));
+    const forms = readers
+      .map((command) => ({ command, form: formOf(observed, command) }))
+      .filter(({ command }) => !TEXT_PRODUCTS.test(command.words.at(-1)!) || hasOwnFlag(command));
+    if (forms.length === 0) return judgeGiven(observed, given);
     const text = forms.filter(({ form }) => form === 'text').map(({ command }) => command);
     const flagged = forms.filter(({ form }) => form === 'flag').map(({ command }) => command);
-    const isNowhere = text.length === readers.length;
+    const isNowhere = text.length === forms.length;
     return brokenBy([
       text.length === 0
         ? undefined
         : finding({
             rule: 'structured-output',
-            severity: isNowhere ? 'critical' : text.length > readers.length * HALF ? 'high' : 'medium',
-            message: `${text.length} of ${readers.length} reading commands print only text: ${namesOf(text).join(', ')}`,
+            severity:
+              isNowhere && forms.length >= FEW
+                ? 'critical'
+                : isNowhere || text.length > forms.length * HALF
+                  ? 'high'
+                  : 'medium',
+            message: `${text.length} of ${forms.length} reading commands print only text: ${namesOf(text).join(', ')}`,
             commands: namesOf(text),
             evidence: evidenceFor(observed, text),
             fix: 'Print {ok, data, meta} as one line of JSON when stdout is no terminal.',
@@ -46,7 +58,7 @@ export const structuredOutput: Check = {
         : finding({
             rule: 'structured-output',
             severity: 'medium',
-            message: `${flagged.length} of ${readers.length} reading commands print JSON only when a flag asks for it: ${namesOf(flagged).join(', ')}`,
+            message: `${flagged.length} of ${forms.length} reading commands print JSON only when a flag asks for it: ${namesOf(flagged).join(', ')}`,
             commands: namesOf(flagged),
             evidence: evidenceFor(observed, flagged),
             fix: 'Print JSON by default when stdout is no terminal, and keep the flag for terminals.',
@@ -92,6 +104,11 @@ function formOf(observed: Observed, command: Command): Form {
   const asked = callsFor(observed, 'read-structured').filter(isOf);
   // A global --json may be ignored by some commands.
   return asked.some(({ rc, stdout }) => rc === 0 && printed(stdout).kind === 'text') ? 'text' : 'flag';
+}
+
+/** A flag of its own, not one that every command of the program takes. */
+function hasOwnFlag({ help, text }: Command): boolean {
+  return help !== null && structuredFlag(help.options, text) !== null;
 }
 
 function evidenceFor(observed: Observed, commands: readonly Command[]) {
