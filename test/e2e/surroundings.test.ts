@@ -190,6 +190,30 @@ describe('the launcher', () => {
   });
 });
 
+describe('the JIT compiler', () => {
+  const CHATTY = `#!/bin/bash
+for part in 1 2; do yes '{"type":"log","level":"info","msg":"x"}' | head -n 40000; sleep 0.5; done
+echo '{"type":"result","status":"ok"}'
+`;
+
+  /** How many functions a call has compiled to machine code. */
+  function compiled(project: TestProject, ...args: string[]): number {
+    const program = FORMS['the compiled program']!();
+    const env = { BUN_JSC_reportCompileTimes: '1' };
+    const { stdout, stderr } = start([program, ...args], { cwd: project.root, env });
+    return `${stdout}${stderr}`.match(/^Optimized /gm)?.length ?? 0;
+  }
+
+  it('stays out of short commands, and works in one that lasts', () => {
+    using project = new TestProject();
+    project.write('tools/chatty/cli.sh', CHATTY, 0o755);
+    // On a busy machine one may last.
+    const counts = Array.from({ length: 10 }, () => compiled(project, 'version'));
+    assert.ok(counts.includes(0), counts.join());
+    assert.ok(compiled(project, 'run', 'chatty', '--no-stream') > 0);
+  });
+});
+
 describe('a warm `acor run`', () => {
   let loaded: string[];
   before(() => {
