@@ -12,11 +12,11 @@ const FULL_FLOW_BYTES = 60_000;
 const POLL_MS = 1;
 const EMPTY_POLLS_BEFORE_REST = 10;
 /**
- * A stream that rests is looked at so often before it is watched. A process that has had a watch takes the kernel up to 20 ms to end, because
- * it waits for the readers of its lists (SRCU), and most tools are done before.
+ * The streams of a tool that is this young are polled while they rest. A process that has had a watch takes the kernel up to 20 ms to end,
+ * because it waits for the readers of its lists (SRCU), and most tools are done before.
  */
-const REST_POLL_MS = 4;
-const EMPTY_POLLS_BEFORE_WATCH = EMPTY_POLLS_BEFORE_REST + 60;
+const YOUNG_MS = 250;
+const YOUNG_POLL_MS = 4;
 /**
  * inotify reports writes, but not that the last writer closed the stream. The pump checks for that at this interval.
  */
@@ -62,6 +62,7 @@ export class OutputPump {
   readonly #streams: FifoStream[] = [];
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #emptyPolls = 0;
+  #youngUntilMs = 0;
   #pipes: Promise<void>[] = [];
   #closed = false;
   #idle: (() => void) | undefined;
@@ -90,6 +91,7 @@ export class OutputPump {
   /** Starts to read. Call it once the tool was started with these streams. */
   start(child: SpawnedProcess): void {
     for (const stream of this.#streams) stream.releaseWriteEnd();
+    this.#youngUntilMs = performance.now() + YOUNG_MS;
     if (this.#streams.length > 0) this.#schedule(0);
     if (child.stdout)
       this.#pipes.push(this.#follow(child.stdout, (bytes) => this.#sinks.stdout(bytes), true));
@@ -132,8 +134,8 @@ export class OutputPump {
   }
 
   #pauseMs(): number {
-    if (this.#emptyPolls > EMPTY_POLLS_BEFORE_WATCH) return IDLE_POLL_MS;
-    return this.#emptyPolls > EMPTY_POLLS_BEFORE_REST ? REST_POLL_MS : POLL_MS;
+    if (!this.#rests) return POLL_MS;
+    return this.#isYoung ? YOUNG_POLL_MS : IDLE_POLL_MS;
   }
 
   #turn(): void {
@@ -144,8 +146,16 @@ export class OutputPump {
     const bytes = this.#readAll();
     if (this.#closed || this.#streams.every((stream) => stream.ended)) return;
     this.#emptyPolls = bytes === 0 ? this.#emptyPolls + 1 : 0;
-    if (this.#emptyPolls > EMPTY_POLLS_BEFORE_WATCH && this.#watch()) return;
+    if (this.#rests && !this.#isYoung && this.#watch()) return;
     this.#schedule(bytes);
+  }
+
+  get #rests(): boolean {
+    return this.#emptyPolls > EMPTY_POLLS_BEFORE_REST;
+  }
+
+  get #isYoung(): boolean {
+    return performance.now() < this.#youngUntilMs;
   }
 
   #readAll(most = this.#turnBytes): number {
