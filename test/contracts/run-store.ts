@@ -79,6 +79,34 @@ export function runStoreContract(name: string, { open, lose }: StoreRig): void {
       assert.equal(await open().runOfKey(keyed), undefined);
     });
 
+    it('counts the ends of removed runs by tool and state', async () => {
+      for (const [tool, state, duration_s] of [
+        ['counted_a', 'completed', 0.2],
+        ['counted_a', 'completed', 7],
+        ['counted_a', 'failed', 7],
+        ['counted_b', 'completed', 7],
+      ] as const) {
+        const writer = await open().create({ ...newRun(), tool });
+        const usage = { cpu_s: 0.5, max_rss_bytes: null };
+        await writer.update({ state, duration_s, usage, ended_at: '2026-01-02T03:04:05.678Z' });
+        await writer.close();
+        await open().remove(writer.record.run_id);
+      }
+      const counts = (await open().removedCounts()).filter(({ tool }) => tool.startsWith('counted_'));
+      const shown = counts.map(({ tool, state, runs, duration_s, cpu_s, within }) => ({
+        ...{ of: `${tool} ${state}`, runs, duration_s, cpu_s },
+        ...{ in1s: within[2], in10s: within[4] },
+      }));
+      assert.deepEqual(
+        shown.sort((x, y) => (x.of < y.of ? -1 : 1)),
+        [
+          { of: 'counted_a completed', runs: 2, duration_s: 7.2, cpu_s: 1, in1s: 1, in10s: 2 },
+          { of: 'counted_a failed', runs: 1, duration_s: 7, cpu_s: 0.5, in1s: 0, in10s: 1 },
+          { of: 'counted_b completed', runs: 1, duration_s: 7, cpu_s: 0.5, in1s: 0, in10s: 1 },
+        ],
+      );
+    });
+
     it('keeps what removed runs have cost, by the day on which they ended', async () => {
       const cost = { cost_usd: 0.25, cost: { input_tokens: 100, output_tokens: 7 } };
       for (const [ended_at, more] of [

@@ -550,6 +550,21 @@ describe('what a tool writes, by HTTP', () => {
 });
 
 describe('the metrics', () => {
+  it('do not fall when runs are removed', async () => {
+    await project.run(['quick']);
+    const counters = async () => {
+      const { text } = await server.get('/metrics');
+      const lines = text.split('\n').filter((line) => /_(total|bucket|count|sum)\{/.test(line));
+      return new Map(lines.map((line) => line.split(/ (?=[^ ]+$)/) as [string, string]));
+    };
+    const before = await counters();
+    const { data } = await project.envelope(['clean', '--keep', '0']);
+    assert.ok(data.removed.length > 0, JSON.stringify(data));
+    const after = await counters();
+    assert.ok([...before.keys()].some((name) => name.startsWith('acor_runs_total{tool="quick"')));
+    for (const [name, value] of before) assert.ok(Number(after.get(name)) >= Number(value) - 1e-9, name);
+  });
+
   it('count the runs by tool and state, and name no run', async () => {
     const { text, headers } = await server.get('/metrics');
     assert.match(String(headers['content-type']), /^text\/plain; version=0\.0\.4/);

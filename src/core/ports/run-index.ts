@@ -62,10 +62,9 @@ export interface RunQuestions {
 /** Durations that runs are counted by, in seconds. */
 export const DURATION_BOUNDS_S: readonly number[] = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 1800, 3600];
 
-/** How many runs of a tool ended in a state on a day (UTC), and their totals. */
-export interface RunCount {
+/** How many runs of a tool ended in a state, and their totals. */
+export interface EndCount {
   tool: string;
-  day: string;
   state: RunState;
   runs: number;
   duration_s: number;
@@ -74,6 +73,11 @@ export interface RunCount {
   /** Processor time, and cost in US dollars, of the runs for which they are known; null when they are known for no run. */
   cpu_s: number | null;
   cost_usd: number | null;
+}
+
+/** Those that ended on one day (UTC). */
+export interface RunCount extends EndCount {
+  day: string;
 }
 
 /** What the runs of a tool cost on a day (UTC), by task and caller. Only runs that cost money or used tokens count. */

@@ -6,7 +6,7 @@ import type { StoredEvent } from '../../protocol/v1/wire.ts';
 import type { BlobStore } from './blob-store.ts';
 import type { ControlChannel } from './control-channel.ts';
 import type { Leases } from './lease.ts';
-import type { CostCount } from './run-index.ts';
+import type { CostCount, EndCount } from './run-index.ts';
 import type { RunObserver } from './run-observer.ts';
 
 /** The record of a new run without the fields that the store adds. */
@@ -158,6 +158,8 @@ export interface RunStore {
   remove(runId: string): Promise<void>;
   /** What removed runs have cost, which still counts for budgets: on a day (UTC), or in all. */
   removedCosts(day?: string): Promise<CostCount[]>;
+  /** How many removed runs had ended, by tool and state: counters over all runs do not fall. */
+  removedCounts(): Promise<EndCount[]>;
   /**
    * Reads a log from a `seq` on, as whole lines in batches of bytes, without gaps or repeats, up to the event that ends the run. Any
    * number of readers may follow, and none of them slows the writer down.

@@ -6,7 +6,7 @@ import { isFinal, isOrchestration, kindOfName, RUN_RECORD_VERSION } from '../../
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { refuseLinks } from '../../util/regular-file.ts';
-import type { CostCount } from '../ports/run-index.ts';
+import type { CostCount, EndCount } from '../ports/run-index.ts';
 import type {
   FollowOptions,
   KeyedCall,
@@ -172,6 +172,11 @@ export class FileRunStore implements RunStore {
   async removedCosts(day?: string): Promise<CostCount[]> {
     const { removedCosts } = await import('./removed-costs.ts');
     return removedCosts(this.root, (runId) => this.files.has(runId), day);
+  }
+
+  async removedCounts(): Promise<EndCount[]> {
+    const { removedCounts } = await import('./removed-counts.ts');
+    return removedCounts(this.root, (runId) => this.files.has(runId));
   }
 
   /** Releases the idempotency keys of removed runs, so that they may start other runs. */

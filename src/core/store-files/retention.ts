@@ -12,6 +12,7 @@ import {
 import type { KeyOfRun } from './idempotency-keys.ts';
 import { Ledger } from './ledger.ts';
 import { keepCosts } from './removed-costs.ts';
+import { keepCounts } from './removed-counts.ts';
 import { RemovedFolders } from './removed-folders.ts';
 import { storageError } from './storage-error.ts';
 
@@ -87,6 +88,7 @@ async function remove(
   if (runIds.length === 0) return [];
   // Before the ledger: a run that still exists does not count as removed.
   keepCosts(store.root, records);
+  await keepCounts(store.root, records, (runId) => store.files.has(runId));
   await new Ledger(store.root).append(...runIds.map((run_id) => ({ type: 'cleaned' as const, run_id })));
   const takeFolders = () => {
     for (const runId of runIds) trash.take(store.layout(runId).dir);

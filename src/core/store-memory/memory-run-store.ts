@@ -3,7 +3,7 @@ import type { CommandOf } from '../../protocol/next-steps.ts';
 import { type FinalState, isFinal, RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
-import type { CostCount } from '../ports/run-index.ts';
+import type { CostCount, EndCount } from '../ports/run-index.ts';
 import type {
   FollowOptions,
   KeyedCall,
@@ -15,6 +15,7 @@ import type {
   RunWriter,
 } from '../ports/run-store.ts';
 import { countOfRun } from '../store-files/cost-of-run.ts';
+import { addCount, endCountOf } from '../store-files/end-count.ts';
 import { concernsQuestions, isQuestion } from '../store-files/question-events.ts';
 import { type CheckpointFile, keepFiles, restoreFiles } from './checkpoint-files.ts';
 import { MemoryBlobStore } from './memory-blob-store.ts';
@@ -53,6 +54,7 @@ export class MemoryRunStore implements RunStore {
   readonly #keys = new Map<string, { runId: string; call: string }>();
   readonly #ended: EnteredEnd[] = [];
   readonly #removedCosts: CostCount[] = [];
+  #removedCounts: EndCount[] = [];
 
   constructor(commandOf: CommandOf) {
     this.commandOf = commandOf;
@@ -116,6 +118,8 @@ export class MemoryRunStore implements RunStore {
     const { idempotency_key } = record;
     const cost = countOfRun(record);
     if (cost !== undefined) this.#removedCosts.push(cost);
+    const count = endCountOf(record);
+    if (count !== undefined) this.#removedCounts = addCount(this.#removedCounts, count);
     if (idempotency_key !== null) this.#keys.delete(idempotency_key);
     this.#runs.delete(runId);
     await this.leases.forget(runId);
@@ -123,6 +127,10 @@ export class MemoryRunStore implements RunStore {
 
   async removedCosts(day?: string): Promise<CostCount[]> {
     return this.#removedCosts.filter((cost) => day === undefined || cost.day === day);
+  }
+
+  async removedCounts(): Promise<EndCount[]> {
+    return this.#removedCounts;
   }
 
   async *follow(

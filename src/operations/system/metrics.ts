@@ -18,7 +18,7 @@ export const metrics = acorOperation({
   async run(_, ctx) {
     const { index: openIndex, store } = await ctx.app.project();
     const index = await openIndex();
-    const families = await readMetrics(index);
+    const families = await readMetrics(index, store);
     for (const warning of await warningsOf(index, store)) ctx.note(warning);
     return { kind: 'document', document: families.map(textOf).join(''), data: { families } };
   },

@@ -1,4 +1,5 @@
-import { DURATION_BOUNDS_S, type RunCount, type RunIndex } from '../../../core/ports/run-index.ts';
+import { DURATION_BOUNDS_S, type EndCount, type RunIndex } from '../../../core/ports/run-index.ts';
+import type { RunStore } from '../../../core/ports/run-store.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import type { MetricFamily } from './metric-family.ts';
 
@@ -8,16 +9,19 @@ const OTHERS = 'other';
 
 type Sample = MetricFamily['samples'][number];
 
-/** The counters of all runs in the index, by tool. The tools with the most runs have a label of their own. */
-export async function readMetrics(index: RunIndex): Promise<MetricFamily[]> {
-  const counts = await index.counts();
+/** The counters of all runs in the index and of those that were removed, by tool. The tools with the most runs have a label of their own. */
+export async function readMetrics(
+  index: RunIndex,
+  store: Pick<RunStore, 'removedCounts'>,
+): Promise<MetricFamily[]> {
+  const counts: EndCount[] = [...(await index.counts()), ...(await store.removedCounts())];
   const byTool = [...Map.groupBy(counts, labelsFor(counts))].sort(([a], [b]) => (a < b ? -1 : 1));
   const live = Map.groupBy(await index.unended(), ({ state }) => state);
   const asking = await index.questions({ isOpen: true });
   const open = asking.flatMap(({ questions }) =>
     questions.filter(({ isOpen, askedBy }) => isOpen && !askedBy),
   );
-  const perTool = (name: string, sum: (counts: readonly RunCount[]) => number) =>
+  const perTool = (name: string, sum: (counts: readonly EndCount[]) => number) =>
     byTool.map(([tool, of]) => ({ name, labels: { tool }, value: sum(of) }));
   return [
     gauge('acor_info', 'The version of ACOR.', [
@@ -52,7 +56,7 @@ export async function readMetrics(index: RunIndex): Promise<MetricFamily[]> {
 }
 
 /** The label of a tool. */
-function labelsFor(counts: readonly RunCount[]): (count: RunCount) => string {
+function labelsFor(counts: readonly EndCount[]): (count: EndCount) => string {
   const runs = new Map<string, number>();
   for (const { tool, runs: more } of counts) runs.set(tool, (runs.get(tool) ?? 0) + more);
   const most = [...runs].sort(([, a], [, b]) => b - a).slice(0, MAX_TOOLS);
@@ -60,7 +64,7 @@ function labelsFor(counts: readonly RunCount[]): (count: RunCount) => string {
   return ({ tool }) => (named.has(tool) ? tool : OTHERS);
 }
 
-function runSamples([tool, counts]: [string, RunCount[]]): Sample[] {
+function runSamples([tool, counts]: [string, EndCount[]]): Sample[] {
   return [...Map.groupBy(counts, ({ state }) => state)].map(([state, of]) => ({
     name: 'acor_runs_total',
     labels: { tool, state },
@@ -68,7 +72,7 @@ function runSamples([tool, counts]: [string, RunCount[]]): Sample[] {
   }));
 }
 
-function durationSamples([tool, counts]: [string, RunCount[]]): Sample[] {
+function durationSamples([tool, counts]: [string, EndCount[]]): Sample[] {
   const name = 'acor_run_duration_seconds';
   const total = sumOf(counts, ({ runs }) => runs);
   const buckets = DURATION_BOUNDS_S.map((bound, at) => ({
@@ -84,7 +88,7 @@ function durationSamples([tool, counts]: [string, RunCount[]]): Sample[] {
   ];
 }
 
-function sumOf(counts: readonly RunCount[], value: (count: RunCount) => number): number {
+function sumOf(counts: readonly EndCount[], value: (count: EndCount) => number): number {
   return counts.reduce((sum, count) => sum + value(count), 0);
 }
 
