@@ -35,7 +35,10 @@ describe('the steps of a workflow', () => {
     flows.project.write('go-c', '');
     const { summary, events } = await flows.ended(run);
     assert.equal(summary.state, 'completed');
-    assert.deepEqual(endsOf(events), ['a ok', 'b ok', 'c ok', 'd ok', 'e ok']);
+    const [first, ...others] = endsOf(events);
+    // The process of b may still exit when c is let go.
+    const beside = others.splice(0, 2).sort();
+    assert.deepEqual([first, ...beside, ...others], ['a ok', 'b ok', 'c ok', 'd ok', 'e ok']);
   });
 
   it('are counted in the progress: at each per cent once, without the final steps', async () => {

@@ -42,7 +42,57 @@ for (let again = 0; last.state !== 'completed' && again < 100; again++) last = a
 console.log(JSON.stringify({ first, ends, last, more: open() - before }));
 `;
 
+/** Creates runs while others take the last descriptors: 0, 1, 2 … turns of the loop after the start. */
+const TAKEN_MEANWHILE = `
+import { closeSync, openSync, readdirSync } from 'node:fs';
+import { FileRunStore } from '${SOURCES}/core/store-files/file-run-store.ts';
+import { newRun } from '${SOURCES}/../test/contracts/new-run.ts';
+const root = process.argv[2];
+const store = new FileRunStore(root + '/.runs', () => '');
+(await store.create(newRun())).close();
+const ends = [];
+for (let turns = 0; turns < 20; turns++) {
+  const held = [];
+  const holdAll = () => {
+    try {
+      for (;;) held.push(openSync('/dev/null'));
+    } catch {}
+  };
+  holdAll();
+  for (let count = 0; count < 3; count++) closeSync(held.pop());
+  const run = newRun();
+  const created = store.create(run).then((writer) => (writer.close(), 'created'), ({ name, code }) => [name, code].join(' '));
+  for (let turn = 0; turn < turns; turn++) await null;
+  holdAll();
+  const end = await created;
+  for (const each of held) closeSync(each);
+  if (end !== 'created') ends.push([end, readdirSync(root + '/.runs/leases').some((name) => name.startsWith(run.run_id))]);
+}
+console.log(JSON.stringify(ends));
+`;
+
 describe('a process that may open few files', { skip: process.platform !== 'linux' && 'Linux' }, () => {
+  it('creates no run without the descriptors for it, says so, and keeps no lease', () => {
+    using project = new TestProject({ tools: ['quick'] });
+    project.write('taken.mjs', TAKEN_MEANWHILE);
+    const { stdout, stderr } = spawnSync(
+      'sh',
+      [
+        '-c',
+        'ulimit -n 64; exec "$@"',
+        'sh',
+        process.execPath,
+        join(project.root, 'taken.mjs'),
+        project.root,
+      ],
+      { encoding: 'utf8' },
+    );
+    assert.notEqual(stdout, '', stderr);
+    const refused: [string, boolean][] = JSON.parse(stdout);
+    assert.ok(refused.length >= 2, stdout);
+    for (const each of refused) assert.deepEqual(each, ['AcorError E_STORAGE', false]);
+  });
+
   it('fails the runs for which there is no descriptor, and keeps none of theirs', () => {
     using project = new TestProject({ tools: ['quick'] });
     project.write('many.mjs', SCRIPT);

@@ -74,6 +74,8 @@ export class FileLeases implements Leases {
       throw error;
     }
     const lease = new FileLease(path, runId, epoch);
+    // The first epoch has none before it.
+    if (epoch === 1) return lease;
     try {
       // Removing the leases of earlier epochs fences their owners: their next write fails.
       const older = this.#filesOf(runId).filter((file) => file.epoch < epoch);

@@ -91,8 +91,10 @@ export class FileRunStore implements RunStore {
       writer.storeNew();
       return writer;
     } catch (error) {
-      // Remove what was created of a run that did not start.
-      rmSync(layout.dir, { recursive: true, force: true });
+      // Remove what was created of a run that did not start. A process that may open no file leaves it, as a killed one does.
+      try {
+        rmSync(layout.dir, { recursive: true, force: true });
+      } catch {}
       await lease.release();
       throw storageError(error, 'create the run', layout.dir);
     }
