@@ -281,7 +281,7 @@ export class Reply<C> {
 
   async #rendering(op: Operation<C>, data: unknown, meta: EnvelopeMeta): Promise<void> {
     const { renderAnswer } = await import('./render.ts');
-    for (const warning of meta.warnings ?? []) await this.note(`warning: ${warning}`);
+    for (const warning of meta.warnings ?? []) await this.#warning(warning);
     // A presenter of its own needs all fields.
     const presenter = this.globals.fields === undefined ? await this.#presenter(op) : undefined;
     const { stdoutFd } = this.#io;
@@ -289,6 +289,12 @@ export class Reply<C> {
     if (isWritten && meta.next?.length === 0) return;
     const render = isWritten ? () => '' : presenter?.data;
     await writeOut(stdoutFd, renderAnswer(data, meta, this.screen(), render));
+  }
+
+  async #warning(warning: string): Promise<void> {
+    const { wrapToWidth } = await import('./wrap-to-width.ts');
+    const width = Math.max(8, this.screen().width);
+    for (const line of wrapToWidth(safeLine(`warning: ${warning}`), width)) await this.note(line);
   }
 
   #commands(next: readonly NextStep[] = []): string[] {

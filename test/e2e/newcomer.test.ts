@@ -55,4 +55,12 @@ describe('a newcomer who does what docs/getting-started.md says', { skip: noPyth
     assert.match(await see('run', 'word_count', '--file', 'fox.txt'), /completed in/);
     assert.match(await see('init'), /^unchanged {2}tool$/m);
   });
+
+  it('sees a long warning in lines that the screen does not break', { skip: noTerminal }, async () => {
+    using folder = emptyFolder();
+    const { text } = await atTerminal(['list'], { cwd: folder.root });
+    const lines = text.replaceAll('\r', '').split('\n');
+    assert.match(lines.join(' '), /warning: there is no project here: .* has no tools/);
+    assert.ok(lines.length > 2 && lines.every((line) => line.length <= 100), text);
+  });
 });

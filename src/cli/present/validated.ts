@@ -2,6 +2,7 @@ import type { DataOf } from '../../compose/operation.ts';
 import type { Screen } from '../../compose/screen.ts';
 import { styled } from '../../compose/style.ts';
 import type { Presenter } from '../../compose/terminal.ts';
+import { wrapToWidth } from '../../compose/wrap-to-width.ts';
 import type { projectUpgrade } from '../../operations/project/project-upgrade.ts';
 import type { projectValidate } from '../../operations/project/project-validate.ts';
 import { type FindingData, placed } from '../../operations/project/shapes.ts';
@@ -44,9 +45,20 @@ function besideFailure(findings: readonly FindingData[]): FindingData[] {
 /** Findings for a person, each with its place and its fix. */
 function findingLines(findings: readonly FindingData[], screen: Screen): string[] {
   return findings.flatMap((finding) => [
-    `${placed(finding)}: ${styled(finding.severity, finding.severity === 'error' ? 'red' : 'yellow', screen)}: ${finding.message} [${finding.rule}]`,
+    ...wrapToWidth(
+      placed(finding) + `: ${finding.severity}: ${finding.message} [${finding.rule}]`,
+      Math.max(8, screen.width - 2),
+    )
+      .join('\n  ')
+      .replace(`: ${finding.severity}: `, `: ${severityMark(finding, screen)}: `)
+      .split('\n'),
+    // The fix may have a command, which is copied whole.
     `  ${finding.fix}`,
   ]);
+}
+
+function severityMark({ severity }: FindingData, screen: Screen): string {
+  return styled(severity, severity === 'error' ? 'red' : 'yellow', screen);
 }
 
 export const upgradedPresenter = {
