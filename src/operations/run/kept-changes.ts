@@ -8,7 +8,7 @@ import { stillGranted } from '../../core/run/plan/still-granted.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { attachTo, diffRun } from '../../protocol/next-steps.ts';
+import { attachTo, diffRun, RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import { realPathOf } from '../../util/real-path.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -45,10 +45,23 @@ export const settled = z.lazy(() =>
   }),
 );
 
-/** The ended run whose changes are settled. A lost run is ended first. Throws E_USAGE for a live one. */
-export async function endedRun(run: string, ctx: OperationContext<AcorApp>): Promise<SettledRun> {
+/**
+ * The ended run whose changes are settled or shown. One that writes recovers a lost run first: only then its changes are listed. Throws
+ * E_USAGE for a live run, and for a lost one without `writes`.
+ */
+export async function endedRun(
+  run: string,
+  ctx: OperationContext<AcorApp>,
+  { writes }: { writes: boolean },
+): Promise<SettledRun> {
   const project = await ctx.app.project();
-  const { state } = await recoverRun(project, run);
+  const { state, lost } = await (writes ? recoverRun(project, run) : readRun(project.store, run));
+  if (lost) {
+    throw new AcorError('E_USAGE', `run ${run} lost its supervisor, so its changes are not listed yet`, {
+      hint: 'Recover the run first: that ends it and lists what it changed.',
+      next: [RECOVER_LOST_RUNS],
+    });
+  }
   if (!isFinal(state)) {
     throw new AcorError('E_USAGE', `run ${run} has not ended (${state})`, {
       hint: 'Wait until the run ends, or cancel it first.',
@@ -91,7 +104,7 @@ export async function settleChanges(
   { run, paths, dry_run }: z.output<typeof settleInput>,
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<z.output<typeof settled>>> {
-  const ended = await endedRun(run, ctx);
+  const ended = await endedRun(run, ctx, { writes: !dry_run });
   if (!dry_run) {
     const what =
       decision === 'apply' ? 'put the changes of a run in place' : 'restore what a run has changed';

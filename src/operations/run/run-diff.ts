@@ -75,7 +75,7 @@ export const runDiff = acorOperation({
   example: 'acor diff r-0123456789abcdef',
   moreExamples: ['acor diff last --stat'],
   async run({ run, stat }, ctx) {
-    const { dir, check } = await endedRun(run, ctx);
+    const { dir, check } = await endedRun(run, ctx, { writes: false });
     const kept = KeptRun.read(dir);
     const isWanted = ({ state }: { state: string }) => state !== 'too_large';
     const found = await undecidedChanges(kept, check, isWanted);

@@ -23,7 +23,7 @@ export const runDiscard = acorOperation({
   list: 'places',
   example: 'acor discard r-0123456789abcdef',
   async run({ run, dry_run }, ctx) {
-    const { places } = await discardKept(await endedRun(run, ctx), dry_run);
+    const { places } = await discardKept(await endedRun(run, ctx, { writes: !dry_run }), dry_run);
     return { kind: 'data', data: { run_id: run, places, dry_run } };
   },
 });
