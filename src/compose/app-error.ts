@@ -69,6 +69,7 @@ export function usageError(
   )
     fixes.push(`For example: ${example}`);
   const help = invocation === undefined ? [] : [`${invocation} --help`];
+  if (fixes.length === 0 && help.length === 0) fixes.push('Correct what the message names.');
   return new AppError('E_USAGE', message, {
     hint: help.reduce(withHelp, fixes.join(' ')),
     exit: EXIT.failed,

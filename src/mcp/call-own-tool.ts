@@ -27,7 +27,9 @@ export async function callOwnTool(
     return thrownResult(host, usageError([{ parameter: hidden[0]!, message }]));
   }
   const { limit, offset, max_tokens, ...input } = given;
-  const page = own.pages === undefined ? undefined : z.object(PAGE).safeParse({ limit, offset, max_tokens });
+  const page = (await isPage(host, own, given))
+    ? z.object(PAGE).safeParse({ limit, offset, max_tokens })
+    : undefined;
   if (page?.success === false) {
     const message = 'limit, offset and max_tokens must be whole numbers that are not negative';
     return thrownResult(host, usageError([{ parameter: 'limit', message }]));
@@ -49,6 +51,13 @@ export async function callOwnTool(
     default:
       return envelopeResult(open, envelope);
   }
+}
+
+/** Whether to cut the list of the answer: always a long one, any other when the client asks for it. */
+async function isPage(host: Host, own: OwnTool, given: Given): Promise<boolean> {
+  if (own.pages) return true;
+  if (!Object.keys(PAGE).some((key) => key in given)) return false;
+  return (await host.load(own.operation)).list !== undefined;
 }
 
 type Answered = SuccessEnvelope<unknown, NextStep>;

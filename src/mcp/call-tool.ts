@@ -10,6 +10,8 @@ import {
 } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import { usageError } from '../compose/app-error.ts';
+import { checkFields } from '../compose/check-fields.ts';
+import { PLAIN_WORDS } from '../compose/describe-issue.ts';
 import { namedRun, runQuestions } from '../operations/run/run-status.ts';
 import { offeredTool, wordsForTool } from '../operations/tool/offered-tools.ts';
 import { isWorkflow } from '../operations/workflow/is-workflow.ts';
@@ -95,7 +97,7 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
     case 'acor_wait':
       return wait(called, given);
     case 'acor_resume':
-      return startAndFollow(called, 'run.resume', { ...checked(resumeInput, given, tool), detach: true });
+      return startAndFollow(called, 'run.resume', { ...checked(resumeInput, given), detach: true });
     case 'acor_run':
       return runByName(called, given);
     case undefined:
@@ -104,7 +106,7 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
 }
 
 async function wait(called: Called, given: Given): Promise<CallAnswer> {
-  const { run: named, timeout = WAIT_S } = checked(waitInput, given, called.tool);
+  const { run: named, timeout = WAIT_S } = checked(waitInput, given);
   const run = await namedRun(called.open.app, named);
   return followCall({ ...called, run, isWait: true, waitMs: timeout * 1000, isQuick: false });
 }
@@ -128,7 +130,7 @@ async function runTool(called: Called, given: Given): Promise<CallAnswer> {
 
 async function runByName(called: Called, given: Given): Promise<CallAnswer> {
   const { open, ctx } = called;
-  const { arguments: inputs, detach, answers = {}, ...options } = checked(runInput, given, called.tool);
+  const { arguments: inputs, detach, answers = {}, ...options } = checked(runInput, given);
   const answer = Object.entries(answers).map(([action, value]) => `${action}=${JSON.stringify(value)}`);
   const { operation, input } = await startOf(
     called,
@@ -186,8 +188,8 @@ async function startAndFollow(
   return followCall({ ...called, run, isWait: false, isQuick });
 }
 
-async function answer({ host, open, ctx, tool }: Called, given: Given): Promise<CallAnswer> {
-  const { run: named, action_id, choice, value, reason } = checked(answerInput, given, tool);
+async function answer({ host, open, ctx }: Called, given: Given): Promise<CallAnswer> {
+  const { run: named, action_id, choice, value, reason } = checked(answerInput, given);
   const run = await namedRun(open.app, named);
   if (choice !== undefined && value !== undefined)
     throw usageError([{ parameter: 'choice', message: 'give choice or value, not both' }]);
@@ -222,15 +224,10 @@ async function withoutAnswer(
   return thrownResult(host, error, answerCalls(run, asked));
 }
 
-function checked<S extends z.ZodType>(schema: S, given: Given, tool: string): z.output<S> {
-  const result = schema.safeParse(given);
-  if (result.success) return result.data;
-  const problems = result.error.issues.map(({ path, message }) => ({
-    parameter: path.join('.'),
-    message: `${path.length === 0 ? 'the arguments' : path.join('.')}: ${message}`,
-    fix: `Compare the arguments with the inputSchema of ${tool}.`,
-  }));
-  throw usageError(problems);
+function checked<S extends z.ZodObject>(schema: S, given: Given): z.output<S> {
+  const { problems, value } = checkFields({ input: schema }, given, schema.safeParse(given, PLAIN_WORDS));
+  if (problems.length > 0) throw usageError(problems);
+  return value as z.output<S>;
 }
 
 function defined(values: Given): Record<string, unknown> {

@@ -26,7 +26,7 @@ const UNKNOWN_EFFECTS = {
   openWorldHint: true,
 };
 
-export const runInput = z.strictObject({
+export const runInput = z.object({
   tool: z.string(),
   arguments: z.record(z.string(), z.unknown()).default({}),
   timeout: timeout.describe('Seconds.'),
@@ -40,18 +40,18 @@ export const runInput = z.strictObject({
   answers: z.record(z.string(), z.unknown()).optional(),
 });
 
-export const waitInput = z.strictObject({
+export const waitInput = z.object({
   run: runId,
   timeout: timeout.describe('Seconds (45); the run goes on.'),
 });
 
-export const resumeInput = z.strictObject({
+export const resumeInput = z.object({
   run: runId,
   timeout: timeout.describe('Seconds.'),
   force: z.boolean().default(false).describe('Even if its effects are unknown.'),
 });
 
-export const answerInput = z.strictObject({
+export const answerInput = z.object({
   run: runId,
   action_id: z.string().optional().describe('If several are open.'),
   choice: z.string().optional().describe('Option id.'),

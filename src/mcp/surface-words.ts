@@ -17,6 +17,9 @@ export function inCalls(text: string): string {
   });
 }
 
+/** A client cannot change the environment of its server. */
+const EXPORT = 'Set it, then run again: export ';
+
 /** The parts of an explanation, as `system.explain` returns it. */
 export interface Explanation {
   /** Null for the overview, which names the topics. */
@@ -44,7 +47,10 @@ export function errorInCalls(error: EnvelopeError, isOfRun: boolean): EnvelopeEr
   return {
     ...error,
     message: isOfRun ? message : inCalls(message),
-    hint: inCalls(hint),
+    hint: inCalls(hint).replace(
+      EXPORT,
+      'The user sets it in the environment of this server, and starts the server again: ',
+    ),
     action: inCalls(action),
   };
 }

@@ -441,6 +441,36 @@ describe('acor mcp', () => {
       assert.ok(all.runs.length >= 3);
     });
 
+    it('cuts each list, also one that is usually short, and takes no other parameter for it', async () => {
+      const caller = await connect('legacy');
+      const lists = { acor_health: 'checks', acor_explain: 'sections' };
+      for (const [tool, list] of Object.entries(lists)) {
+        const whole = await call(caller, tool);
+        const cut = await call(caller, tool, { max_tokens: 60 });
+        const all = (whole.data ?? whole)[list].length;
+        const kept = (cut.data ?? cut)[list].length;
+        assert.ok(kept >= 1 && kept < all, `${tool}: ${kept} of ${all}`);
+        assert.ok(tokensOf(textOf(cut.content)) < tokensOf(textOf(whole.content)), textOf(cut.content));
+      }
+      const { error } = await call(caller, 'acor_cancel', { run: 'last', max_tokens: 60 });
+      assert.match(error.message, /there is no parameter "max_tokens"/);
+    });
+
+    it('names what is wrong with the parameters of its own tools, each in one way, with the nearest name', async () => {
+      const caller = await connect('legacy');
+      for (const [tool, given, message] of [
+        ['acor_run', {}, /^tool is required$/],
+        ['acor_run', { tool: 'works', timeout: -1 }, /^timeout must be greater than 0, not -1$/],
+        ['acor_wait', { run: 'last', tmeout: 1 }, /^there is no parameter "tmeout"$/],
+        ['acor_logs', { run: 'last', type: 'x' }, /^type must be a list, not "x"$/],
+      ] as const) {
+        const { error } = await call(caller, tool, given);
+        assert.equal(error.code, 'E_USAGE');
+        assert.match(error.message, message);
+        assert.match(error.hint, 'tmeout' in given ? /Did you mean timeout\?/ : /./);
+      }
+    });
+
     it('explains in the words of MCP, as text', async () => {
       const caller = await connect('legacy');
       const overview = textOf((await call(caller, 'acor_explain')).content);
