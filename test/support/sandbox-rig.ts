@@ -131,6 +131,7 @@ export class SandboxRig {
         run: { runId: this.runId, folder: this.run },
         adopts: false,
         sandboxProcessDepth: launch.sandboxProcessDepth,
+        ...(launch.hasReaper && { hasReaper: true }),
       });
       const ended: Promise<ReturnType<SandboxLaunch['settle']>> = child.exited.then((exit) => {
         try {
@@ -142,6 +143,7 @@ export class SandboxRig {
       return {
         rootPid: child.pid,
         sandboxProcessDepth: launch.sandboxProcessDepth,
+        ...(launch.hasReaper && { hasReaper: true as const }),
         errors: err,
         tree,
         ended,

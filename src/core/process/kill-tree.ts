@@ -20,6 +20,8 @@ const KILL_ROUNDS = 400;
 /** So often in a row the members of a tree are killed while there are others each time, because they fork and exit. */
 const SHOTS = 50;
 const MAX_LOOKS = 100;
+/** About half a second: a launcher reports how the tool ended, and exits. */
+const MAX_SHOTS_AT_NONE = 200;
 
 /** All processes that a tool started, including those that used `setsid`, double forks, or became orphans. */
 export class ProcessTree {
@@ -31,6 +33,9 @@ export class ProcessTree {
   readonly #adopts: boolean;
   readonly #sandboxProcessDepth: number;
   readonly #isProxyProcess: boolean;
+  readonly #hasReaper: boolean;
+  /** How often in a row there was nothing to kill but the sandbox. */
+  #shotsAtNone = 0;
   #hasOrphanEnded = false;
 
   /**
@@ -38,6 +43,7 @@ export class ProcessTree {
    * forwards signals.
    * `sandboxProcessDepth`: this many generations, from the root, belong to a sandbox around the tool. They are killed,
    * but never asked to end.
+   * `hasReaper`: they are killed last, because all other members are only found below them.
    */
   constructor(
     runtime: Runtime,
@@ -47,6 +53,7 @@ export class ProcessTree {
       adopts: boolean;
       sandboxProcessDepth?: number;
       isProxyProcess?: boolean;
+      hasReaper?: boolean;
     },
   ) {
     this.#runtime = runtime;
@@ -56,6 +63,7 @@ export class ProcessTree {
     this.#adopts = options.adopts;
     this.#sandboxProcessDepth = options.sandboxProcessDepth ?? 0;
     this.#isProxyProcess = options.isProxyProcess ?? false;
+    this.#hasReaper = options.hasReaper ?? false;
     if (this.#adopts) ownChildren.add(options.rootPid);
   }
 
@@ -116,6 +124,10 @@ export class ProcessTree {
       this.#ask(name, around);
       return;
     }
+    if (this.#hasReaper) {
+      this.#killBelow(around);
+      return;
+    }
     // Killing the innermost one kills everything in the sandbox at once.
     for (const pid of around.toReversed()) send(pid, name);
     const members = this.members();
@@ -136,6 +148,14 @@ export class ProcessTree {
     const leader = innermost === undefined ? undefined : readProcess(innermost);
     if (leader !== undefined && isAlive(leader) && leader.groupId === innermost) send(-innermost, name);
     for (const { pid } of this.members()) if (!around.includes(pid)) send(pid, name);
+  }
+
+  /** Kills all but the sandbox, which ends by itself then; the sandbox as well when it does not. */
+  #killBelow(around: readonly number[]): void {
+    const others = this.members().filter(({ pid }) => !around.includes(pid));
+    this.#shotsAtNone = others.length === 0 ? this.#shotsAtNone + 1 : 0;
+    for (const { pid } of others) send(pid, 'SIGKILL');
+    if (this.#shotsAtNone > MAX_SHOTS_AT_NONE) for (const pid of around) send(pid, 'SIGKILL');
   }
 
   /** Kills until no member is left. Returns the processes that could not be killed. */

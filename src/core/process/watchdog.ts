@@ -8,8 +8,8 @@ import type { Companion, Runtime } from './runtime.ts';
 /**
  * Kills everything that the supervisor started for the run: the process group of the tool, and every process with the
  * run's id in its environment, as `run-processes.ts` finds them: in a copy of the store, a process of the same run names
- * another folder. It does so in two cases: the supervisor has died, which ends the watchdog's input without the word
- * `done`; or the time limit has passed, because the supervisor did not stop the tool. Only after the first case the
+ * another folder. A reaper around the tool kills what is below it first. This happens in two cases: the supervisor has
+ * died, which ends the watchdog's input without the word `done`; or the time limit has passed, because the supervisor did not stop the tool. Only after the first case the
  * secrets in the run's folder are removed. The last line prevents the shell from replacing itself with `rm`, which other
  * processes could not recognise as the watchdog.
  *
@@ -36,6 +36,12 @@ is_ours() {
 }
 kill_run() {
   [ -n "$run" ] || return 0
+  round=0
+  [ -z "$reaper" ] || kill -s USR2 "$reaper" 2>/dev/null
+  while [ -n "$reaper" ] && [ "$round" -lt 100 ] && kill -0 "$reaper" 2>/dev/null; do
+    sleep 0.02
+    round=$((round + 1))
+  done
   round=0
   while [ "$round" -lt 50 ]; do
     [ -z "$group" ] || kill -s KILL -- "-$group" 2>/dev/null
@@ -82,6 +88,7 @@ begin() {
   run=$1
   folder=\${PWD%/}
   group=
+  reaper=
   last_resort=
 }
 limit=
@@ -95,7 +102,8 @@ while next_line; do
     end\\ *) last_resort=\${line#end } ;;
     limit\\ *) arm "\${line#limit }" ;;
     unlimited) disarm ;;
-    gone) disarm; group= ;;
+    gone) disarm; group=; reaper= ;;
+    reaper\\ *) reaper=\${line#reaper } ;;
     *) group=$line ;;
   esac
 done
@@ -165,8 +173,12 @@ export class Watchdog implements Disposable {
     return this.#shell.pid;
   }
 
-  /** Sends the tool's process group, which is killed even if it cleared its environment. */
-  watchGroup(groupId: number): void {
+  /**
+   * Sends the tool's process group, which is killed even if it cleared its environment. A reaper that leads the group
+   * kills everything below it first.
+   */
+  watchGroup(groupId: number, { hasReaper }: { hasReaper?: boolean } = {}): void {
+    if (hasReaper) this.#shell.write(`reaper ${groupId}`);
     this.#shell.write(String(groupId));
   }
 

@@ -124,6 +124,11 @@ export interface SandboxLaunch {
    * signalled.
    */
   isProxyProcess?: true;
+  /**
+   * The started process stays the ancestor of everything that the tool starts, and kills it all at SIGUSR2. Without it, or
+   * when it is killed first, a process that has cleared its environment is no longer found.
+   */
+  hasReaper?: true;
   /** A command that ends the tool wherever it runs. The watchdog uses it when the supervisor has died. */
   forceKillCommand?: readonly string[];
   /** Whether the tool has exited while the sandbox still ends the remaining processes. */

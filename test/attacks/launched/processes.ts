@@ -1,26 +1,60 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadRuntime } from '../../../src/core/process/load-runtime.ts';
 import { Watchdog } from '../../../src/core/process/watchdog.ts';
 import { endLeftovers } from '../../../src/core/run/attempt/wind-down.ts';
 import { processesOf, until } from '../../support/project.ts';
-import { isConfined, type Payload } from './payload.ts';
+import { type AttemptOutcome, isConfined, type Payload } from './payload.ts';
 
 /** Children in their own sessions, forked twice, that ignore every signal they can ignore. */
 const FAMILY = `trap '' TERM INT HUP; setsid sh -c 'trap "" TERM; sleep 600' & (setsid sleep 600 &) ; sleep 600 & echo ready`;
 
+/** A daemon in a session of its own, by which nothing but its parents says of which run it is. */
+class Nameless {
+  readonly #command = `sleep ${600 + Math.random()}`;
+
+  get start(): string {
+    return `(setsid env -i sh -c 'trap "" TERM; exec ${this.#command}' > /dev/null 2>&1 < /dev/null & sleep 0.3)`;
+  }
+
+  /** Whether it is alive; it ends here. */
+  probe(probe: string): AttemptOutcome {
+    const words = `${this.#command.replace(' ', '\0')}\0`;
+    const alive = pidsNow().filter((pid) => readText(`/proc/${pid}/cmdline`) === words);
+    for (const pid of alive) process.kill(pid, 'SIGKILL');
+    return { probe, harm: alive.length > 0, word: `${alive.length} alive` };
+  }
+}
+
+function pidsNow(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 const daemon: Payload = async ({ rig }, backend) => {
-  const running = await rig.start(backend, `${FAMILY}; exit 0`);
+  const nameless = new Nameless();
+  const running = await rig.start(backend, `${nameless.start}; ${FAMILY}; exit 0`);
   await running.ended;
   if (isConfined(backend)) await endLeftovers(running.tree);
   const alive = processesOf(rig.runId).length;
   await running.tree.kill();
-  return [{ probe: 'after the end of the tool', harm: alive > 0, word: `${alive} alive` }];
+  return [
+    { probe: 'after the end of the tool', harm: alive > 0, word: `${alive} alive` },
+    nameless.probe('without an environment'),
+  ];
 };
 
 const stubborn: Payload = async ({ rig }, backend) => {
-  const running = await rig.start(backend, `${FAMILY}; wait; sleep 600`);
+  const nameless = new Nameless();
+  const running = await rig.start(backend, `${nameless.start}; ${FAMILY}; wait; sleep 600`);
   await until(() => running.stdout() === 'ready\n');
   running.tree.signal('SIGTERM');
   // The control is a runner that sends SIGTERM and nothing else.
@@ -28,7 +62,10 @@ const stubborn: Payload = async ({ rig }, backend) => {
   const alive = processesOf(rig.runId).length;
   await running.tree.kill();
   await running.ended;
-  return [{ probe: 'after the grace', harm: alive > 0, word: `${alive} alive` }];
+  return [
+    { probe: 'after the grace', harm: alive > 0, word: `${alive} alive` },
+    nameless.probe('without an environment'),
+  ];
 };
 
 const zombies: Payload = async ({ rig }, backend) => {
@@ -52,17 +89,21 @@ const killAll: Payload = async ({ rig, canary }, backend) => {
 /** The state after the supervisor was killed: no process holds the writing end of the watchdog's pipe any more. */
 const abandoned: Payload = async ({ rig }, backend) => {
   const watchdog = new Watchdog(await loadRuntime(), rig.runId);
-  const running = await rig.start(backend, `${FAMILY}; wait; sleep 600`);
+  const nameless = new Nameless();
+  const running = await rig.start(backend, `${nameless.start}; ${FAMILY}; wait; sleep 600`);
   await until(() => running.stdout() === 'ready\n');
   if (isConfined(backend)) {
-    watchdog.watchGroup(running.rootPid);
+    watchdog.watchGroup(running.rootPid, running);
     watchdog.abandon();
     await until(() => processesOf(rig.runId).length === 0);
   } else watchdog[Symbol.dispose]();
   const alive = processesOf(rig.runId).length;
   await running.tree.kill();
   await running.ended;
-  return [{ probe: 'without a supervisor', harm: alive > 0, word: `${alive} alive` }];
+  return [
+    { probe: 'without a supervisor', harm: alive > 0, word: `${alive} alive` },
+    nameless.probe('without an environment'),
+  ];
 };
 
 const ENDINGS = [

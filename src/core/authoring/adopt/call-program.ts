@@ -96,6 +96,7 @@ export async function callProgram(
       run: { runId, folder },
       adopts: false,
       sandboxProcessDepth: launch.sandboxProcessDepth,
+      ...(launch.hasReaper && { hasReaper: true }),
     });
     launch.release();
     const late = new Promise<string>((resolve) => {

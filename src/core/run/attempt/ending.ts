@@ -60,8 +60,13 @@ export class EndingRace {
   }
 
   end(ending: Ending): void {
-    if (this.#winner !== undefined) return;
     if (IS_TOO_LATE_AFTER_EXIT.includes(ending.kind) && this.#hasExited()) return;
+    this.endAsExit(ending);
+  }
+
+  /** Takes what the exit of the process means, whatever it is. */
+  endAsExit(ending: Ending): void {
+    if (this.#winner !== undefined) return;
     this.#winner = ending;
     this.#settle(ending);
   }

@@ -48,6 +48,7 @@ export class SpawnedTool implements AsyncDisposable {
       adopts: services.adoptsOrphans,
       sandboxProcessDepth: launch.sandboxProcessDepth,
       ...(launch.isProxyProcess && { isProxyProcess: true }),
+      ...(launch.hasReaper && { hasReaper: true }),
     });
     this.exited = child.exited.then((exit) => {
       try {

@@ -35,7 +35,7 @@ export function supervise(
   launch.release();
   race.watchExit(() => launch.hasEnded());
   input?.releaseReadEnd();
-  watchdog.watchGroup(child.pid);
+  watchdog.watchGroup(child.pid, launch);
   output.pump.start(child);
   const { work, artifacts, toolLogs, trace } = plan.workspace;
   resources.start(race, {
@@ -50,7 +50,7 @@ export function supervise(
   const guards = [deadline.stop, ...silenceGuards(attempt, prepared)];
   beginQuestions(attempt, prepared, deadline);
   void exited.then(({ exit }) =>
-    race.end(isWatchdogKill(attempt, exit) ? deadline.ending() : { kind: 'exited', exit }),
+    race.endAsExit(isWatchdogKill(attempt, exit) ? deadline.ending() : { kind: 'exited', exit }),
   );
   void options.cancelled.then((reason) => race.end({ kind: 'cancelled', reason }));
   const stop = () => {

@@ -103,7 +103,7 @@ function launchInBubblewrap(
             rules: executable.map((path) => ({ path, access: LANDLOCK_ACCESS.execute })),
           },
     filter,
-    isInit: true,
+    stays: 'init',
     secrets: options.user === null ? undefined : options.secrets?.folder,
   };
   const launcher = new Launcher(steps, options, profile.seccomp.architecture);

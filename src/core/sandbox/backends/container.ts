@@ -133,7 +133,7 @@ function launchInContainer(
             ? { handled: 'execute', rules: profile.executable.map((path) => ({ path, ...execute })) }
             : null,
         filter,
-        isInit: true,
+        stays: 'init',
         handsOn: true,
       },
       // Inside the container, the launcher gets the three streams, the status file and the input, in this order.

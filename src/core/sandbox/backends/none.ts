@@ -53,7 +53,7 @@ function launchThroughLauncher(request: SandboxRequest, options: LaunchOptions):
       limits: processLimits(request.limits, { countsByRun: false }),
       landlock: null,
       filter: new Uint8Array(),
-      isInit: false,
+      stays: null,
       isBare: true,
     },
     options,

@@ -21,8 +21,8 @@ export interface LaunchSteps {
   limits: readonly ProcessLimit[];
   landlock: LandlockRules | null;
   filter: Uint8Array;
-  /** Stays as the first process of a PID namespace. */
-  isInit: boolean;
+  /** Stays as the first process of a PID namespace, or as the parent of the tool outside of its sandbox; null for neither. */
+  stays: 'init' | 'reaper' | null;
   /** As the first process it forwards SIGTERM to every process in the namespace. */
   handsOn?: boolean;
   /** Sets only the limits and drops no privileges. */
@@ -53,7 +53,7 @@ export class Launcher {
   readonly streams: LauncherStreams;
   readonly #status: number;
   readonly #isOpen = { orders: true, status: true };
-  readonly #hasInit: boolean;
+  readonly #stays: boolean;
   readonly #program: string;
 
   /** `makeFile` creates the launcher's files, by default unlinked ones. */
@@ -65,7 +65,7 @@ export class Launcher {
       scratchFile(options.scratch, text),
   ) {
     this.#status = makeFile('status', '');
-    this.#hasInit = steps.isInit;
+    this.#stays = steps.stays !== null;
     this.#program = steps.argv[0];
     const stdin = options.stdin ?? -1;
     const piped = typeof options.stdout !== 'number' || typeof options.stderr !== 'number';
@@ -106,7 +106,7 @@ export class Launcher {
   }
 
   hasEnded(): boolean {
-    return this.#hasInit && this.#isOpen.status && /^ended /m.test(this.#words());
+    return this.#stays && this.#isOpen.status && /^ended /m.test(this.#words());
   }
 
   /** How the tool ended. `failed` converts the launcher's output to the error of a failed launch. */
@@ -118,7 +118,7 @@ export class Launcher {
     const changed = line('changed');
     if (changed !== undefined) throw grantChanged(changed, 'it leads elsewhere now');
     if (!/^up$/m.test(words) && exit.signal === null) throw failed(words.trim());
-    if (!this.#hasInit) return { exit, left: 0 };
+    if (!this.#stays) return { exit, left: 0 };
     const [ended, cpuMicroseconds, maxRssKib] = (line('ended') ?? '').split(' ').map(Number);
     if (ended === undefined || line('ended') === undefined)
       return { exit: { ...killed(exit), usage: { cpu_s: null, max_rss_bytes: null } }, left: 0 };
@@ -154,7 +154,7 @@ function encode(
     `streams=${own.streams}`,
     `cwd=${steps.cwd}`,
     `filter=${Buffer.from(steps.filter).toString('hex')}`,
-    ...(steps.isInit ? ['init=1'] : []),
+    ...(steps.stays === null ? [] : [`${steps.stays}=1`]),
     ...(steps.handsOn ? ['handson=1'] : []),
     ...(steps.user === null ? [] : [`uid=${steps.user.uid}`, `gid=${steps.user.gid}`]),
     ...steps.limits.map(([resource, value]) => `limit=${resource},${value}`),

@@ -24,7 +24,9 @@ const CALLS = [
  * before the tool starts.
  *
  * As the first process of a PID namespace (`init`) it stays alive, adopts orphans, reports how the tool ended and its
- * usage, and kills the remaining processes.
+ * usage, and kills the remaining processes. Where there is no such namespace it does the same as a parent outside of
+ * the sandbox (`reaper`), which the tool cannot signal: every process of the tool stays below it, whatever it has done
+ * to its group and its environment. It kills them at SIGUSR2, which it also gets when its own parent dies.
  */
 export function perlScript(architecture: Architecture): string {
   const numbers = CALLS.map((name) => `${name} => ${numberOf(name, architecture)}`).join(', ');
@@ -126,8 +128,10 @@ if (defined $one{uid}) {
   my $none = "\\0" x 24;
   call('capset', $header, $none);
 }
+my ($tool, $ended);
+$SIG{USR2} = \\&end_all if $one{reaper};
 # A change of user undoes it. Without a parent no process would ever end this one.
-call('prctl', 1, 9, 0, 0, 0);
+call('prctl', 1, $one{reaper} ? 12 : 9, 0, 0, 0);
 call('prctl', 38, 1, 0, 0, 0) unless $one{bare};
 if (defined $one{cwd}) { chdir $one{cwd} or fail("chdir $one{cwd}") }
 for (@limit) {
@@ -141,6 +145,20 @@ for (@limit) {
   $most = $hard if $most > $hard;
   $value = pack('QQ', $most > $asks ? $most - $asks : $most, $most);
   call('prlimit64', 0, 0 + $resource, $value, 0);
+}
+if ($one{reaper}) {
+  # Nothing of this process may be read or used by the tool.
+  call('prctl', 4, 0, 0, 0, 0);
+  call('prctl', 36, 1, 0, 0, 0);
+  my $parent = $$;
+  $SIG{$_} = 'IGNORE' for qw(TERM INT HUP QUIT);
+  $tool = fork;
+  fail('fork') unless defined $tool;
+  stay() if $tool;
+  $SIG{$_} = 'DEFAULT' for qw(TERM INT HUP QUIT USR2);
+  setpgrp(0, 0);
+  call('prctl', 1, 9, 0, 0, 0);
+  exit 125 if getppid() != $parent;
 }
 call('landlock_restrict_self', $ruleset, 0) if $ruleset >= 0;
 if ($one{filter}) {
@@ -167,40 +185,81 @@ unless ($one{init}) {
 # Nothing of this process may be read or used by the tool.
 call('prctl', 4, 0, 0, 0, 0);
 $SIG{TERM} = sub { kill 'TERM', -1 } if $one{handson};
-my $tool = fork;
+$tool = fork;
 fail('fork') unless defined $tool;
 if ($tool == 0) { $SIG{TERM} = 'DEFAULT'; become_tool() }
 tell_status('up');
-open(STDIN, '<', '/dev/null');
-open(STDOUT, '>', '/dev/null');
-open(STDERR, '>', '/dev/null');
-my $keep = fileno STATUS;
-syscall($call{close_range}, 3, $keep - 1, 0) if $keep > 3;
-syscall($call{close_range}, $keep + 1, 4294967295, 0);
+stay();
 
-my $ended;
-while ((my $pid = waitpid(-1, 0)) > 0) { if ($pid == $tool) { $ended = $?; last } }
-my $usage = "\\0" x 144;
-call('getrusage', -1, $usage);
-my @usage = unpack('q5', $usage);
-tell_status("ended $ended " . (($usage[0] + $usage[2]) * 1000000 + $usage[1] + $usage[3]) . " $usage[4]");
+# Waits for the tool, then ends what it has left. Does not return.
+sub stay {
+  open(STDIN, '<', '/dev/null');
+  open(STDOUT, '>', '/dev/null');
+  open(STDERR, '>', '/dev/null');
+  my $keep = fileno STATUS;
+  syscall($call{close_range}, 3, $keep - 1, 0) if $keep > 3;
+  syscall($call{close_range}, $keep + 1, 4294967295, 0);
+  until (defined $ended) { took(waitpid(-1, 0)) or last }
+  unless (dies_out(12)) {
+    my $left = others();
+    tell_status('left ' . ($left || 1));
+    ask_all();
+    dies_out(200);
+  }
+  end_all() if $one{reaper};
+  exit 0;
+}
+
+# Notes how the tool ended, when it is the process that was waited for.
+sub took {
+  my $pid = shift;
+  return $pid > 0 if $pid != $tool || defined $ended;
+  $ended = $?;
+  my $usage = "\\0" x 144;
+  call('getrusage', -1, $usage);
+  my @usage = unpack('q5', $usage);
+  tell_status("ended $ended " . (($usage[0] + $usage[2]) * 1000000 + $usage[1] + $usage[3]) . " $usage[4]");
+  return 1;
+}
 
 # Whatever lives in here has this process for an ancestor: without a child, nothing is left.
 sub dies_out {
   for (1 .. $_[0]) {
     my $pid;
-    do { $pid = waitpid(-1, 1) } while ($pid > 0);
+    do { $pid = waitpid(-1, 1); took($pid) } while ($pid > 0);
     return 1 if $pid < 0;
     select(undef, undef, undef, 0.005);
   }
   return 0;
 }
-unless (dies_out(12)) {
-  my $left = 0;
-  if (opendir(my $folder, '/proc')) { $left = grep { /^\\d+$/ && $_ != 1 } readdir $folder }
-  tell_status('left ' . ($left || 1));
-  kill 'TERM', -1;
-  dies_out(200);
+
+# In a PID namespace all processes but this one, else those below it.
+sub others {
+  my (%parent, @found);
+  opendir(my $folder, '/proc') or return;
+  my @pids = grep { /^\\d+$/ && $_ != $$ } readdir $folder;
+  return @pids unless $one{reaper};
+  for my $pid (@pids) {
+    open(my $stat, '<', "/proc/$pid/stat") or next;
+    my ($parent) = (<$stat> // '') =~ /\\) \\S (\\d+) [^)]*$/s;
+    push @{$parent{$parent}}, $pid if defined $parent;
+  }
+  my @next = ($$);
+  while (defined(my $pid = shift @next)) {
+    push @found, @{$parent{$pid} // []};
+    push @next, @{$parent{$pid} // []};
+  }
+  return @found;
 }
-exit 0;
+
+sub ask_all { kill 'TERM', $one{reaper} ? others() : -1 }
+
+# Kills what is below this process, again and again, because a process may have started another one meanwhile.
+sub end_all {
+  for (1 .. 2000) {
+    kill 'KILL', others();
+    exit 0 if dies_out(1);
+  }
+  exit 0;
+}
 `;
