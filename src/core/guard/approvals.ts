@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { PrivateFiles } from '../../util/private-files.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { userFolder } from '../config/find.ts';
 import { writePrivately } from '../config/write-privately.ts';
 import type { DigestedFile } from './tool-digest.ts';
@@ -60,5 +60,5 @@ export class ApprovalStore {
 }
 
 function nameOf(root: string, tool: string): string {
-  return `${createHash('sha256').update(`${root}\0${tool}`).digest('hex')}.json`;
+  return `${newSha256().update(`${root}\0${tool}`).digest('hex')}.json`;
 }

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 import { type EntryName, OpenFolder } from '../../util/open-folder.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { walkTree } from '../../util/walk-tree.ts';
 import { sha256Of, sha256OfOpened } from './tool-digest.ts';
 
@@ -87,5 +87,5 @@ function openIfThere(path: string): OpenFolder | undefined {
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return newSha256().update(text).digest('hex');
 }

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { countOf } from '../../util/count-of.ts';
 import { isInside } from '../../util/real-path.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { type LoadedConfig, toolsDirsOf } from '../config/load.ts';
 import { sharedLibraryOf } from '../registry/command.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
@@ -53,7 +53,7 @@ export function executedFiles(
   }
   const content = files.map(({ name, sha256 }) => [name, sha256]);
   return {
-    digest: createHash('sha256')
+    digest: newSha256()
       .update(JSON.stringify(['acor-tool-2', ...content]))
       .digest('hex'),
     files,

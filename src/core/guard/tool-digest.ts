@@ -1,10 +1,12 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { newSha256 } from '../../util/sha256.ts';
 import { builtPathOf } from '../registry/languages/compiled.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 
 const CHUNK_BYTES = 1 << 20;
+/** For a file that reports no size. */
+const LEAST_CHUNK_BYTES = 4096;
 
 /** A file that an approval covers. */
 export interface DigestedFile {
@@ -49,8 +51,10 @@ export function sha256Of(path: string): string {
 /** The same for a descriptor, which it closes. */
 export function sha256OfOpened(fd: number): string {
   const hash = newSha256();
-  const chunk = new Uint8Array(CHUNK_BYTES);
   try {
+    // The kernel makes a large chunk page by page, which takes longer than reading a small file. One byte more finds its end.
+    const bytes = Math.max(LEAST_CHUNK_BYTES, fstatSync(fd).size + 1);
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes));
     for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk))
       hash.update(chunk.subarray(0, read));
   } finally {

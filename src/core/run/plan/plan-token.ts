@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Manifest } from '../../../protocol/manifest.ts';
 import { isInside } from '../../../util/real-path.ts';
+import { newSha256 } from '../../../util/sha256.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { BASE_FOLDERS } from '../../sandbox/profile/base-folders.ts';
 import type { ToolPlan } from './tool-plan.ts';
@@ -48,7 +48,7 @@ export async function planToken(plan: ToolPlan, config: LoadedConfig): Promise<P
   // The run's folder is named after its id, which differs each time.
   const text = JSON.stringify(shown).replaceAll(runId, '<run>');
   return {
-    token: `plan-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`,
+    token: `plan-${newSha256().update(text).digest('hex').slice(0, 32)}`,
     comparedBySize: [...executed.comparedBySize, ...digests.comparedBySize],
   };
 }
