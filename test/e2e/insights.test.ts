@@ -107,21 +107,41 @@ describe('acor insights', () => {
     assert.equal(text, `${MANIFEST}timeout_s: 0.4\n`);
   });
 
+  it('writes the manifest of a program that runs often, and takes an unused input from a manifest', async () => {
+    for (let call = 0; call < 5; call++) await project.envelope(['exec', '--no-stream', '--', 'seq', '2']);
+    const shown = await project.envelope(['insights', '--apply', 'adopt:seq', '--dry-run']);
+    assert.match(shown.data.applied.diff, /\+name: seq/);
+    assert.equal(existsSync(project.path('.acor/tools/seq/tool.yaml')), false);
+    const { data } = await project.envelope(['insights', '--apply', 'adopt:seq']);
+    assert.equal(readFileSync(data.applied.file, 'utf8').includes('name: seq'), true);
+
+    const manifest = 'inputs:\n  # Whom to greet.\n  - name: who\n  - name: tea # never\n    type: bool\n';
+    project.write('tools/greets/tool.yaml', manifest);
+    project.write('tools/greets/cli.sh', '#!/bin/sh\necho hello\n', 0o755);
+    await Promise.all(Array.from({ length: 20 }, () => project.run(['greets', '--who', 'Ada'])));
+    const found = await project.envelope(['insights', '--tool', 'greets']);
+    assert.ok(idsOf(found.data).includes('input:greets'), JSON.stringify(found.data.proposals));
+    await project.envelope(['insights', '--tool', 'greets', '--apply', 'input:greets']);
+    const text = readFileSync(project.path('tools/greets/tool.yaml'), 'utf8');
+    assert.equal(text, 'inputs:\n  # Whom to greet.\n  - name: who\n');
+  });
+
   it('refuses a proposal that it does not have, and one that a person has to decide', async () => {
     const none = await project.envelope(['insights', '--apply', '1']);
     assert.deepEqual([none.error.code, none.error.hint], ['E_USAGE', 'These runs suggest nothing.']);
-    for (let call = 0; call < 5; call++) await project.envelope(['exec', '--no-stream', '--', 'true']);
+    for (let call = 0; call < 5; call++) await project.envelope(['exec', '--no-stream', '--', 'false']);
     const { data } = await project.envelope(['insights']);
-    assert.deepEqual([idsOf(data), data.proposals[0].applies], [['adopt:true'], false]);
-    const refused = await project.envelope(['insights', '--apply', 'adopt:true']);
-    assert.deepEqual([refused.error.code, refused.meta.next], ['E_USAGE', ['acor adopt true']]);
-    const unknown = await project.envelope(['insights', '--apply', 'adopt:false']);
-    assert.equal(unknown.error.hint, 'Name one of: adopt:true');
+    assert.deepEqual(idsOf(data), ['adopt:false', 'failure:exec:false:E_TOOL_FAILED']);
+    assert.equal(data.proposals[1].applies, false);
+    const refused = await project.envelope(['insights', '--apply', 'failure:exec:false:E_TOOL_FAILED']);
+    assert.deepEqual([refused.error.code, refused.meta.next?.length], ['E_USAGE', 1]);
+    const unknown = await project.envelope(['insights', '--apply', 'adopt:true']);
+    assert.equal(unknown.error.hint, 'Name one of: adopt:false, failure:exec:false:E_TOOL_FAILED');
     const { text, code } = await atTerminal(['insights'], { cwd: project.root, env: project.environment() });
     assert.equal(code, 0);
     assert.match(
       text,
-      /1\. Make true a tool, with declared arguments and its own limits\.\r?\n {3}It ran 5 times without a manifest\./,
+      /1\. Make false a tool, with declared arguments and its own limits\.\r?\n {3}It ran 5 times without a manifest\./,
     );
     const later = await project.envelope(['insights', '--newer-than', '0.000001']);
     assert.deepEqual([later.data.runs_read, later.data.since], [0, null]);

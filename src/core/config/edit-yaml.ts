@@ -1,20 +1,28 @@
 import type { Document } from 'yaml';
 
-/** A change of one key: its new value, or what is added to its list. Without both, the key is removed. */
+/**
+ * A change of one key: its new value, what is added to its list, or the names of the elements that its list loses. Without
+ * these, the key is removed.
+ */
 export interface YamlEdit {
   path: readonly string[];
   value?: unknown;
   add?: unknown;
+  without?: readonly string[];
 }
 
 /** The text of a YAML file with one key changed; comments, order and notation stay. */
-export async function editYaml(text: string, { path, value, add }: YamlEdit): Promise<string> {
+export async function editYaml(text: string, { path, value, add, without }: YamlEdit): Promise<string> {
   const yaml = await import('yaml');
   const parse = (): Document => yaml.parseDocument(text, { stringKeys: true });
   const document = parse();
   const old = document.getIn(path, true);
   if (add !== undefined && yaml.isSeq(old)) old.add(document.createNode(add));
-  else if (add === undefined && value === undefined) remove(document, path, yaml);
+  else if (without !== undefined && yaml.isSeq(old)) {
+    const isKept = (item: unknown) => !(yaml.isMap(item) && without.includes(String(item.get('name'))));
+    old.items = old.items.filter(isKept);
+    if (old.items.length === 0) remove(document, path, yaml);
+  } else if (add === undefined && value === undefined) remove(document, path, yaml);
   else {
     // A file of comments alone has no map yet, nor has a key without a value.
     if (!yaml.isMap(document.contents)) document.contents = document.createNode({});

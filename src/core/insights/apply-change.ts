@@ -7,7 +7,7 @@ import { editConfig } from '../authoring/configuration/edit-config.ts';
 import { planFile } from '../authoring/scaffold/planned-file.ts';
 import { writeFiles } from '../authoring/scaffold/write-files.ts';
 import { checkFile } from '../config/check-file.ts';
-import { editYaml } from '../config/edit-yaml.ts';
+import { editYaml, type YamlEdit } from '../config/edit-yaml.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { refuse } from '../config/problem.ts';
 import { replaceFile } from '../config/replace-file.ts';
@@ -32,30 +32,37 @@ interface Place {
 }
 
 /** Plans a change without writing it. Throws E_USAGE when the file cannot take it, and E_CONFIG_INVALID for an invalid file. */
-export async function planChange(change: Change, place: Place): Promise<FileChange> {
+export async function planChange(
+  change: Exclude<Change, { kind: 'adopt' }>,
+  place: Place,
+): Promise<FileChange> {
   switch (change.kind) {
     case 'manifest':
-      return changeManifest(change, place);
+      return changeManifest({ tool: change.tool, path: change.path, value: change.value }, place);
+    case 'inputs':
+      return changeManifest({ tool: change.tool, path: ['inputs'], without: change.without }, place);
+    case 'budget':
+      return editProject({ path: ['budget', change.key], value: change.value }, place);
     case 'answer':
-      return addAnswer(change, place);
+      return editProject({ path: ['answers'], add: change.rule }, place);
     case 'workflow':
       return newWorkflow(change, place);
   }
 }
 
 async function changeManifest(
-  { tool, path, value }: Extract<Change, { kind: 'manifest' }>,
+  { tool, ...edit }: { tool: string } & YamlEdit,
   { config, tools }: Place,
 ): Promise<FileChange> {
   const entry = tools.get(tool);
   const file = entry?.manifestPath ?? null;
   if (entry === undefined || file === null || entry.hasHeader === true) {
     throw new AcorError('E_USAGE', `${tool} has no tool.yaml that could be changed`, {
-      hint: `Set ${path.join('.')} to ${JSON.stringify(value)} where the tool declares itself.`,
+      hint: `Change ${edit.path.join('.')} where the tool declares itself: ${JSON.stringify(edit.value ?? edit.without)}`,
     });
   }
   const before = readFileSync(file, 'utf8');
-  const after = await editYaml(before, { path, value });
+  const after = await editYaml(before, edit);
   refuse(checkFile(manifestFile, await parseYaml(file, after)).problems);
   return {
     file,
@@ -64,12 +71,9 @@ async function changeManifest(
   };
 }
 
-async function addAnswer(
-  { rule }: Extract<Change, { kind: 'answer' }>,
-  { config, env }: Place,
-): Promise<FileChange> {
+/** Changes the configuration of the project. */
+async function editProject(edit: YamlEdit, { config, env }: Place): Promise<FileChange> {
   const file = config.file ?? join(config.root, '.acor', 'config.yaml');
-  const edit = { path: ['answers'], add: rule };
   const { diff, write } = await editConfig(file, edit, { env, inside: config.root });
   return { file, diff, write };
 }

@@ -48,6 +48,7 @@ function proposals(past: Partial<Past>): Promise<Proposal[]> {
     tools: new Map([['hello', tool()]]),
     answerRules: [],
     workflows: [],
+    maxCostUsd: undefined,
     hostsOf: async () => undefined,
     ...past,
   };
@@ -197,6 +198,35 @@ describe('insights', () => {
     assert.match(found!.what, /needs --with-tea: /);
     const json = times(20, { given_args: ['--input-json', '{}'], duration_s: 200 });
     assert.deepEqual(await proposals({ tools, runs: json }), []);
+  });
+
+  it('offer to take the inputs that no run has passed from the manifest', async () => {
+    const tools = new Map([['hello', tool({ inputs: [{ name: 'with_tea', type: 'bool' }] })]]);
+    const found = await proposals({ tools, runs: times(20, { duration_s: 200 }) });
+    assert.deepEqual(changesOf(found), [{ kind: 'inputs', tool: 'hello', without: ['with_tea'] }]);
+  });
+
+  it('name the tool that takes most of the time, and not the only tool', async () => {
+    const long = times(20, { duration_s: 200 });
+    const found = await proposals({ runs: [...long, ...times(20, { tool: 'other', duration_s: 2 })] });
+    assert.deepEqual(found.map(idOf), ['slow:hello']);
+    assert.match(found[0]!.why, /Its 20 runs took 4000 of 4040 s; the longest took 200 s\./);
+    assert.deepEqual(await proposals({ runs: long }), []);
+  });
+
+  it('name the tool whose runs need several attempts', async () => {
+    const found = await proposals({ runs: [...times(9), ...times(3, { attempt: 3 })] });
+    assert.deepEqual(found.map(idOf), ['retried:hello']);
+    assert.equal(found[0]!.why, '3 of 12 runs needed 6 further attempts.');
+    assert.deepEqual(await proposals({ runs: [...times(9), ...times(2, { attempt: 3 })] }), []);
+  });
+
+  it('propose a limit of the cost where runs cost something and none is set', async () => {
+    const runs = [...times(19, { cost_usd: 0.1, duration_s: 200 }), ...times(1, { cost_usd: 0.3 })];
+    const found = await proposals({ runs });
+    assert.deepEqual(changesOf(found), [{ kind: 'budget', key: 'max_cost_usd', value: 1.5 }]);
+    assert.match(found[0]!.why, /20 runs of hello cost 2\.20 USD, the most expensive 0\.3 USD/);
+    assert.deepEqual(await proposals({ runs, maxCostUsd: 1 }), []);
   });
 
   it('put the proposals that concern most runs first', async () => {

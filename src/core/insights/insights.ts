@@ -1,6 +1,7 @@
 import { answers } from './answers.ts';
 import { chains } from './chains.ts';
 import { failures } from './failures.ts';
+import { heavy } from './heavy.ts';
 import type { Past } from './past.ts';
 import { programs } from './programs.ts';
 import type { Proposal, Rule } from './proposal.ts';
@@ -15,7 +16,15 @@ interface Surroundings {
 
 /** What the past suggests to change: the proposals that concern most runs first, in the same order each time. */
 export async function proposalsOf(past: Past, { isRetryable, folderOf }: Surroundings): Promise<Proposal[]> {
-  const rules: Rule[] = [failures(isRetryable), timeLimits, answers, chains(folderOf), programs, unused];
+  const rules: Rule[] = [
+    failures(isRetryable),
+    timeLimits,
+    answers,
+    chains(folderOf),
+    programs,
+    unused,
+    heavy,
+  ];
   const found = await Promise.all(rules.map((rule) => rule(past)));
   return found.flat().sort((a, b) => b.runs - a.runs || (idOf(a) < idOf(b) ? -1 : 1));
 }

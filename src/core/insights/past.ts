@@ -13,11 +13,13 @@ export interface Past {
   /** The rules that answer questions now, and the names of the workflows. */
   answerRules: readonly { action: string; tool?: string | undefined }[];
   workflows: readonly string[];
+  /** What one run may cost at most, by the configuration. */
+  maxCostUsd: number | undefined;
   /** The hosts, as `host:port`, to which a run connected; undefined when its log does not say. */
   hostsOf(runId: string): Promise<readonly string[] | undefined>;
 }
 
-interface Source extends Pick<Past, 'answerRules' | 'workflows'> {
+interface Source extends Pick<Past, 'answerRules' | 'workflows' | 'maxCostUsd'> {
   store: RunStore;
   index: RunIndex;
   tools: readonly ToolEntry[];

@@ -20,7 +20,7 @@ export const programs: Rule = ({ runs, tools }) => {
         runs: own.length,
         of: runs.length,
         examples: examplesOf(own),
-        change: null,
+        change: { kind: 'adopt', program },
         next: [adopt(program)],
       };
     });

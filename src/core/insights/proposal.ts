@@ -11,6 +11,9 @@ export const PROPOSAL_KINDS = [
   'adopt',
   'host',
   'input',
+  'retried',
+  'slow',
+  'cost',
 ] as const;
 
 /** A change that the past suggests. Nothing changes until it is applied. */
@@ -33,6 +36,10 @@ export interface Proposal {
 
 export type Change =
   | { kind: 'manifest'; tool: string; path: readonly string[]; value: unknown }
+  | { kind: 'inputs'; tool: string; without: readonly string[] }
+  | { kind: 'budget'; key: string; value: number }
+  /** Its manifest comes from its help, so that writing it runs the program in the sandbox. */
+  | { kind: 'adopt'; program: string }
   | { kind: 'answer'; rule: { action: string; tool: string; answer: unknown; reason: string } }
   | { kind: 'workflow'; name: string; text: string };
 

@@ -50,7 +50,7 @@ async function unusedHosts(entry: ToolEntry, runs: readonly RunRecord[], past: P
   ];
 }
 
-/** An input may be needed tomorrow, so a person decides. */
+/** An input may be needed tomorrow: the caller of `--apply` decides that it is not. */
 function unusedInputs({ name, manifest }: ToolEntry, runs: readonly RunRecord[]): Proposal[] {
   const given = runs.filter(({ given_args: args }) =>
     args?.every((word) => !word.startsWith('--input-json')),
@@ -59,9 +59,10 @@ function unusedInputs({ name, manifest }: ToolEntry, runs: readonly RunRecord[])
   const passed = new Set(
     given.flatMap(({ given_args: args }) => args!.map((word) => word.split('=', 1)[0]!.replaceAll('_', '-'))),
   );
-  const never = (manifest.inputs ?? [])
+  const without = (manifest.inputs ?? [])
     .filter(({ name: input, required, positional }) => !required && !positional && !passed.has(flagOf(input)))
-    .map(({ name: input }) => flagOf(input));
+    .map(({ name: input }) => input);
+  const never = without.map(flagOf);
   if (never.length === 0) return [];
   return [
     {
@@ -72,7 +73,7 @@ function unusedInputs({ name, manifest }: ToolEntry, runs: readonly RunRecord[])
       runs: given.length,
       of: runs.length,
       examples: examplesOf(given),
-      change: null,
+      change: { kind: 'inputs', tool: name, without },
       next: [describeTool(name)],
     },
   ];

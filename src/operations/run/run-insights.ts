@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { planChange } from '../../core/insights/apply-change.ts';
@@ -83,6 +84,7 @@ export const runInsights = acorOperation({
         tools: await registry.list(),
         answerRules: config.config.answers,
         workflows: workflowFiles(config).map(workflowNameOf),
+        maxCostUsd: config.config.budget.max_cost_usd,
       },
       { limit: input.runs, sinceMs, tool: input.tool },
     );
@@ -114,6 +116,7 @@ export const runInsights = acorOperation({
           next,
         });
       }
+      if (change.kind === 'adopt') return { id: wanted!.id, ...(await adopt(change.program)) };
       const [workflowFolder] = workflowFolders(config);
       const planned = await planChange(change, {
         config,
@@ -123,6 +126,22 @@ export const runInsights = acorOperation({
       });
       if (!input.dry_run) planned.write();
       return { id: wanted!.id, file: planned.file, diff: planned.diff, dry_run: input.dry_run };
+    }
+    /** The manifest from the help of the program, as `acor adopt` writes it. */
+    async function adopt(program: string) {
+      const { toolAdopt } = await import('../tool/tool-adopt.ts');
+      const asked = { program, subcommand: [], recursive: false, depth: 1, dry_run: true };
+      const draft = await toolAdopt.run(asked, ctx);
+      if (draft.kind !== 'data') throw new Error('Internal: adopt answers with data');
+      const [first] = draft.data.drafts;
+      if (!input.dry_run) await toolAdopt.run({ ...asked, dry_run: false }, ctx);
+      const file = relative(config.root, first!.file);
+      const { unifiedDiff } = await import('../../util/unified-diff.ts');
+      return {
+        file: first!.file,
+        diff: unifiedDiff(file, '', first!.manifest ?? ''),
+        dry_run: input.dry_run,
+      };
     }
   },
 });
