@@ -1305,7 +1305,7 @@ export interface OperationTypes {
         n: number;
         /** Its name, for --apply: it stays when the numbers change. */
         id: string;
-        kind: 'failure' | 'retries' | 'timeout' | 'answer' | 'workflow' | 'adopt' | 'host' | 'input';
+        kind: 'failure' | 'retries' | 'timeout' | 'answer' | 'workflow' | 'adopt' | 'host' | 'input' | 'retried' | 'slow' | 'cost';
         what: string;
         why: string;
         /** How many runs say so. */
