@@ -35,7 +35,7 @@ export function renderFailure(error: EnvelopeError, commands: readonly string[],
 }
 
 /** What the failed program wrote last, behind a bar, so that it cannot look like the words around it. */
-function stderrLines(details: unknown, screen: Screen): string[] {
+export function stderrLines(details: unknown, screen: Screen): string[] {
   const lines = isRecord(details) && Array.isArray(details.stderr) ? details.stderr : [];
   const bar = styled(mark('gutter', screen), 'dim', screen);
   return lines

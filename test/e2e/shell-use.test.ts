@@ -280,6 +280,19 @@ describe('a question', () => {
   });
 });
 
+it('why a step failed is shown at a terminal below the end of its workflow', {
+  skip: noTerminal,
+}, async () => {
+  project.write('.acor/workflows/breaks.yaml', 'name: breaks\nsteps: [{ name: only, tool: fails }]\n');
+  const terminal = new Terminal(project, ['workflow', 'run', 'breaks']);
+  assert.equal(await terminal.ended, 1);
+  assert.match(terminal.text.replaceAll('\r', ''), /The last lines of r-[0-9a-z]{16}:\n│ why\n$/);
+  // The control: of a tool itself, the view has shown them already.
+  const alone = new Terminal(project, ['run', 'fails']);
+  assert.equal(await alone.ended, 1);
+  assert.doesNotMatch(alone.text, /The last lines of/);
+});
+
 describe('the words behind -- directly after the name of a tool', () => {
   const words = async (...args: string[]) => {
     project.write(

@@ -1,6 +1,7 @@
+import type { AppError } from '../../compose/app-error.ts';
 import type { Interrupts } from '../../compose/interrupts.ts';
 import type { DataOf, EventsResult } from '../../compose/operation.ts';
-import { renderValue } from '../../compose/render.ts';
+import { renderValue, stderrLines } from '../../compose/render.ts';
 import type { Screen } from '../../compose/screen.ts';
 import type { Place, Presenter } from '../../compose/terminal.ts';
 import { safeData } from '../../compose/terminal-text.ts';
@@ -24,6 +25,7 @@ export function runPresenter(person: TerminalPerson, atQuestion: 'answer' | 'com
       const view = new RunView({ ...about, ...placeOf(place) });
       await showEvents(stream, view, about, place, person);
       const { answer: end, next } = await stream.ended();
+      if (end.kind === 'failure') await writeChildsWords(end.error, place);
       // Of a long output, the view has shown only some lines.
       if (view.hasLeftOut && isEnded(end.data)) await writeOutputFile(end.data, place.stdoutFd);
       return next !== undefined && atQuestion === 'answer' ? 'answer' : 'shown';
@@ -40,6 +42,18 @@ type Ended = Pick<EndedRun, 'result' | 'artifacts' | 'dir'>;
 
 function isEnded(answer: unknown): answer is Ended {
   return typeof answer === 'object' && answer !== null && 'result' in answer && 'artifacts' in answer;
+}
+
+/** Why the step of a workflow or a stage of a pipe failed, unless the message has it: the events of the run do not have what the child wrote. */
+async function writeChildsWords(
+  { message, details = {} }: Pick<AppError, 'message' | 'details'>,
+  { screen, stdoutFd }: Pick<Place, 'screen' | 'stdoutFd'>,
+): Promise<void> {
+  const { failed_run: run, stderr } = details;
+  if (run === undefined || !Array.isArray(stderr)) return;
+  const isSaid = stderr.some((line) => String(line).trim() !== '' && message.includes(String(line).trim()));
+  if (isSaid) return;
+  await writeOut(stdoutFd, `${[`The last lines of ${run}:`, ...stderrLines(details, screen)].join('\n')}\n`);
 }
 
 /** What a failed program had written to stdout, whole. */
