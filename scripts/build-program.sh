@@ -25,11 +25,10 @@ sh scripts/build-web.sh "$work/package/dist/lib/web"
 "$bun" --no-env-file scripts/write-own-files.ts "$work/package"
 [ -z "$checkout" ] || set -- --define "ACOR_CHECKOUT=\"$checkout\"" "$@"
 # A compiled program must not read .env or bunfig.toml of the folder in which it is started: that would run their code.
-# Small pieces are joined where that changes nothing but the number of modules that a start loads.
 # Most commands end before compiled machine code pays: the JIT compiler waits 30 times as long as it would, until `expectShortLife` ends that.
 # Assets get the paths that they have below the current folder.
 cd "$work"
-"$bun" --no-env-file build --compile --minify --bytecode --min-chunk-size=65536 --sourcemap --splitting --format=esm \
+"$bun" --no-env-file build --compile --minify --bytecode --sourcemap --splitting --format=esm \
   --no-compile-autoload-dotenv --no-compile-autoload-bunfig --compile-jit-policy=30 --asset=package "$@" \
   "$root/src/cli/main.ts" --outfile out/acor >/dev/null
 # Bun adds an extension on Windows.
