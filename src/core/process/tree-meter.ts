@@ -140,16 +140,18 @@ function readText(path: string): string | undefined {
 
 const AT_PAGESZ = 6n;
 const AT_CLKTCK = 17n;
-const PAGE_BYTES = systemValue(AT_PAGESZ) ?? 4096;
-const TICKS_PER_S = systemValue(AT_CLKTCK) ?? 100;
+const SYSTEM = systemValues();
+const PAGE_BYTES = SYSTEM.get(AT_PAGESZ) ?? 4096;
+const TICKS_PER_S = SYSTEM.get(AT_CLKTCK) ?? 100;
 
 /** What the kernel reported about this process at its start. */
-function systemValue(key: bigint): number | undefined {
+function systemValues(): Map<bigint, number> {
+  const values = new Map<bigint, number>();
   try {
     const words = new BigUint64Array(new Uint8Array(readFileSync('/proc/self/auxv')).buffer);
-    const index = words.findIndex((word, at) => at % 2 === 0 && word === key);
-    return index === -1 ? undefined : Number(words[index + 1]);
+    for (let at = 0; at + 1 < words.length; at += 2) values.set(words[at]!, Number(words[at + 1]));
   } catch {
-    return undefined;
+    // Not Linux, or no /proc.
   }
+  return values;
 }

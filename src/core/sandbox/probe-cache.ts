@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
@@ -130,7 +139,8 @@ function readOwn(path: string): string {
 
 function readSetting(path: string): string {
   try {
-    return readFileSync(path, 'utf8').trim();
+    // Most systems lack some, and making an error takes longer than to look.
+    return existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
   } catch {
     return '';
   }
