@@ -4,6 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { none } from './backends/none.ts';
+import { ProbeCache } from './probe-cache.ts';
 import { digestOf } from './seccomp/assemble-filter.ts';
 import { seccompFilter } from './seccomp/filter.ts';
 
@@ -25,6 +27,29 @@ function filterOfAnotherProcess(folder: string): { filter: string; assembled: bo
   assert.equal(stderr, '');
   return JSON.parse(stdout);
 }
+
+describe('the cached probes', () => {
+  it('are those of several backends and settings in turn, and at most eight', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'acor-cache-'));
+    const probe = async () => ({ available: true, detail: 'works' });
+    const backends = Array.from({ length: 10 }, (_, index) => ({
+      ...none,
+      name: 'none',
+      identity: `setting ${index} ${folder}`,
+      probe,
+    }));
+    const kept = () => Object.keys(JSON.parse(readFileSync(join(folder, 'sandbox.json'), 'utf8')).probes);
+    const names = () => kept().map((key) => /setting \d+/.exec(key)?.[0]);
+    for (const backend of backends.slice(0, 2)) await new ProbeCache(folder).probe(backend);
+    assert.deepEqual(names(), ['setting 0', 'setting 1']);
+    for (const backend of backends.slice(2)) await new ProbeCache(folder).probe(backend);
+    assert.deepEqual(
+      names(),
+      backends.slice(2).map((_, index) => `setting ${index + 2}`),
+    );
+    rmSync(folder, { recursive: true });
+  });
+});
 
 const isBun = process.versions['bun'] !== undefined;
 

@@ -32,6 +32,9 @@ interface CacheFile {
   filters: Readonly<Record<string, string>>;
 }
 
+/** So many results stay of each kind: a project may be used in turn with other settings, and by other versions of ACOR. */
+const MOST_ENTRIES = 8;
+
 const probesOfThisProcess = new Map<string, SandboxProbe>();
 const filtersOfThisProcess = new Map<string, Uint8Array>();
 
@@ -55,7 +58,10 @@ export class ProbeCache {
     const probe = known ?? (await backend.probe());
     if (!probe.available) return probe;
     probesOfThisProcess.set(key, probe);
-    if (known === undefined) this.#write({ ...EMPTY, probes: { [key]: probe } });
+    if (known === undefined) {
+      const kept = this.#read();
+      this.#write({ ...kept, probes: withNewest(kept.probes, key, probe) });
+    }
     return probe;
   }
 
@@ -69,7 +75,7 @@ export class ProbeCache {
     if (sha256(filter) !== digest) return filter;
     filtersOfThisProcess.set(digest, filter);
     const kept = this.#read();
-    this.#write({ ...kept, filters: { ...kept.filters, [digest]: Buffer.from(filter).toString('hex') } });
+    this.#write({ ...kept, filters: withNewest(kept.filters, digest, Buffer.from(filter).toString('hex')) });
     return filter;
   }
 
@@ -107,6 +113,12 @@ function keyOf({ name, identity: own }: SandboxBackend): string {
   if (own !== undefined)
     return JSON.stringify([name, ACOR_VERSION, release(), who, readSetting(SETTINGS[0]!), own]);
   return JSON.stringify([name, ACOR_VERSION, release(), who, settings, identity('bwrap'), identity('perl')]);
+}
+
+/** The entries with one more, which is the newest; the oldest ones go. */
+function withNewest<T>(entries: Readonly<Record<string, T>>, key: string, value: T): Record<string, T> {
+  const others = Object.entries(entries).filter(([each]) => each !== key);
+  return Object.fromEntries([...others.slice(1 - MOST_ENTRIES), [key, value]]);
 }
 
 const EMPTY: CacheFile = { probes: {}, filters: {} };
