@@ -216,6 +216,7 @@ echo '{"type":"result","status":"ok"}'
 
 describe('a warm `acor run`', () => {
   let loaded: string[];
+  let withVariable: string[];
   before(() => {
     using project = new TestProject({ tools: ['quick', 'writes_output'] });
     const list = project.path('modules.json');
@@ -224,7 +225,7 @@ describe('a warm `acor run`', () => {
       `import { writeFileSync } from 'node:fs';
        process.on('exit', () => writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))));\n`,
     );
-    const run = () => {
+    const run = (env: Record<string, string> = {}) => {
       const command = [
         BUN,
         '--no-env-file',
@@ -233,7 +234,10 @@ describe('a warm `acor run`', () => {
         hook,
         MAIN,
       ];
-      const { status, stderr } = start([...command, 'run', 'quick'], { cwd: project.root });
+      const { status, stderr } = start([...command, 'run', 'quick'], {
+        cwd: project.root,
+        env: { XDG_CACHE_HOME: project.path('cache'), ...env },
+      });
       assert.equal(status, 0, stderr);
     };
     run();
@@ -244,6 +248,8 @@ describe('a warm `acor run`', () => {
     );
     run();
     loaded = namesIn(list);
+    for (let start = 0; start < 2; start++) run({ ACOR_ENVIRONMENT_TIMEOUT_S: '60' });
+    withVariable = namesIn(list);
   });
 
   /** Paths from the root of the sources; for a package only its name. */
@@ -269,6 +275,11 @@ describe('a warm `acor run`', () => {
       loaded.filter((name) => heavy.test(name)),
       [],
     );
+  });
+
+  it('loads no schema for variables that passed before', () => {
+    const more = withVariable.filter((name) => !loaded.includes(name));
+    assert.deepEqual(more, ['src/core/config/checked-settings.ts']);
   });
 
   // A change here changes how fast `acor run` starts: read docs/performance.md first.

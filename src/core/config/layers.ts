@@ -37,7 +37,9 @@ export async function settingsOfEnvironment(env: Env): Promise<Setting[]> {
     if (variable === undefined) continue;
     settings.push({ path: key.split('.'), value: readText(kind, env[variable]!), where: variable });
   }
-  await checkSettings(settings, (where) => `the variable ${where}`);
+  // Loaded late: most calls come without such variables.
+  const { checkOnce } = await import('./checked-settings.ts');
+  await checkOnce(settings, env, () => checkSettings(settings, (where) => `the variable ${where}`));
   return settings;
 }
 

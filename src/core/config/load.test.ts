@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
@@ -28,6 +29,24 @@ describe('the configuration', () => {
     const loaded = await load({ cwd: project.folder('a/b/c') });
     assert.equal(loaded.config.environment.timeout_s, 7);
     assert.deepEqual([loaded.root, loaded.file], [project.root, file]);
+  });
+
+  it('from variables is checked once while they stay the same, and each time when they are wrong', async () => {
+    const env = { XDG_CACHE_HOME: project.at('cache'), ACOR_ENVIRONMENT_TIMEOUT_S: '10' };
+    const kept = () => readFileSync(project.at('cache/acor/config/checked.json'), 'utf8');
+    for (let start = 0; start < 2; start++) {
+      const { config } = await load({ env });
+      assert.equal(config.environment.timeout_s, 10);
+    }
+    const [digest, ...others] = JSON.parse(kept());
+    assert.match(digest, /^[0-9a-f]{64}$/);
+    assert.deepEqual(others, []);
+    for (let start = 0; start < 2; start++)
+      await assert.rejects(
+        load({ env: { ...env, ACOR_ENVIRONMENT_TIMEOUT_S: '-1' } }),
+        (error) => error instanceof AcorError && error.code === 'E_CONFIG_INVALID',
+      );
+    assert.deepEqual(JSON.parse(kept()), [digest]);
   });
 
   it('of the nearest project is taken whole', async () => {
