@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { BENCHES } from './cases/index.ts';
 import { compare as compareWith } from './compare.ts';
 import type { Row } from './support/bench.ts';
+import { measureOnce } from './support/measure.ts';
 import { endAll } from './support/process.ts';
 import { buildProgram, CHECKOUT } from './support/program.ts';
 import { type BenchResult, resultOf, writeResults } from './support/results.ts';
@@ -16,6 +17,8 @@ const USAGE = `npm run bench -- [name…] [--json FILE] [--long]
 npm run bench -- --compare REVISION
 
   --json FILE         also writes all results to one file
+  --once              each figure once: whether the benchmarks work, and nothing about speed
+  --plots FOLDER      where the pictures of \`curves\` go (bench/results)
   --long              also the sizes that take minutes (10 million events)
   --compare REVISION  builds this git revision as well, and starts both programs in turn
 
@@ -26,6 +29,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: 'string' },
+    once: { type: 'boolean', default: false },
+    plots: { type: 'string', default: join(CHECKOUT, 'bench/results') },
     long: { type: 'boolean', default: false },
     compare: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
@@ -38,6 +43,7 @@ if (values.help || unknown.length > 0) {
   process.exit(values.help ? 0 : 1);
 }
 
+if (values.once) measureOnce();
 const workplace = new Workplace();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, async () => {
@@ -63,7 +69,7 @@ async function measure(): Promise<Row[]> {
   for (const bench of BENCHES) {
     if (positionals.length > 0 && !positionals.includes(bench.name)) continue;
     process.stderr.write(`bench: ${bench.summary}\n`);
-    const rows = await bench.run({ program, workplace, long: values.long });
+    const rows = await bench.run({ program, workplace, long: values.long, plots: values.plots });
     const result = resultOf(bench.name, rows);
     results.push(result);
     writeResults(join(CHECKOUT, 'bench/results', `${bench.name}.json`), result);

@@ -20,6 +20,7 @@ const checks = [
   ['scanner', 'node_modules/.bin/bun', ['scripts/write-wasm.ts', '--check']],
   ['words', 'node_modules/.bin/bun', ['scripts/check-words.ts']],
   ['tests', 'node', ['scripts/test.mjs']],
+  ['benchmarks', 'node_modules/.bin/bun', ['bench/main.ts', '--once', 'message', 'discovery', 'start-up']],
 ];
 
 for (const [name, program, args] of checks) {

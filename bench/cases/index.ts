@@ -2,6 +2,7 @@ import type { Bench } from '../support/bench.ts';
 import { adopt } from './adopt.ts';
 import { cancel } from './cancel.ts';
 import { checkpoint } from './checkpoint.ts';
+import { curves } from './curves.ts';
 import { discovery } from './discovery.ts';
 import { isolation } from './isolation.ts';
 import { limits } from './limits.ts';
@@ -36,4 +37,5 @@ export const BENCHES: readonly Bench[] = [
   throughput,
   workflow,
   scale,
+  curves,
 ];

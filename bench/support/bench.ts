@@ -2,7 +2,16 @@ import type { Program } from './program.ts';
 import type { Workplace } from './workplace.ts';
 
 /** What a figure counts; it also says which way is better: rates and options that are read are better high, everything else is better low. */
-export type Unit = 'ms' | 'ns' | 'events/s' | 'steps/s' | 'MB/s' | 'bytes' | 'options' | 'inodes';
+export type Unit =
+  | 'ms'
+  | 'ns'
+  | 'events/s'
+  | 'steps/s'
+  | 'MB/s'
+  | 'bytes'
+  | 'options'
+  | 'inodes'
+  | 'exponent';
 
 /** What contract §11 asks for, and whether the measured figure keeps to it. */
 export interface Target {
@@ -25,6 +34,8 @@ export interface BenchContext {
   workplace: Workplace;
   /** Also the sizes that take minutes. */
   long: boolean;
+  /** The folder for pictures. */
+  plots: string;
 }
 
 /** One benchmark: a file in `cases/`, and a line in their list. */

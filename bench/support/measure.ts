@@ -1,5 +1,12 @@
 type Contestant<T> = () => T | Promise<T>;
 
+let isOnce = false;
+
+/** From now on each contestant is measured once, without a warm-up: that shows whether a benchmark works, and nothing about speed. */
+export function measureOnce(): void {
+  isOnce = true;
+}
+
 /**
  * Measures all contestants in turn (A B A B …), so that whatever else the machine does falls on all of them alike. The
  * first rounds warm up and are not counted.
@@ -8,9 +15,10 @@ export async function interleave<const N extends string, T>(
   contestants: Readonly<Record<N, Contestant<T>>>,
   options: { rounds: number; warmUps: number },
 ): Promise<Record<N, T[]>> {
+  const { rounds, warmUps } = isOnce ? { rounds: 1, warmUps: 0 } : options;
   const names = Object.keys(contestants) as N[];
   const samples = Object.fromEntries(names.map((name) => [name, [] as T[]])) as Record<N, T[]>;
-  for (let round = -options.warmUps; round < options.rounds; round++) {
+  for (let round = -warmUps; round < rounds; round++) {
     for (const name of names) {
       const sample = await contestants[name]();
       if (round >= 0) samples[name].push(sample);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A program with its arguments, and where and with what it runs. */
@@ -15,6 +15,9 @@ export interface Ended {
   cpuMs: number;
 }
 
+/** So much of what a failed program wrote is in the error. */
+const SHOWN_CHARS = 2000;
+
 const running = new Set<Bun.Subprocess>();
 
 /** Runs `command > stdout` to its end; a failure throws. */
@@ -23,7 +26,10 @@ export async function runProcess(command: Command, stdout: string): Promise<Ende
   const begunMs = performance.now();
   const child = start(command, { stdout: fd });
   closeSync(fd);
-  const cpuMs = await finish(child, command);
+  const cpuMs = await finish(child, command).catch((error: Error) => {
+    const said = stdout === '/dev/null' ? '' : readFileSync(stdout, 'utf8').slice(-SHOWN_CHARS);
+    throw new Error(`${error.message}: ${said}`);
+  });
   return { wallMs: performance.now() - begunMs, cpuMs };
 }
 

@@ -23,7 +23,7 @@ export function buildProgram(folder: string, checkout = CHECKOUT): Program {
   execFileSync('sh', [join(checkout, 'scripts/build.sh')], { stdio: ['ignore', 'ignore', 'inherit'] });
   const root = join(folder, 'acor');
   mkdirSync(join(root, 'dist'), { recursive: true });
-  for (const part of ['acor', 'package.json', 'src', 'sdk', 'dist/acor']) {
+  for (const part of ['acor', 'package.json', 'package-lock.json', 'src', 'sdk', 'dist/acor']) {
     cpSync(join(checkout, part), join(root, part), { recursive: true });
   }
   // The launcher starts the compiled program only while that is the newest.

@@ -49,6 +49,8 @@ function figure(value: number, unit: Unit): string {
     case 'options':
     case 'inodes':
       return `${value} ${unit}`;
+    case 'exponent':
+      return value.toFixed(2);
     case 'ns':
       return value >= 1000 ? `${round(value / 1000)} µs` : `${round(value)} ns`;
     case 'ms':

@@ -20,6 +20,10 @@ import { CONTROL, layoutOf, type RunLayout } from './layout.ts';
 import { storageError } from './storage-error.ts';
 
 const POLL_MS = 250;
+/** The watch reports requests at once; what it does not report, such as a removed run, can wait longer. Runs that wait by the hundred must cost nothing. */
+const WATCHED_POLL_MS = 1000;
+/** Bun may report two quick changes as one, before the second has happened. */
+const SECOND_LOOK_MS = 20;
 /**
  * A process that has had a watch takes the kernel up to 20 ms to end, because it waits for the readers of its lists (SRCU). So a run is
  * watched only when it is this old. Until then its requests are looked for at shorter intervals.
@@ -100,6 +104,7 @@ class ControlFolder implements ControlListener {
   readonly #handlers: ControlHandlers;
   #timer: NodeJS.Timeout;
   #watcher: FSWatcher | undefined;
+  #again: NodeJS.Timeout | undefined;
   #isCancelled = false;
   #isForced = false;
   /** Names of answer files that were read. On a read-only disk the files cannot be removed. */
@@ -124,14 +129,20 @@ class ControlFolder implements ControlListener {
 
   #watch(): void {
     clearInterval(this.#timer);
-    this.#timer = setInterval(() => this.#look(), POLL_MS);
     try {
       this.#watcher = watch(this.#layout.control, (_event, name) => {
-        if (name === null || this.#isRequest(name)) this.#look();
+        if (name === null || this.#isRequest(name)) this.#lookTwice();
       });
     } catch {
       // Without inotify, the timer finds requests.
     }
+    this.#timer = setInterval(() => this.#look(), this.#watcher === undefined ? POLL_MS : WATCHED_POLL_MS);
+  }
+
+  #lookTwice(): void {
+    this.#look();
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => this.#look(), SECOND_LOOK_MS);
   }
 
   consumed(): number | undefined {
@@ -141,6 +152,7 @@ class ControlFolder implements ControlListener {
   close(): void {
     this.#watcher?.close();
     clearInterval(this.#timer);
+    clearTimeout(this.#again);
   }
 
   /** Whether a file is a request. The folder also contains the tool's streams and files of the supervisor. */
