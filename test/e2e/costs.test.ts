@@ -96,6 +96,20 @@ describe('what a run costs', () => {
     assert.equal(free.ok, true);
   });
 
+  it('refuses a tool that has cost money today, also when its manifest does not say so', async () => {
+    using made = project('budget: { max_day_cost_usd: 1 }');
+    made.write(
+      'tools/quiet/cli.sh',
+      `#!/bin/sh\necho '{"type":"result","status":"ok","metrics":{"cost_usd":1.5}}'\n`,
+      0o755,
+    );
+    const first = await made.envelope(['run', 'quiet', '--no-stream']);
+    assert.equal(first.ok, true);
+    const second = await made.envelope(['run', 'quiet', '--no-stream']);
+    assert.equal(second.error.code, 'E_BUDGET');
+    assert.equal(second.error.details.run_id, undefined, 'it did not start');
+  });
+
   it('counts removed runs: `clean` frees no money of the day', async () => {
     using made = project('budget: { max_day_cost_usd: 1 }');
     for (const rule of [

@@ -36,7 +36,7 @@ describe('the steps of a workflow', () => {
     const { summary, events } = await flows.ended(run);
     assert.equal(summary.state, 'completed');
     const [first, ...others] = endsOf(events);
-    // The process of b may still exit when c is let go.
+    // The process of b may still exit when c starts.
     const beside = others.splice(0, 2).sort();
     assert.deepEqual([first, ...beside, ...others], ['a ok', 'b ok', 'c ok', 'd ok', 'e ok']);
   });

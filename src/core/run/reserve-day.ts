@@ -42,11 +42,21 @@ export async function reserveDay<T>(
   });
 }
 
+/** Whether a run of the tool has cost money today: a later one may, too, whatever the manifest says. */
+export async function hasCostToday({ store, index }: RunnerServices, tool: string): Promise<boolean> {
+  const costs = index === undefined ? [] : await costsToday(store, await index());
+  return costs.some((each) => each.tool === tool && (each.cost_usd ?? 0) > 0);
+}
+
 type Index = Awaited<ReturnType<NonNullable<RunnerServices['index']>>>;
 
 async function spentToday(store: RunnerServices['store'], index: Index): Promise<number> {
+  return rounded(usdOf(await costsToday(store, index)));
+}
+
+async function costsToday(store: RunnerServices['store'], index: Index): Promise<CostCount[]> {
   const day = new Date().toISOString().slice(0, 10);
-  return rounded(usdOf([...(await index.costs({ day })), ...(await store.removedCosts(day))]));
+  return [...(await index.costs({ day })), ...(await store.removedCosts(day))];
 }
 
 function usdOf(costs: readonly CostCount[]): number {

@@ -41,19 +41,27 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
     const made = await (keyed === undefined ? store.create(record) : store.createOnce(record, keyed));
     return { planned, made };
   };
-  const { planned, made } = await (plan.cost.needsDay ? withinDay(services, plan, create) : create(plan));
+  const { planned, made } = await (isCounted(services, request)
+    ? withinDay(services, plan, create)
+    : create(plan));
   if (typeof made === 'string') return knownRun(services, made);
   return Run.begin(services, planned, made, createExecutor(made));
 }
 
-/** Reserves the run's part of the day's budget, and creates the run. */
+/** Whether there is a budget of the day for this run. The parent of a child has reserved its part. */
+function isCounted({ config }: RunnerServices, { parent }: RunRequest): boolean {
+  return config.config.budget.max_day_cost_usd !== undefined && parent === undefined;
+}
+
+/** Creates the run; one that may cost reserves its part of the day's budget before. */
 async function withinDay<T>(
   services: RunnerServices,
   plan: RunPlan,
   create: (plan: RunPlan) => Promise<T>,
 ): Promise<T> {
-  const { reserveDay } = await import('./reserve-day.ts');
-  return reserveDay(services, plan, create);
+  const { hasCostToday, reserveDay } = await import('./reserve-day.ts');
+  const needsDay = plan.cost.needsDay || (await hasCostToday(services, plan.name));
+  return needsDay ? reserveDay(services, plan, create) : create(plan);
 }
 
 /** Recovers lost runs before a new one starts. The code for it is loaded only when there are any. */
