@@ -70,6 +70,7 @@ describe('the end of a run', () => {
     });
     assert.deepEqual([state, code, types.at(-1)], ['failed', 'E_DISK_FULL', 'runner_end']);
     assert.equal(record.state, 'failed');
+    assert.equal(record.rc, 20, 'what is known of the attempt before is kept');
   });
 
   it('comes soon for a tool that asks without end', async () => {
