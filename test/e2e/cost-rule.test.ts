@@ -10,6 +10,8 @@ const canTrace = spawnSync('strace', ['-o', '/dev/null', 'true'], { stdio: 'igno
 const needsStrace = canTrace ? {} : { skip: 'needs strace' };
 const RUNS = 300;
 const SHOWN = 5;
+/** So many listed runs are compared with their seals. */
+const COMPARED = 100;
 const MOST_INODES = 5;
 
 describe('in a store of many runs', needsStrace, () => {
@@ -23,8 +25,13 @@ describe('in a store of many runs', needsStrace, () => {
   });
   after(() => project[Symbol.dispose]());
 
-  /** The runs of which a command looks at any file, and whether it lists the store. */
-  function touchedBy(args: readonly string[]): { runs: Set<string>; listsStore: boolean } {
+  /** The runs of which a command looks at any file, those whose logs it opens, and whether it lists the store. */
+  function touchedBy(args: readonly string[]): {
+    runs: Set<string>;
+    logs: Set<string>;
+    listsStore: boolean;
+    stdout: string;
+  } {
     const trace = project.path('trace');
     const { stdout } = spawnSync(
       'strace',
@@ -34,8 +41,10 @@ describe('in a store of many runs', needsStrace, () => {
     assert.match(stdout, /"ok":true/, stdout);
     const calls = readFileSync(trace, 'utf8');
     const runs = new Set([...calls.matchAll(/\.runs\/(r-[0-9a-z]{16})[/"]/g)].map((match) => match[1]!));
+    const logs = new Set([...calls.matchAll(/(r-[0-9a-z]{16})\/events\.jsonl"/g)].map((match) => match[1]!));
     // A folder that is opened by O_PATH cannot be listed.
-    return { runs, listsStore: /openat\(.*\/\.runs\/?", (?![^)]*O_PATH)[^)]*O_DIRECTORY/.test(calls) };
+    const listsStore = /openat\(.*\/\.runs\/?", (?![^)]*O_PATH)[^)]*O_DIRECTORY/.test(calls);
+    return { runs, logs, listsStore, stdout };
   }
 
   for (const [args, atMost] of [
@@ -44,17 +53,35 @@ describe('in a store of many runs', needsStrace, () => {
     [['runs', '--limit', String(SHOWN), '--text', 'no such text'], 0],
     [['decisions'], 0],
     [['decisions', '--open'], 0],
-    [['run', 'quick', '--no-stream'], 1],
+    [['cost'], 0],
+    [['metrics', '--json'], 0],
     [['show', 'RUN'], 1],
     [['logs', 'RUN', '--since', '2'], 1],
     [['decisions', 'RUN'], 1],
     [['verify', 'RUN'], 1],
+    [['show', 'last'], 1],
+    [['artifacts', 'RUN'], 1],
+    [['wait', 'RUN'], 1],
+    [['diff', 'RUN'], 1],
+    // With the id that the new run would have.
+    [['replay', 'RUN', '--execute', '--dry-run'], 2],
+    [['run', 'quick', '--no-stream'], 1],
+    [['run', 'quick', '--no-stream', '--idempotency-key', 'k'], 1],
+    [['exec', '--no-stream', '--', 'true'], 1],
   ] as const)
     it(`acor ${args.join(' ')} looks at ${atMost} of them at most`, () => {
       const { runs, listsStore } = touchedBy(args.map((arg) => (arg === 'RUN' ? runId : arg)));
       assert.ok(runs.size <= atMost, [...runs].join(' '));
       assert.equal(listsStore, false);
     });
+
+  it(`acor runs without a limit reads the logs of ${COMPARED} of them at most, and says so`, () => {
+    const { logs, stdout } = touchedBy(['runs']);
+    assert.equal(logs.size, COMPARED);
+    const { data, meta } = JSON.parse(stdout);
+    assert.ok(data.runs.length > RUNS);
+    assert.match(String(meta.warnings), /only the first 100 ended runs/);
+  });
 });
 
 describe('the folder of a run that has ended', () => {
