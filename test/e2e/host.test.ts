@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -322,19 +322,38 @@ describe('a host', { skip: NO_HOST }, () => {
       const socket = join(project.folder(), `${nameOf(project, pid)}.busy`);
       project.write(
         'tools/intruder/cli.sh',
-        `#!/bin/bash\nif perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0) or exit 1; connect($s, sockaddr_un($ARGV[0])) or exit 1' "$1"; then r=open; else r=shut; fi\necho '{"type":"result","status":"ok","data":{"is":"'$r'"}}'\n`,
+        `#!/bin/bash\nif perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0) or exit 1; connect($s, sockaddr_un($ARGV[0])) or exit 1' ${socket}; then r=open; else r=shut; fi\necho '{"type":"result","status":"ok","data":{"is":"'$r'"}}'\n`,
         0o755,
       );
       project.write(
         'tools/intruder/tool.yaml',
-        'name: intruder\nversion: 1.0.0\ndescription: Tries to reach the host that runs it.\nextra_args: true\npermissions: { commands: [perl] }\n',
+        'name: intruder\nversion: 1.0.0\ndescription: Tries to reach the host that runs it.\npermissions: { commands: [perl] }\n',
       );
-      const { of } = await project.run(['intruder', socket], { env: project.auto });
+      const { of } = await project.run(['intruder'], { env: project.auto });
       assert.equal(supervisorOf(project), pid);
       const { backend } = of('runner_start')[0]!.isolation as { backend: string };
       if (config === OFF) assert.equal(backend, 'none');
       assert.deepEqual(of('result')[0]!.data, { is: backend === 'none' ? 'open' : 'shut' });
     }
+  });
+
+  it('has a folder that is granted to no tool', async () => {
+    await using project = makeProject(undefined);
+    await project.warmUp();
+    project.write(
+      'tools/takes/tool.yaml',
+      'name: takes\nadapter: plain\ncommand: [ls]\ninputs: [{ name: at, type: path, access: write, positional: true }]\n',
+    );
+    for (const path of [project.folder(), project.path('runtime/acor'), project.path('runtime/acor/new')]) {
+      const { error } = await project.envelope(['run', '--no-stream', 'takes', path], { env: project.off });
+      assert.equal(error?.code, 'E_PERMISSION', path);
+    }
+    // The control: a folder beside it.
+    mkdirSync(project.path('runtime/other'));
+    const beside = await project.envelope(['run', '--no-stream', 'takes', project.path('runtime/other')], {
+      env: project.off,
+    });
+    assert.equal(beside.ok, true, JSON.stringify(beside.error));
   });
 
   it('is not looked for in a folder that others may write, or where something else listens', async () => {

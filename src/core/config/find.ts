@@ -53,9 +53,17 @@ export function userFolder(
   return join(base, 'acor');
 }
 
-/** All of ACOR's folders in a user's home. Tools must not access policies, approvals and caches of them. */
+/** ACOR's folder for the sockets of this session; undefined where the session has no such folder. */
+export function sessionFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const runtime = env['XDG_RUNTIME_DIR'];
+  return runtime && isAbsolute(runtime) ? join(runtime, 'acor') : undefined;
+}
+
+/** All of ACOR's folders of a user. Tools must not access policies, approvals, caches and sockets of them. */
 export function userFolders(env: Readonly<Record<string, string | undefined>>): string[] {
+  const session = sessionFolder(env);
   return [
+    ...(session === undefined ? [] : [session]),
     userFolder('XDG_CONFIG_HOME', '.config', env),
     userFolder('XDG_DATA_HOME', join('.local', 'share'), env),
     userFolder('XDG_CACHE_HOME', '.cache', env),

@@ -1,10 +1,10 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { IS_COMPILED } from '../../util/is-compiled.ts';
 import { identify, isRunning, readProcess } from '../../util/process-table.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
-import { findProject, userFolder } from '../config/find.ts';
+import { findProject, sessionFolder, userFolder } from '../config/find.ts';
 import { inheritedFrom } from './caller.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -28,10 +28,7 @@ export interface HostProcess {
 
 /** Where the processes of hosts listen: the session's folder for sockets, else the user's cache. */
 export function hostsFolder(env: Env): string {
-  const runtime = env['XDG_RUNTIME_DIR'];
-  const base =
-    runtime && isAbsolute(runtime) ? join(runtime, 'acor') : userFolder('XDG_CACHE_HOME', '.cache', env);
-  return join(base, 'host');
+  return join(sessionFolder(env) ?? userFolder('XDG_CACHE_HOME', '.cache', env), 'host');
 }
 
 /**
