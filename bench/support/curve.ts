@@ -77,6 +77,7 @@ function svgOf({ title, sizes, costs, curves }: Plot): string {
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12">`,
+    `<title>${escaped(title)}</title>`,
     `<rect width="${WIDTH}" height="${HEIGHT}" fill="#ffffff"/>`,
     `<text x="${left}" y="28" font-size="15" font-weight="bold">${escaped(title)}</text>`,
     ...grid,
