@@ -52,11 +52,13 @@ export interface UsageProblem {
 /**
  * One E_USAGE with every problem. `invocation` is the program and its command, whose help the hint names; a surface
  * without command lines passes none. `example` is shown when no problem has a fix, and it has a parameter that a problem names.
+ * `list` lists the values of a missing parameter where there are none yet: its answer says how to make one.
  */
 export function usageError(
   problems: readonly UsageProblem[],
   invocation?: string,
   example?: string,
+  list?: NextStep,
 ): AppError {
   const messages = problems.map((problem) => problem.message);
   const message =
@@ -68,13 +70,17 @@ export function usageError(
     problems.some(({ parameter }) => shows(example, parameter))
   )
     fixes.push(`For example: ${example}`);
+  if (list !== undefined) fixes.push('There is none here yet.');
   const help = invocation === undefined ? [] : [`${invocation} --help`];
   if (fixes.length === 0 && help.length === 0) fixes.push('Correct what the message names.');
   return new AppError('E_USAGE', message, {
     hint: help.reduce(withHelp, fixes.join(' ')),
     exit: EXIT.failed,
     details: { problems },
-    next: help.map((command) => ({ command, why: 'Show how the command is called.' })),
+    next: [
+      ...(list === undefined ? [] : [list]),
+      ...help.map((command) => ({ command, why: 'Show how the command is called.' })),
+    ],
   });
 }
 

@@ -9,6 +9,7 @@ import type { ForwardedCommand } from './forwarded-command.ts';
 import { asksForPart, type GlobalFlags, globalBehind } from './globals.ts';
 import { readInput } from './input.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
+import type { NextStep } from './next-step.ts';
 import type { Operation, OperationContext } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 import { Reply } from './reply.ts';
@@ -154,6 +155,7 @@ async function perform<C>(
     readStdin: io.readStdin,
     invocation,
     example,
+    list: isMissing && example === undefined ? listOf(app, missing) : undefined,
   });
   if (asksForPart(line.globals) && !asksForStream(op, parameters, line)) {
     const { checkSelection } = await import('./select.ts');
@@ -232,6 +234,13 @@ async function exampleHere<C>(
     // The command itself reports why the application cannot be opened.
     return op.example;
   }
+}
+
+/** The operation that lists what the parameter names, by the names of both: `tool.list` for `tool`. */
+function listOf<C>({ routes }: CliApp<C>, { key }: Parameter): NextStep | undefined {
+  const operation = `${key}.list`;
+  if (!routes.some((route) => route.operation === operation)) return undefined;
+  return { operation, input: {}, why: 'List what is there, and how to make the first one.' };
 }
 
 async function answerWithoutCommand<C>(

@@ -7,6 +7,7 @@ import type { ConfigLayers } from './config-layers.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type DurationUnit, readDuration, UNIT_WORDS } from './duration.ts';
 import type { CommandLine } from './flags.ts';
+import type { NextStep } from './next-step.ts';
 import type { OperationDescription } from './operation.ts';
 import { label, type Parameter } from './parameters.ts';
 
@@ -20,6 +21,8 @@ interface InputSources {
   invocation: string;
   /** A valid call as an example; undefined when no example is valid here. */
   example?: string | undefined;
+  /** Lists the values of the missing parameter, where there are none yet. */
+  list?: NextStep | undefined;
 }
 
 /** Builds the operation's input from a command line, or throws one E_USAGE with every problem. */
@@ -57,7 +60,7 @@ export async function readInput<I extends z.ZodObject>(
     if (!blamed.has(problem.parameter)) problems.push(problem);
   }
   if (problems.length > 0 || !checked.success)
-    throw usageError(problems, sources.invocation, sources.example);
+    throw usageError(problems, sources.invocation, sources.example, sources.list);
   return checked.data;
 }
 

@@ -29,6 +29,14 @@ describe('an answer', () => {
     assert.match(error.hint, /acor artifact r-[0-9a-z]{16} \d+ /);
   });
 
+  it('leads to the list where there is nothing to name yet', async () => {
+    using other = new ProjectInProcess();
+    const { error, meta } = await other.envelope(['run']);
+    assert.match(error.hint, /^There is none here yet\. /);
+    assert.equal(meta.next[0], 'acor list');
+    assert.ok((await other.envelope(['list'])).meta.next.includes('acor template python --name my_tool'));
+  });
+
   it('has only the requested fields, also of a run that failed', async () => {
     const { error } = await project.envelope(['run', 'fails', '--no-stream', '--fields', 'state,rc']);
     assert.deepEqual(error.details, { stderr: ['why it failed'], state: 'failed', rc: 3 });
