@@ -1,7 +1,13 @@
 import type * as z from 'zod';
 import { AppError } from '../compose/app-error.ts';
 import type { NextStep } from '../compose/next-step.ts';
-import { type Answer, defineOperation, type Operation, type OperationResult } from '../compose/operation.ts';
+import {
+  type Answer,
+  defineOperation,
+  type Operation,
+  type OperationContext,
+  type OperationResult,
+} from '../compose/operation.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { AcorApp } from './acor-app.ts';
 import { calledWith } from './acor-app.ts';
@@ -20,7 +26,7 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
         const meant = input['run'] === 'last' ? { ...input, run: await newestRun(ctx.app) } : input;
         await ctx.app.authorize(calledWith(operation, meant), meant);
         await refuseFiles(operation, meant, ctx.app);
-        const result = await operation.run(meant, ctx);
+        const result = await runIn(operation, meant, ctx);
         if (result.kind === 'failure') await ctx.app.readErrorCodes();
         return await resultFor(ctx.app, result);
       } catch (error) {
@@ -30,6 +36,18 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
       }
     },
   });
+}
+
+/** With --ci, the job shows the end of the run. The findings of `validate` are another report. */
+async function runIn<I extends z.ZodObject, O extends z.ZodType>(
+  operation: Operation<AcorApp, I, O>,
+  input: z.output<I>,
+  ctx: OperationContext<AcorApp>,
+): Promise<OperationResult<z.output<O>>> {
+  const run = () => operation.run(input, ctx);
+  if (input['ci'] !== true || operation.name === 'project.validate') return run();
+  const { reportInJob } = await import('./run/job-report.ts');
+  return reportInJob(ctx, run);
 }
 
 /** A client of a server may name no file outside of the project. */

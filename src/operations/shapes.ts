@@ -10,6 +10,13 @@ export const stream = z
     'Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent.',
   );
 
+export const ci = z
+  .boolean()
+  .default(false)
+  .describe(
+    'Also show the end of the run in a GitHub job: an annotation of a failure, the summary of the step, and its outputs run-id, state and dir.',
+  );
+
 /** The flag --timeout of a command that starts a run, in seconds. `what` completes "the deadline of". */
 export function timeoutOf(what: string) {
   return z

@@ -48,13 +48,13 @@ describe('the GitHub Action', () => {
 
   it('reports a completed run in outputs and in the summary', () => {
     using project = new TestProject({ tools: ['quick'] });
-    const { status, stdout } = step(project, 'run.sh', [], { ACOR_ACTION_RUN: 'run\nquick\n' });
-    assert.equal(status, 0, stdout);
+    const { status, stderr } = step(project, 'run.sh', [], { ACOR_ACTION_RUN: 'run\nquick\n' });
+    assert.equal(status, 0, stderr);
     const [runId] = project.runIds();
     const output = readFileSync(project.path('output'), 'utf8');
     assert.equal(output, `run-id=${runId}\nstate=completed\ndir=${project.path('.runs', runId!)}\n`);
     assert.match(readFileSync(project.path('summary'), 'utf8'), /^\| state \| completed \|$/m);
-    assert.doesNotMatch(stdout, /::error/);
+    assert.doesNotMatch(stderr, /::error/);
   });
 
   it('annotates a failed run, and gives text of a tool no meaning', () => {
@@ -70,10 +70,10 @@ describe('the GitHub Action', () => {
       `#!/bin/bash\nprintf '%s\\n' '${JSON.stringify({ v: 1, ...report })}'\nexit 1\n`,
       0o755,
     );
-    const { status, stdout } = step(project, 'run.sh', [], { ACOR_ACTION_RUN: 'run\nfails' });
+    const { status, stderr } = step(project, 'run.sh', [], { ACOR_ACTION_RUN: 'run\nfails' });
     assert.notEqual(status, 0);
-    const annotations = stdout.split('\n').filter((line) => line.startsWith('::'));
-    assert.equal(annotations.length, 1, stdout);
+    const annotations = stderr.split('\n').filter((line) => line.startsWith('::'));
+    assert.equal(annotations.length, 1, stderr);
     assert.match(annotations[0]!, /^::error title=E_HOSTILE::.*%0A::error::second%0Astate=completed.*50%25/);
     const output = readFileSync(project.path('output'), 'utf8');
     assert.deepEqual(output.match(/^state=.*$/gm), ['state=failed']);

@@ -6,12 +6,18 @@ export function annotation(
   { file, line, col, severity, rule, message, fix }: FindingData,
   root: string,
 ): string {
-  const place = [
-    `file=${property(relative(root, file))}`,
-    ...(line > 0 ? [`line=${line}`, `col=${col}`] : []),
-    `title=${property(rule)}`,
-  ];
-  return `::${severity} ${place.join(',')}::${data(`${message}. ${fix}`)}`;
+  const place = { file: relative(root, file), ...(line > 0 && { line, col }) };
+  return workflowCommand(severity, { ...place, title: rule }, `${message}. ${fix}`);
+}
+
+/** A command to the runner of a job in GitHub Actions. Its parts are escaped: a tool may have written them. */
+export function workflowCommand(
+  name: string,
+  properties: Readonly<Record<string, string | number>>,
+  text: string,
+): string {
+  const given = Object.entries(properties).map(([key, value]) => `${key}=${property(String(value))}`);
+  return `::${name} ${given.join(',')}::${data(text)}`;
 }
 
 /** The escapes of GitHub: a line break would begin another command. */

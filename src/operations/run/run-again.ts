@@ -14,7 +14,7 @@ import { runName } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
-import { answers, runId, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
+import { answers, ci, runId, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import type { ShownAs } from './run-result.ts';
 import { requireRecorded } from './run-unverified.ts';
@@ -23,6 +23,7 @@ export const againInput = z.object({
   run: runId,
   timeout: timeoutOf('this attempt'),
   stream,
+  ci,
   detach: z.boolean().default(false).describe('Return the id at once; the run continues in the background.'),
   answer: z
     .array(z.string())

@@ -8,7 +8,16 @@ import { attachTo } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
-import { type EndedRun, runId, runSummary, type StartedRun, startedRun, stream, streams } from '../shapes.ts';
+import {
+  ci,
+  type EndedRun,
+  runId,
+  runSummary,
+  type StartedRun,
+  startedRun,
+  stream,
+  streams,
+} from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { questionEnd, startedRunOf } from './run-detached.ts';
@@ -23,6 +32,7 @@ export const runAttach = acorOperation({
   input: z.object({
     run: runId,
     stream,
+    ci,
     since: z.int().min(0).default(0).describe('Only events after this seq.'),
   }),
   output: z.union([runSummary, startedRun]),

@@ -15,7 +15,7 @@ import { kindOfName, runName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
-import { answers, retries, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
+import { answers, ci, retries, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 import { callersInput, warnOfStdin } from './callers-stdin.ts';
 import { preparedAnswers } from './prepared-answers.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
@@ -24,6 +24,7 @@ export const runFlags = {
   timeout: timeoutOf('the whole run'),
   retries,
   stream,
+  ci,
   detach: z
     .boolean()
     .default(false)
@@ -112,7 +113,11 @@ export const runStart = acorOperation({
     if (isAdHoc(found.name)) await warnOfOwnFolder(found, ctx);
     const { options, args } = splitFlags(given, found);
     const tool = isAdHoc(found.name) ? found.name : given.tool;
-    return startTool({ ...options, tool, args }, found, ctx);
+    const start = () => startTool({ ...options, tool, args }, found, ctx);
+    // The flag was among the arguments of the tool.
+    if (!options.ci || given.ci) return start();
+    const { reportInJob } = await import('./job-report.ts');
+    return reportInJob(ctx, start);
   },
 });
 

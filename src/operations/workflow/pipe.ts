@@ -5,7 +5,7 @@ import type { RunnerServices } from '../../core/run/services.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
-import { answers, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
+import { answers, ci, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 
 const input = z.object({
   stages: z
@@ -16,6 +16,7 @@ const input = z.object({
     ),
   timeout: timeoutOf('the whole pipe; by default that of its slowest tool'),
   stream,
+  ci,
   detach: z
     .boolean()
     .default(false)

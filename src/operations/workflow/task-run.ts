@@ -5,7 +5,7 @@ import { readTask, refuseWhileLive } from '../../core/task/task-record.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import { shownPlan, showPlan } from '../run/show-plan.ts';
-import { runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
+import { ci, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 import { taskFields } from './task-fields.ts';
 
 /** Assigns a task to an agent. It is an ordinary run: supervised, sandboxed, stored, and it waits at its questions (contract §8). */
@@ -22,6 +22,7 @@ export const taskRun = acorOperation({
     executor: taskFields.executor,
     timeout: timeoutOf('the whole run'),
     stream,
+    ci,
     detach: z
       .boolean()
       .default(false)

@@ -1,14 +1,15 @@
 import * as z from 'zod';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
-import type { OperationDescription, OperationResult } from '../../compose/operation.ts';
+import type { OperationContext, OperationDescription, OperationResult } from '../../compose/operation.ts';
 import { asksForStdin } from '../../core/registry/parse-arguments.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { WorkflowPlan } from '../../core/workflow/engine/plan-workflow.ts';
 import { runName } from '../../protocol/run.ts';
+import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import type { ShownAs } from '../run/run-result.ts';
-import { answers, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
+import { answers, ci, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 
 const input = z.object({
   workflow: z.string().describe('The workflow: its name, or the path of its file.'),
@@ -18,6 +19,7 @@ const input = z.object({
     .describe("The workflow's inputs, as flags; --input-json takes them as JSON."),
   timeout: timeoutOf('the whole workflow'),
   stream,
+  ci,
   detach: z
     .boolean()
     .default(false)
@@ -67,38 +69,50 @@ export const workflowRun = acorOperation({
   ...description,
   callee: async (name, app) => (await import('./callee-of-workflow.ts')).calleeOfWorkflow(name, app),
   async run(given, ctx): Promise<OperationResult<z.output<typeof output>>> {
-    const services = await ctx.app.services();
     const { values, rest } = takeKnownFlags(workflowRun, given.args, () => false);
     const options = { ...given, ...values };
-    const stdin = asksForStdin(rest) ? await ctx.readStdin() : undefined;
-    const { caller } = ctx.app;
-    const answers = await preparedAnswers(options, ctx);
-    const request: RunRequest = {
-      kind: 'workflow',
-      tool: runName('workflow', options.workflow),
-      args: rest,
-      cwd: ctx.cwd,
-      env: ctx.env,
-      ...(options.timeout !== undefined && { timeoutS: options.timeout }),
-      ...(stdin !== undefined && { readStdin: () => stdin }),
-      ...(options.idempotency_key !== undefined && { idempotencyKey: options.idempotency_key }),
-      ...(answers.length > 0 && { answers }),
-      ...(caller !== undefined && { caller }),
-    };
-    const { planWorkflow } = await import('../../core/workflow/engine/plan-workflow.ts');
-    const plan = await planWorkflow(services, request);
-    if (options.dry_run) return { kind: 'data', data: shown(plan) };
-    const flags: ShownAs = { ...options, exit_code: 'acor' };
-    const { mayAsk } = await import('../../core/workflow/engine/plan-workflow.ts');
-    // A workflow that may ask gets a supervisor process, so that it continues when its caller exits to answer (contract §3).
-    if (options.detach || (await mayAsk(services, plan.workflow))) {
-      const { runApart } = await import('../run/run-detached.ts');
-      return runApart(request, flags, ctx);
-    }
-    const { runHere } = await import('../run/run-inline.ts');
-    return runHere(services, request, flags, ctx);
+    const start = () => startWorkflow(options, rest, ctx);
+    // The flag was among the arguments of the workflow.
+    if (!options.ci || given.ci) return start();
+    const { reportInJob } = await import('../run/job-report.ts');
+    return reportInJob(ctx, start);
   },
 });
+
+async function startWorkflow(
+  options: z.output<typeof input>,
+  rest: string[],
+  ctx: OperationContext<AcorApp>,
+): Promise<OperationResult<z.output<typeof output>>> {
+  const services = await ctx.app.services();
+  const stdin = asksForStdin(rest) ? await ctx.readStdin() : undefined;
+  const { caller } = ctx.app;
+  const answers = await preparedAnswers(options, ctx);
+  const request: RunRequest = {
+    kind: 'workflow',
+    tool: runName('workflow', options.workflow),
+    args: rest,
+    cwd: ctx.cwd,
+    env: ctx.env,
+    ...(options.timeout !== undefined && { timeoutS: options.timeout }),
+    ...(stdin !== undefined && { readStdin: () => stdin }),
+    ...(options.idempotency_key !== undefined && { idempotencyKey: options.idempotency_key }),
+    ...(answers.length > 0 && { answers }),
+    ...(caller !== undefined && { caller }),
+  };
+  const { planWorkflow } = await import('../../core/workflow/engine/plan-workflow.ts');
+  const plan = await planWorkflow(services, request);
+  if (options.dry_run) return { kind: 'data', data: shown(plan) };
+  const flags: ShownAs = { ...options, exit_code: 'acor' };
+  const { mayAsk } = await import('../../core/workflow/engine/plan-workflow.ts');
+  // A workflow that may ask gets a supervisor process, so that it continues when its caller exits to answer (contract §3).
+  if (options.detach || (await mayAsk(services, plan.workflow))) {
+    const { runApart } = await import('../run/run-detached.ts');
+    return runApart(request, flags, ctx);
+  }
+  const { runHere } = await import('../run/run-inline.ts');
+  return runHere(services, request, flags, ctx);
+}
 
 function shown({ workflow, inputs, limits }: WorkflowPlan): z.output<typeof planned> {
   const { name, file, digest, steps, maxConcurrency } = workflow;
