@@ -878,6 +878,8 @@ export interface OperationTypes {
       run: string;
       /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
+      /** Also show the end of the run in a GitHub job: an annotation of a failure, the summary of the step, and its outputs run-id, state and dir. */
+      ci?: boolean | undefined;
       /** Only events after this seq. */
       since?: number | undefined;
     };
@@ -1146,6 +1148,8 @@ export interface OperationTypes {
       retries?: number | undefined;
       /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
+      /** Also show the end of the run in a GitHub job: an annotation of a failure, the summary of the step, and its outputs run-id, state and dir. */
+      ci?: boolean | undefined;
       /** Return the id at once; the run continues under a supervisor process. */
       detach?: boolean | undefined;
       /** ACTION=VALUE, an answer to a question that the tool may ask; VALUE is JSON, else plain text. */
@@ -1507,6 +1511,8 @@ export interface OperationTypes {
       timeout?: number | undefined;
       /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
+      /** Also show the end of the run in a GitHub job: an annotation of a failure, the summary of the step, and its outputs run-id, state and dir. */
+      ci?: boolean | undefined;
       /** Return the id at once; the run continues in the background. */
       detach?: boolean | undefined;
       /** ACTION=VALUE, an answer to a question that the tool may ask. */
@@ -1605,6 +1611,8 @@ export interface OperationTypes {
       timeout?: number | undefined;
       /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
+      /** Also show the end of the run in a GitHub job: an annotation of a failure, the summary of the step, and its outputs run-id, state and dir. */
+      ci?: boolean | undefined;
       /** Return the id at once; the run continues in the background. */
       detach?: boolean | undefined;
       /** ACTION=VALUE, an answer to a question that the tool may ask. */
@@ -1860,6 +1868,8 @@ export interface OperationTypes {
       retries?: number | undefined;
       /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
+      /** Also show the end of the run in a GitHub job: an annotation of a failure, the summary of the step, and its outputs run-id, state and dir. */
+      ci?: boolean | undefined;
       /** Return the id at once; the run continues under a supervisor process. */
       detach?: boolean | undefined;
       /** ACTION=VALUE, an answer to a question that the tool may ask; VALUE is JSON, else plain text. */
@@ -2779,6 +2789,8 @@ export interface OperationTypes {
       timeout?: number | undefined;
       /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
+      /** Also show the end of the run in a GitHub job: an annotation of a failure, the summary of the step, and its outputs run-id, state and dir. */
+      ci?: boolean | undefined;
       /** Return the id at once; the run continues under a supervisor process. */
       detach?: boolean | undefined;
       /** ACTION=VALUE, an answer to a question that it may ask (actions: question, blocked). */
@@ -3119,6 +3131,8 @@ export interface OperationTypes {
       timeout?: number | undefined;
       /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
+      /** Also show the end of the run in a GitHub job: an annotation of a failure, the summary of the step, and its outputs run-id, state and dir. */
+      ci?: boolean | undefined;
       /** Return the id at once; the pipe continues under a supervisor process. */
       detach?: boolean | undefined;
       /** ACTION=VALUE, an answer to a question that a tool of the pipe may ask. */
@@ -3208,6 +3222,8 @@ export interface OperationTypes {
       timeout?: number | undefined;
       /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
+      /** Also show the end of the run in a GitHub job: an annotation of a failure, the summary of the step, and its outputs run-id, state and dir. */
+      ci?: boolean | undefined;
       /** Return the id at once; the run continues in the background. */
       detach?: boolean | undefined;
       /** ACTION=VALUE, an answer to a question that the tool may ask. */
@@ -3310,6 +3326,8 @@ export interface OperationTypes {
       timeout?: number | undefined;
       /** Write events as they come; --no-stream writes one envelope at the end, which is the default for an agent. */
       stream?: boolean | undefined;
+      /** Also show the end of the run in a GitHub job: an annotation of a failure, the summary of the step, and its outputs run-id, state and dir. */
+      ci?: boolean | undefined;
       /** Return the id at once; the workflow continues in the background. */
       detach?: boolean | undefined;
       /** ACTION=VALUE, an answer to a question that the workflow or one of its tools may ask. */
