@@ -10,11 +10,13 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { AppError, defineCli, defineOperation, eventsResult, serve, z } from 'acor/compose';
+import { AppError, createKit, eventsResult, serve, z } from 'acor/compose';
 
 interface Doubles {
   cwd: string;
 }
+
+const { defineCli, defineOperation } = createKit<Doubles>();
 
 const group = z.object({
   hash: z.string().describe('The SHA-256 of the content.'),
@@ -43,7 +45,7 @@ const listCopies = defineOperation({
   positionals: ['folder'],
   list: 'copies',
   example: 'doubles copies list photos --min-size 10000',
-  async run({ folder, min_size }, ctx: { app: Doubles }) {
+  async run({ folder, min_size }, ctx) {
     const path = folderAt(ctx.app, folder);
     return {
       kind: 'data',
@@ -69,7 +71,7 @@ const removeCopies = defineOperation({
   positionals: ['folder'],
   list: 'removed',
   example: 'doubles copies remove photos --dry-run',
-  async run({ folder, min_size, dry_run }, ctx: { app: Doubles }) {
+  async run({ folder, min_size, dry_run }, ctx) {
     const copies = copiesIn(folderAt(ctx.app, folder), min_size);
     const removed = copies.flatMap(({ files }) => files.slice(1));
     if (!dry_run) for (const file of removed) rmSync(file);
@@ -90,7 +92,7 @@ const hashFiles = defineOperation({
   positionals: ['folder'],
   streams: 'path, bytes and sha256 of a file, one JSON object a line.',
   example: 'doubles files hash photos --fields path,sha256',
-  async run({ folder, min_size }, ctx: { app: Doubles }) {
+  async run({ folder, min_size }, ctx) {
     let files = 0;
     async function* lines() {
       for (const { path, bytes } of filesIn(folderAt(ctx.app, folder))) {
@@ -115,7 +117,7 @@ const scan = defineOperation({
   example: 'doubles scan photos',
 });
 
-export const doubles = defineCli<Doubles>({
+export const doubles = defineCli({
   name: 'doubles',
   version: '1.0.0',
   summary: 'Finds files with equal content.',

@@ -8,8 +8,9 @@ import * as z from 'zod';
 import { doubles } from '../../examples/compose/doubles.ts';
 import { BASE_ERRORS } from './base-errors.ts';
 import { BUILTIN_COMMANDS } from './builtins/names.ts';
+import { captureCli } from './capture-cli.ts';
 import { checkContract } from './check-contract.ts';
-import { defineCli } from './define-cli.ts';
+import { createKit, defineCli } from './define-cli.ts';
 import { defineOperation } from './operation.ts';
 
 const READS = { effect: 'reads', idempotent: true, rateLimit: null } as const;
@@ -79,6 +80,38 @@ describe('a command line that is defined with the kit', () => {
   it('names them in the one list that others read', () => {
     const shown = doubles.routes.filter(({ hidden }) => hidden !== true).map(({ command }) => command);
     assert.deepEqual(shown.slice(-BUILTIN_COMMANDS.length), BUILTIN_COMMANDS);
+  });
+
+  it('loads the module of a lazy command only when it is called, and adds the inputs of the kit', async () => {
+    let loads = 0;
+    const kit = createKit<{ owner: string }>();
+    const drop = kit.defineOperation({
+      name: 'item.drop',
+      summary: 'Remove an item.',
+      effect: 'destroys',
+      idempotent: true,
+      rateLimit: null,
+      input: z.object({ id: z.string().describe('Which.') }),
+      output: z.object({ dropped: z.string() }),
+      positionals: ['id'],
+      example: 'lazy group items drop a',
+      run: async ({ id }, { app }) => ({ kind: 'data', data: { dropped: `${app.owner}/${id}` } }),
+    });
+    const load = async () => {
+      loads++;
+      return drop;
+    };
+    const lazy = kit.defineCli({
+      name: 'lazy',
+      version: '1.0.0',
+      summary: 'Loads late.',
+      commands: { 'group items drop': { operation: 'item.drop', positionals: ['id'], load } },
+      context: () => ({ owner: 'Ada' }),
+    });
+    await captureCli(lazy, ['errors']);
+    assert.equal(loads, 0);
+    const { stdout } = await captureCli(lazy, ['group', 'items', 'drop', 'a', '--yes']);
+    assert.deepEqual([JSON.parse(stdout).data, loads], [{ dropped: 'Ada/a' }, 1]);
   });
 
   it('answers on stdout alone, whatever is printed beside the answer', () => {

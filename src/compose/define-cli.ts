@@ -1,3 +1,4 @@
+import type * as z from 'zod';
 import { BASE_ERRORS } from './base-errors.ts';
 import type { Setting } from './builtins/config.ts';
 import { builtins } from './builtins/index.ts';
@@ -76,6 +77,14 @@ export function defineCli<C = undefined>(definition: CliDefinition<C>): CliApp<C
   const further = builtins(app, { checks: definition.checks, settings: definition.settings });
   const isOwn = (command: string) => own.some((route) => route.command === command);
   return Object.assign(app, { routes: [...own, ...further.filter(({ command }) => !isOwn(command))] });
+}
+
+/** `defineOperation` and `defineCli` of an application whose operations get a `C` as `ctx.app`, without writing its type at each. */
+export function createKit<C>(): {
+  defineOperation: <I extends z.ZodObject, O extends z.ZodType>(op: Operation<C, I, O>) => Operation<C, I, O>;
+  defineCli: (definition: CliDefinition<C>) => CliApp<C>;
+} {
+  return { defineOperation: (op) => op, defineCli: (definition) => defineCli<C>(definition) };
 }
 
 function routeOf<C>(command: string, each: Operation<C> | LazyCommand<C>): Route<C> {

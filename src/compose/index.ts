@@ -14,7 +14,7 @@ export type { Candidate, Completion } from './completion/candidates.ts';
 export { completeLine } from './completion/complete-line.ts';
 export { completionScript, SHELLS, type Shell } from './completion/scripts.ts';
 export type { ValuesOf } from './completion/values-of.ts';
-export { type CliDefinition, defineCli, type LazyCommand } from './define-cli.ts';
+export { type CliDefinition, createKit, defineCli, type LazyCommand } from './define-cli.ts';
 export { cutToWidth, displayWidth, padToWidth } from './display-width.ts';
 export {
   type Envelope,
