@@ -50,14 +50,21 @@ export function readLedger(ledger: Ledger, part?: LedgerPart): LedgerChain {
  */
 export function endsInLedger(ledger: Ledger, runId: string, timesMs: readonly number[]): EnteredEnd[] {
   return ledger.read((sealed, open) => {
-    const openEnds = open === undefined ? [] : endsIn(readOpen(open), runId);
-    const endsOf = (files: Iterable<SealedFile>) => [
-      ...Array.from(files).flatMap(({ path }) => endsIn(readOwn(path), runId)),
-      ...openEnds,
-    ];
-    const near = endsOf(filesAt(timesMs, sealed));
-    return near.length >= timesMs.length ? near : endsOf(sealed);
+    const ends = open === undefined ? [] : endsIn(readOpen(open), runId);
+    const near = new Set(nearestFirst(filesAt(timesMs, sealed), timesMs));
+    for (const file of [...near, ...sealed.filter((each) => !near.has(each))]) {
+      if (ends.length >= timesMs.length) break;
+      ends.push(...endsIn(readOwn(file.path), runId));
+    }
+    return ends;
   });
+}
+
+/** A run is mostly entered in the file that began last before its end. */
+function nearestFirst(files: Iterable<SealedFile>, timesMs: readonly number[]): SealedFile[] {
+  const distance = (file: SealedFile) => Math.min(...timesMs.map((ms) => Math.abs(ms - beginOf(file))));
+  const far = new Map(Array.from(files, (file) => [file, distance(file)]));
+  return [...far.keys()].sort((a, b) => far.get(a)! - far.get(b)!);
 }
 
 function endsIn(bytes: Buffer, runId: string): EnteredEnd[] {

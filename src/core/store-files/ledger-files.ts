@@ -10,6 +10,8 @@ import { PlainFile, type ReadableFile } from './readable-file.ts';
 const NAME = /^(\d{8})(?:-(\d{8}))?\.jsonl$/;
 const CHUNK_BYTES = 262_144;
 const TAIL_BYTES = 65_536;
+/** Most first lines are shorter: a search by time looks at those of many files. */
+const BEGIN_BYTES = 4_096;
 
 /** A sealed file of the ledger, and the numbers of the segments that it holds. */
 export interface SealedFile {
@@ -119,7 +121,11 @@ export function* linesOfFile(file: ReadableFile, from = 0): Generator<FileLine> 
 }
 
 function firstLineOf({ path }: SealedFile): Record<string, unknown> | undefined {
-  for (const { text } of linesOf(path)) return parseObject(text.toString('utf8'));
+  using file = new PlainFile(path);
+  const begin = Buffer.allocUnsafe(BEGIN_BYTES);
+  const end = begin.subarray(0, file.read(begin, 0)).indexOf(10);
+  if (end !== -1) return parseObject(begin.toString('utf8', 0, end));
+  for (const { text } of linesOfFile(file)) return parseObject(text.toString('utf8'));
   return undefined;
 }
 
