@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import { needsStrace, startTraced } from '../support/faults.ts';
 import { type Event, type RunOfTool, TestProject } from '../support/project.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 
@@ -72,6 +73,27 @@ describe('a flood of messages', () => {
   });
 });
 
+describe('a log that is synced beside its writes', needsStrace, () => {
+  it('is not sealed after such a sync has failed, though a later one would succeed', async () => {
+    using project = new TestProject();
+    project.write('.acor/config.yaml', 'version: 1\nenvironment:\n  max_output_size: 100000000\n');
+    const line = JSON.stringify({ type: 'log', level: 'info', msg: 'x'.repeat(1000) });
+    writeTool(project, `yes '${line}' | head -n 40000\n${RESULT}`, 'jsonl');
+    const syncs = { name: 'sync', error: 'EIO', calls: ['fdatasync'] };
+    // strace counts in each thread on its own, and the main one syncs last.
+    const place = { call: 'fdatasync', number: 1, path: '', failed: true };
+    const args = ['run', 'floods', '--no-stream'];
+    const failed = await startTraced(project, args, syncs, { place, persists: false, follows: true })
+      .finished;
+    assert.match(failed.stdout, /"code":"E_STORAGE".*cannot sync the event log/);
+    const made =
+      readFileSync(project.path('trace'), 'utf8').match(/fdatasync\([^)]*events\.jsonl.*$/gm) ?? [];
+    assert.equal(made.length, 1, made.join('\n'));
+    const control = await startTraced(project, args, syncs, { follows: true }).finished;
+    assert.match(control.stdout, /"state":"completed"/);
+  });
+});
+
 /** A line of the tool, the event that it becomes if it is a message, and whether it is a frequent one, which is not stored twice. */
 function lineFor(
   at: number,
@@ -89,12 +111,16 @@ function lineFor(
 }
 
 function runScript(project: TestProject, script: string, adapter: string): Promise<RunOfTool> {
+  writeTool(project, script, adapter);
+  return project.run(['floods']);
+}
+
+function writeTool(project: TestProject, script: string, adapter: string): void {
   project.write(
     'tools/floods/tool.yaml',
     `name: floods\nversion: 1.0.0\ndescription: Floods.\nadapter: ${adapter}\n`,
   );
   project.write('tools/floods/cli.sh', `#!/bin/sh\n${script}\n`, 0o755);
-  return project.run(['floods']);
 }
 
 function linesOf(events: readonly Event[], field: string): string[] {
