@@ -18,6 +18,7 @@ Commands:
   report         Show and delete the report
   noise          Show the noise
   clock          Show the time
+  stats          Show what was counted
 
 Options:
   --csv          print CSV
@@ -37,6 +38,7 @@ case "$1" in
   items-drop) echo "DROPPED" > ~/dropped ;;
   noise) case "$2" in --json) echo "loading"; echo '{"a":1}' ;; *) echo noise ;; esac ;;
   clock) echo "$RANDOM$RANDOM$RANDOM" ;;
+  stats) echo "counted 3 in $RANDOM.$RANDOM ms" ;;
   show) printf "Which one? [y/N]"; read answer; exit 1; echo '{"item":1}' ;;
   *) echo "wrong" ; exit 64 ;;
 esac
@@ -70,6 +72,9 @@ describe('acor compose audit', () => {
       bytes: 'loading\n{"a":1}\n',
     });
     assert.ok(findings.every(({ evidence }) => evidence.length > 0));
+    // What a call took is no difference of its answer: `stats` says it.
+    const differing = findings.find(({ rule }) => rule === 'determinism')!;
+    assert.deepEqual(differing.commands, ['clock', 'clock --json']);
     const second = await project.envelope(['compose', 'audit', './bad']);
     assert.deepEqual(second.data, first.data);
     const { value, lines } = first.data.score;
@@ -189,7 +194,7 @@ describe('acor compose audit', () => {
     assert.deepEqual(
       purity.map(({ message }: Finding) => message),
       [
-        'stdout has text that is not JSON: items-list --json, noise --json, clock --json',
+        'stdout has text that is not JSON: items-list --json, noise --json, clock --json, stats --json',
         'the source writes text to stdout beside the envelope: src/lib.mjs:1',
       ],
     );
