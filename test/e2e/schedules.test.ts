@@ -270,8 +270,10 @@ describe('a schedule', () => {
     await add(['quick', '--cron', EVERY_SECOND]);
     rmSync(project.path('tools', 'quick'), { recursive: true });
     await serve();
-    await until(() => stored('quick').history.length > 0);
-    assert.match(stored('quick').history[0]!.why!, /^E_TOOL_NOT_FOUND: there is no tool 'quick'$/);
+    // A slow start of the server misses times.
+    const attempts = () => stored('quick').history.filter(({ why }) => !why?.startsWith('a time was missed'));
+    await until(() => attempts().length > 0);
+    assert.match(attempts()[0]!.why!, /^E_TOOL_NOT_FOUND: there is no tool 'quick'$/);
   });
 
   it('is not a part of the project: a copy of its folder starts nothing', async () => {
