@@ -110,6 +110,39 @@ describe('telemetry', () => {
     assert.deepEqual(failed, [2, 2, end.state === 'completed' ? 1 : 2]);
   });
 
+  it('makes spans of each supervisor of a run: of the killed one too, when the run was resumed', async () => {
+    collector = await OtlpCollector.start();
+    projectWith({ endpoint: collector.endpoint });
+    const { data } = await project.envelope(['run', 'asks', '--detach']);
+    await until(() => project.record(data.run_id)?.state === 'waiting_ai');
+    await project.killSupervisor(data.run_id);
+    await project.envelope(['resume', data.run_id, '--force', '--detach']);
+    await until(() => project.record(data.run_id)?.state === 'waiting_ai');
+    await project.envelope(['answer', data.run_id, '--choice', 'fast']);
+    await project.envelope(['wait', data.run_id]);
+    await delivered();
+    const byTime = (a: { startTimeUnixNano: string }, b: { startTimeUnixNano: string }) =>
+      a.startTimeUnixNano < b.startTimeUnixNano ? -1 : 1;
+    const runs = collector.named('execute_tool asks').sort(byTime);
+    assert.deepEqual(
+      runs.map(({ attributes, status }) => [
+        attributes['acor.run.state'],
+        attributes['error.type'],
+        status.code,
+      ]),
+      [
+        ['failed', 'E_RUNNER_LOST', 2],
+        ['completed', undefined, 1],
+      ],
+    );
+    const attempts = collector.named('attempt').sort(byTime);
+    assert.deepEqual(
+      attempts.map(({ attributes, parentSpanId }) => [attributes['acor.attempt'], parentSpanId]),
+      runs.map(({ spanId }, at) => [at + 1, spanId]),
+    );
+    assert.deepEqual(collector.problems, []);
+  });
+
   it('loses no span while the collector is dead, and costs the run nothing', async () => {
     collector = await OtlpCollector.start();
     collector.status = 503;

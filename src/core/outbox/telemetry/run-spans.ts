@@ -26,17 +26,25 @@ const TYPES = ['runner_start', 'runner_state', 'runner_warning', 'action_answere
 const SIGNS = TYPES.map((type) => `"${type}"`);
 
 /**
- * The spans of an ended run, of what its last supervisor did (after the event `since`): the run, its attempts, and its waiting for answers; none
- * where the caller does not record its trace. The runs of workflow steps are children by their own parent span. The same log makes the same ids, so
+ * The spans of an ended run, of what its supervisors did after the event `since`: for each of them the run, its attempts, and its waiting for answers;
+ * none where the caller does not record its trace. A run whose supervisor was killed, and that was resumed before its spans were sent, has two. The runs of workflow steps are children by their own parent span. The same log makes the same ids, so
  * that a collector that gets them twice has them once.
  */
 export async function spansOf(store: RunStore, record: RunRecord, since: number): Promise<Span[]> {
   const events = await eventsAfter(store, record.run_id, since);
-  const start = events.find(({ type }) => type === 'runner_start');
-  const end = events.findLast(({ type }) => type === 'runner_end');
-  if (start === undefined || end === undefined || start.sampled === false) return [];
-  const run = runSpan(record, start, end);
-  return [run, ...attemptSpans(run, events, start, end), ...waitingSpans(run, events)];
+  return supervisionsIn(events).flatMap((own, at, all) => {
+    const [start] = own;
+    const end = own.findLast(({ type }) => type === 'runner_end');
+    if (start === undefined || end === undefined || start.sampled === false) return [];
+    const run = runSpan(record, start, end, { isLast: at === all.length - 1 });
+    return [run, ...attemptSpans(run, own, start, end), ...waitingSpans(run, own)];
+  });
+}
+
+/** The events from each start of a supervisor to the next one. */
+function supervisionsIn(events: readonly ReadEvent[]): ReadEvent[][] {
+  const starts = events.flatMap(({ type }, at) => (type === 'runner_start' ? [at] : []));
+  return starts.map((from, at) => events.slice(from, starts[at + 1]));
 }
 
 async function eventsAfter(store: RunStore, runId: string, since: number): Promise<ReadEvent[]> {
@@ -49,8 +57,10 @@ async function eventsAfter(store: RunStore, runId: string, since: number): Promi
   return found;
 }
 
-function runSpan(record: RunRecord, start: ReadEvent, end: ReadEvent): Span {
-  const { kind, tool, cost } = record;
+/** The cost in the record is that of the last supervisor. */
+function runSpan(record: RunRecord, start: ReadEvent, end: ReadEvent, { isLast }: { isLast: boolean }): Span {
+  const { kind, tool } = record;
+  const cost = isLast ? record.cost : undefined;
   const operation = OPERATIONS[kind];
   const failed = end.state === 'failed';
   return {
@@ -77,7 +87,7 @@ function runSpan(record: RunRecord, start: ReadEvent, end: ReadEvent): Span {
       [ATTRIBUTES.model]: cost?.model,
       [ATTRIBUTES.costUsd]: cost?.usd,
     },
-    error: failed ? (record.message ?? String(end.code)) : null,
+    error: failed ? String(end.message ?? (isLast ? record.message : null) ?? end.code) : null,
   };
 }
 
