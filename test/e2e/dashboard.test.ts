@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { NO_BROWSER, type SignedIn, TestBrowser, violationsOf } from '../support/browser.ts';
 import { TestServer } from '../support/http-server.ts';
-import { TestProject, until } from '../support/project.ts';
+import { ROOT, TestProject, until } from '../support/project.ts';
 
 /** More rows than a browser lets an element be high, so that the scroll bar is scaled. */
-const MANY = 500_000;
+const MANY = 1_000_000;
 const HTML = '<img src=x onerror="window.harmed = true"><script>window.harmed = true</script>';
 /** What a page has when its data have come. */
 const LOADED: Readonly<Record<string, string>> = {
@@ -123,6 +125,14 @@ describe('the dashboard', { skip: NO_BROWSER }, () => {
     await untilTitle(page, 'ACOR');
   });
 
+  it('shows how old a question is, also while nothing changes', async () => {
+    const run = await askingRun();
+    const age = user.page.getByRole('article').locator('time').first();
+    const [first] = await age.allInnerTexts();
+    while ((await age.innerText()) === first);
+    await project.envelope(['cancel', run]);
+  });
+
   it('says who answered a question meanwhile', async () => {
     const run = await askingRun();
     await user.page.getByRole('article').waitFor();
@@ -206,8 +216,8 @@ describe('the dashboard', { skip: NO_BROWSER }, () => {
       await log.press('ArrowUp');
       await page.getByText(`–${total - step} of ${total}`).waitFor();
     }
-    await page.goto(`${server.url}#/runs/${run}?seq=250000`);
-    await log.locator('.row.marked').filter({ hasText: '250000' }).waitFor();
+    await page.goto(`${server.url}#/runs/${run}?seq=500000`);
+    await log.locator('.row.marked').filter({ hasText: '500000' }).waitFor();
     await page.getByLabel('Search the log').fill('"pct":75,');
     await page.getByRole('button', { name: 'Next' }).click();
     await page.getByText(/Found in \d+/).waitFor();
@@ -240,6 +250,28 @@ describe('the dashboard', { skip: NO_BROWSER }, () => {
     assert.equal(await page.evaluate(() => 'harmed' in globalThis), false);
     assert.equal(await page.locator('img, main script').count(), 0);
     assert.deepEqual(problems, []);
+  });
+
+  it('looks as the documentation shows it', async () => {
+    const { page } = user;
+    const run = await askingRun();
+    for (const [name, path, colorScheme] of [
+      ['inbox', 'inbox', 'light'],
+      ['runs', 'runs', 'dark'],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      // A new page, without the notices of the tests before.
+      await page.goto('about:blank');
+      await page.goto(`${server.url}#/${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator(LOADED[path]!).first().waitFor();
+      const picture = await page.screenshot();
+      assert.equal(picture.subarray(1, 4).toString(), 'PNG');
+      if (process.env['ACOR_WRITE_PICTURES'])
+        writeFileSync(join(ROOT, 'docs', `dashboard-${name}.png`), picture);
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    await project.envelope(['cancel', run]);
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {

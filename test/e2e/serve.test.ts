@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { SERVERS } from '../../src/operations/command-forms.ts';
@@ -39,6 +40,9 @@ async function askingRun(): Promise<string> {
   await until(() => project.record(run)?.state === 'waiting_ai');
   return run;
 }
+
+/** In Debian's package prometheus, which has 96 MB: `npm test` does not install it. */
+const NO_PROMTOOL = spawnSync('promtool', ['--version']).status !== 0 && 'promtool is not installed';
 
 describe('acor serve', () => {
   it('serves only clients that send the token; a probe needs none and learns nothing', async () => {
@@ -550,6 +554,17 @@ describe('what a tool writes, by HTTP', () => {
 });
 
 describe('the metrics', () => {
+  it('pass the check of Prometheus', { skip: NO_PROMTOOL }, async () => {
+    await project.run(['quick']);
+    const { text } = await server.get('/metrics');
+    const check = (metrics: string) =>
+      spawnSync('promtool', ['check', 'metrics'], { input: metrics, encoding: 'utf8' });
+    const { status, stdout, stderr } = check(text);
+    assert.deepEqual([status, stdout, stderr], [0, '', '']);
+    // The control: a counter without its suffix.
+    assert.notEqual(check('# TYPE acor_runs counter\nacor_runs 1\n').status, 0);
+  });
+
   it('do not fall when runs are removed', async () => {
     await project.run(['quick']);
     const counters = async () => {

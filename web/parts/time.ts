@@ -1,4 +1,13 @@
+import { signal } from '@preact/signals';
 import { html } from 'htm/preact';
+
+const TICK_MS = 1000;
+
+/** The ages that a page shows grow while it is open. */
+const nowMs = signal(Date.now());
+setInterval(() => {
+  nowMs.value = Date.now();
+}, TICK_MS);
 
 const UNITS = [
   ['d', 86_400],
@@ -21,7 +30,8 @@ export function durationText(seconds: number): string {
 
 /** A time, with how long ago it was or how far away it is. */
 export function Time({ at }: { at: string }) {
-  const seconds = (Date.now() - Date.parse(at)) / 1000;
+  // What has just happened may be ahead of the last tick.
+  const seconds = (Math.max(nowMs.value, Date.now()) - Date.parse(at)) / 1000;
   const text = seconds < 0 ? `in ${durationText(-seconds)}` : `${durationText(seconds)} ago`;
   return html`<time datetime=${at} title=${new Date(at).toLocaleString()}>${text}</time>`;
 }
