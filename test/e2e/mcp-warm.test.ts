@@ -11,7 +11,7 @@ import { ACOR, TestProject } from '../support/project.ts';
 const noStrace =
   spawnSync('strace', ['-f', 'true']).status !== 0 && 'strace is not installed, or may not trace';
 const CALLS = 5;
-/** A supervisor may not be free again when the next call comes, which then starts another one. */
+/** A supervisor may not be free again when the next call comes, which then starts another one, with its watchdog. */
 const MAX_ROUNDS = 40;
 
 describe('a warm call over MCP', { skip: noStrace }, () => {
@@ -51,10 +51,9 @@ describe('a warm call over MCP', { skip: noStrace }, () => {
         await calls();
         const programs = started().slice(before);
         assert.ok(programs.length >= CALLS, `${programs}`);
-        if (programs.every((program) => mayStart.includes(program))) {
-          assert.equal(programs.filter((program) => program === 'bash').length, CALLS, `${programs}`);
-          return;
-        }
+        // The watchdog of a supervisor that served its first call is one more of them.
+        const shells = programs.filter((program) => program === 'bash');
+        if (programs.every((program) => mayStart.includes(program)) && shells.length === CALLS) return;
         assert.ok(round < MAX_ROUNDS, `a warm call starts more than the tool: ${programs}`);
       }
     } finally {
