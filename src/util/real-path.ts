@@ -1,5 +1,6 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join, parse, sep } from 'node:path';
+import { errorCode } from './error-code.ts';
 
 /** The kernel's own limit (ELOOP). */
 const MAX_LINKS = 40;
@@ -41,6 +42,16 @@ export function realPathOf(path: string, cwd: string): RealPath {
     stats = lstatSync(current);
   }
   return { path: current, stats };
+}
+
+/** The same for a path that a caller wrote: one that the system cannot follow, such as one with too long a name, leads to nothing. */
+export function givenPathOf(path: string, cwd: string): RealPath {
+  try {
+    return realPathOf(path, cwd);
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return { path, stats: undefined };
+  }
 }
 
 /** Whether a path is a folder or inside it. Both must be real paths. */

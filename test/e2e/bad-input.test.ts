@@ -181,12 +181,19 @@ describe('a value of extreme size', () => {
     assert.deepEqual((await project.envelope(['clean', '--older-than', '1e308'])).data.removed, []);
   });
 
-  it('of 200 KB fails with E_SPAWN_FAILED and a hint; a NUL byte is rejected', async () => {
+  it('is refused before the start when the system takes none so long; a NUL byte is, too', async () => {
     using project = new ProjectInProcess({ tools: ['does'] });
-    project.write('long.json', JSON.stringify({ script: 'true', line: 'x'.repeat(200_000) }));
-    const { end, of } = await project.run(['does', '--input-json', '@long.json']);
-    assert.deepEqual([end.state, end.code], ['failed', 'E_SPAWN_FAILED']);
-    assert.match(String(of('runner_error')[0]!.hint), /in a file/);
+    const withLine = (bytes: number) =>
+      project.write('long.json', JSON.stringify({ script: 'true', line: 'x'.repeat(bytes) }));
+    withLine(131_072);
+    const { error } = await project.envelope(['run', 'does', '--input-json', '@long.json']);
+    assert.equal(error.code, 'E_USAGE');
+    assert.match(error.message, /'line' has 131072 bytes, and the system takes at most 131071/);
+    assert.match(error.hint, /in a file/);
+    assert.deepEqual(project.runIds(), []);
+    withLine(131_071);
+    const { end } = await project.run(['does', '--input-json', '@long.json']);
+    assert.equal(end.state, 'completed');
     project.write('nul.json', JSON.stringify({ script: 'true', line: 'a\u0000b' }));
     await assertRefused(project, ['run', 'does', '--input-json', '@nul.json'], { code: 'E_USAGE', exit: 1 });
   });

@@ -180,6 +180,37 @@ describe('every command of next is accepted', () => {
         return envelope('answer', lastRun(), '--choice', 'yes');
       },
     },
+    'an answer to a run that has lost its supervisor while it asks': {
+      code: 'E_RUNNER_LOST',
+      has: /^acor resume r-\S+ --force$/m,
+      answer: async () => {
+        const { data } = await envelope('run', 'asks', '--detach');
+        await until(() => project.record(data.run_id)?.state === 'waiting_ai');
+        await project.killSupervisor(data.run_id);
+        loseRun(project.runsDir, data.run_id);
+        return envelope('answer', data.run_id, '--choice', 'yes');
+      },
+    },
+    'a name that is too long for a file': {
+      code: 'E_TOOL_NOT_FOUND',
+      answer: () => envelope('run', 'a'.repeat(256)),
+    },
+    'a path with a name that is too long': {
+      code: 'E_TOOL_NOT_FOUND',
+      answer: () => envelope('run', `./${'a'.repeat(256)}`),
+    },
+    'a path that leads through a file': {
+      code: 'E_TOOL_NOT_FOUND',
+      answer: () => envelope('run', './tools/ends/tool.yaml/x'),
+    },
+    'a path of a program with a name that is too long': {
+      code: 'E_TOOL_NOT_FOUND',
+      answer: () => envelope('exec', `./${'a'.repeat(256)}`),
+    },
+    'a path to adopt with a name that is too long': {
+      code: 'E_RUNTIME_MISSING',
+      answer: () => envelope('adopt', `./${'a'.repeat(256)}`),
+    },
     'the resumption of a completed run': {
       code: 'E_USAGE',
       hasNot: /resume|retry/,
@@ -248,6 +279,7 @@ describe('every command of next is accepted', () => {
         const shown = await envelope('show', runId);
         assert.equal(shown.data.code, 'E_RUNNER_LOST');
         assert.match(shown.meta.next.join('\n'), step);
+        assert.equal(/--force/.test(shown.data.hint ?? ''), tool === 'keeps', shown.data.hint);
         await follow(project, shown);
       });
 

@@ -260,12 +260,12 @@ describe('questions of every kind', { skip }, () => {
     await project.acor(['cancel', error.details.run_id]);
   });
 
-  it('name values that their schemas allow in the commands that answer, and none where only the caller knows one', async () => {
+  it('name values that their schemas settle in the commands that answer, and none where only the caller knows one', async () => {
     const questions = [
       { action: 'first', schema: { type: 'boolean' } },
       { action: 'second', schema: { enum: ['x y', 2] } },
       { action: 'third' },
-      { action: 'fourth', schema: { type: 'integer', minimum: 3 } },
+      { action: 'fourth', schema: { type: 'integer', minimum: 3, default: 3 } },
       { action: 'fifth', schema: { type: 'string', default: 'a b' } },
       { action: 'sixth', schema: { type: 'string', pattern: '^x$' } },
     ];

@@ -5,7 +5,7 @@ import { defaultManifest } from '../../protocol/default-manifest.ts';
 import { leastLevel } from '../../protocol/manifest-permissions.ts';
 import { execProgram } from '../../protocol/names.ts';
 import { validateTool } from '../../protocol/next-steps.ts';
-import { isInside, realPathOf } from '../../util/real-path.ts';
+import { givenPathOf, isInside } from '../../util/real-path.ts';
 import { type LoadedConfig, runsDirOf } from '../config/load.ts';
 import { problemText } from '../config/problem.ts';
 import { stemOf } from './candidate.ts';
@@ -104,7 +104,7 @@ export async function adHocTool(
   }
 
   function checked(text: string, access: 'read' | 'write'): string {
-    const { path, stats } = realPathOf(text, call.cwd);
+    const { path, stats } = givenPathOf(text, call.cwd);
     const roots = grantRoots(config, call.cwd);
     if (stats === undefined)
       throw new AcorError('E_INPUT_NOT_FOUND', `'${text}' does not exist`, {
@@ -122,7 +122,7 @@ export async function adHocTool(
 }
 
 async function fileTool(path: string, languages: readonly Language[]): Promise<ToolEntry> {
-  const real = realPathOf(path, '/');
+  const real = givenPathOf(path, '/');
   if (!real.stats?.isFile()) {
     const what = real.stats === undefined ? `there is no file ${path}` : `${path} is not a file`;
     throw new AcorError('E_TOOL_NOT_FOUND', what, {

@@ -9,6 +9,9 @@ import { givenValue, type ReadInput, readInputs } from './read-inputs.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { grantInputs } from './tool-grants.ts';
 
+/** The kernel of Linux takes no longer argument of a program: 128 KiB with the NUL byte at its end. */
+const MAX_WORD_BYTES = (128 << 10) - 1;
+
 export type { Grant, StagedOutput } from './path-grants.ts';
 export { grantRoots, untrustedRoots } from './path-grants.ts';
 
@@ -60,6 +63,7 @@ export function resolveArguments(
   refuseArguments(tool.name, granted.problems, usage);
   const extra = passThrough(tool, values.extra, options);
   const { args, secretArgs } = commandWords(granted.read, extra.args);
+  refuseArguments(tool.name, tooLongValues(granted.read), usage);
   return {
     args,
     secretArgs,
@@ -94,6 +98,28 @@ function contains(file: string, texts: readonly string[]): boolean {
     // Running the tool reports it.
     return false;
   }
+}
+
+function tooLongValues(inputs: readonly ReadInput[]): ArgumentProblem[] {
+  return inputs.flatMap(({ spec, values }) => {
+    const prefix = spec.joined && !spec.positional ? joinedWord(flagOf(spec), '') : '';
+    const long = values.map(({ text }) => prefix + text).find(isTooLong);
+    return long === undefined ? [] : tooLong(spec.name, `'${spec.name}'`, long);
+  });
+}
+
+function isTooLong(word: string): boolean {
+  return process.platform === 'linux' && Buffer.byteLength(word) > MAX_WORD_BYTES;
+}
+
+function tooLong(input: string, what: string, word: string): ArgumentProblem {
+  const bytes = Buffer.byteLength(word);
+  return usageProblem(
+    input,
+    'too-long',
+    `${what} has ${bytes} bytes, and the system takes at most ${MAX_WORD_BYTES} in one argument`,
+    'Pass a long value in a file.',
+  );
 }
 
 /** A path or a boolean cannot be recognised in output as a secret. */
@@ -147,7 +173,9 @@ function passThrough(
   const problems = args.flatMap((word, index) =>
     word.includes('\0')
       ? usageProblem(`#${index + 1}`, 'nul', `argument ${index + 1} holds a NUL byte`, 'Leave it out.')
-      : [],
+      : isTooLong(word)
+        ? tooLong(`#${index + 1}`, `argument ${index + 1}`, word)
+        : [],
   );
   refuseArguments(tool.name, [...refused, ...problems], usageLine(tool.name, undefined));
   return { args, grants, staged: [...staged.values()] };

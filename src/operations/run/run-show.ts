@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { keptSteps, undecidedPlaces } from '../../core/review/undecided.ts';
+import { lostOutcome } from '../../core/run/lost-outcome.ts';
 import { stderrTail, summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
@@ -73,6 +74,8 @@ export const runShow = acorOperation({
     const { dir } = workspaces.of(input.run);
     const why = unverified(store, input.run);
     const undecided = undecidedPlaces(dir);
+    // The log of a lost run has no end yet.
+    const outcome = record.lost && end === undefined ? lostOutcome(record) : undefined;
     const data = {
       ...record,
       dir,
@@ -84,7 +87,10 @@ export const runShow = acorOperation({
       result: ending?.type === 'result' ? ending : null,
       error: ending?.type === 'error' ? ending : null,
       ...(typeof end?.cancelled_by === 'string' && { cancelled_by: end.cancelled_by }),
-      hint: record.state === 'failed' ? (hintOf(end) ?? hintOf(log.failure) ?? hintOf(ending) ?? null) : null,
+      hint:
+        record.state === 'failed'
+          ? (outcome?.hint ?? hintOf(end) ?? hintOf(log.failure) ?? hintOf(ending) ?? null)
+          : null,
       ...(stderr.length > 0 && { stderr }),
       artifacts: await listedArtifacts(ctx.app, input.run),
       ...(undecided.length > 0 && {

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { takeKnownFlags } from '../../compose/known-flags.ts';
@@ -147,7 +146,8 @@ async function namingOther(
       details: { ...error.details, workflow: name },
       next: [...(await workflowSteps(name, args, ctx)), graphOf(name)],
     });
-  if (statSync(resolve(ctx.cwd, name), { throwIfNoEntry: false })?.isFile())
+  const { isFile } = await import('../../util/files.ts');
+  if (isFile(resolve(ctx.cwd, name)))
     return new AcorError(error.code, error.message, {
       hint: 'There is a file of that name: run it by a path, with ./ in front.',
       details: { ...error.details },

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { adoptFile, runTool, validateTool } from '../../../protocol/next-steps.ts';
-import { isInside, realPathOf } from '../../../util/real-path.ts';
+import { givenPathOf, isInside, realPathOf } from '../../../util/real-path.ts';
 import { type LoadedConfig, registryDirsOf, toolsDirsOf } from '../../config/load.ts';
 import { scriptTool } from '../../registry/ad-hoc.ts';
 import { stemOf } from '../../registry/candidate.ts';
@@ -45,7 +45,7 @@ const PROTOCOL =
 export async function scriptOf(program: string, place: ScriptPlace): Promise<ScriptToAdopt | null> {
   const { config, registry, cwd, env } = place;
   if (!program.includes('/') && findProgram(program, env) !== undefined) return null;
-  const { path, stats } = realPathOf(resolve(cwd, program), cwd);
+  const { path, stats } = givenPathOf(resolve(cwd, program), cwd);
   if (!stats?.isFile()) return null;
   const toolsDir = toolsDirsOf(config)
     .map((dir) => realPathOf(dir, config.root).path)

@@ -92,7 +92,7 @@ function valuesToShow({ schema, default: fallback }: Question): string[] {
   if (schema?.type === 'boolean') return ['true', 'false'];
   if (Array.isArray(schema?.enum)) return schema.enum.map((value) => JSON.stringify(value));
   const isFit = fallback !== undefined && isOfType(fallback.value, schema?.type);
-  const known = isFit ? fallback.value : exampleOf(schema);
+  const known = isFit ? fallback.value : settledBy(schema ?? {});
   return known === undefined ? [] : [JSON.stringify(known)];
 }
 
@@ -104,23 +104,19 @@ function isOfType(value: unknown, type: unknown): boolean {
   return type === 'integer' ? Number.isInteger(value) : typeof value === type;
 }
 
-/** A value that the schema names itself. A bound alone is valid for a number only. */
-function exampleOf(schema: Question['schema'] = {}): unknown {
-  const { const: only, default: usual, examples, type, minimum, multipleOf } = schema;
-  const named = only ?? usual ?? (Array.isArray(examples) ? examples[0] : undefined);
-  if (named !== undefined) return named;
-  if (named === undefined && type === 'object') return exampleObject(schema);
-  const isNumber = type === 'number' || (type === 'integer' && Number.isInteger(minimum));
-  return isNumber && multipleOf === undefined && typeof minimum === 'number' ? minimum : undefined;
+/** The value that the schema itself sets: an example and a bound are valid, but not meant as the answer. */
+function settledBy({ const: only, default: usual, enum: values, type, ...schema }: Schema): unknown {
+  const single = Array.isArray(values) && values.length === 1 ? values[0] : undefined;
+  return only ?? usual ?? single ?? (type === 'object' ? settledObject(schema) : undefined);
 }
 
-/** An object whose required fields have a value that the schema names; undefined when one has none. */
-function exampleObject({ properties, required }: Schema): Record<string, unknown> | undefined {
+/** An object whose required fields all have a value that the schema sets; undefined when one has none. */
+function settledObject({ properties, required }: Schema): Record<string, unknown> | undefined {
   if (!isRecord(properties) || !Array.isArray(required) || required.length === 0) return undefined;
   const found: Record<string, unknown> = {};
   for (const name of required) {
     const field = properties[String(name)];
-    const value = !isRecord(field) ? undefined : Array.isArray(field.enum) ? field.enum[0] : exampleOf(field);
+    const value = isRecord(field) ? settledBy(field) : undefined;
     if (value === undefined) return undefined;
     found[String(name)] = value;
   }

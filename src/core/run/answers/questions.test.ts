@@ -79,10 +79,24 @@ describe('the default of a question', () => {
     assert.deepEqual(offered({ default: 7, schema: { type: 'integer' } }), ['7']);
     assert.deepEqual(offered({ default: null, schema: { type: 'null' } }), ['null']);
     assert.deepEqual(offered({ default: 'x', schema: { type: 'integer' } }), []);
-    assert.deepEqual(offered({ default: 'x', schema: { type: 'integer', minimum: 3 } }), ['3']);
+    assert.deepEqual(offered({ default: 'x', schema: { type: 'integer', default: 3 } }), ['3']);
     assert.deepEqual(offered({ default: [], schema: { type: 'object' } }), []);
     assert.deepEqual(offered({ default: 'd'.repeat(2_000) }), []);
     assert.deepEqual(offered({ options: [{ id: 'i'.repeat(2_000) }, { id: 'yes' }] }), ['yes']);
+  });
+
+  it('is offered only when the question settles it, not when the schema merely allows it', () => {
+    const offered = (schema: object) =>
+      answerSteps('r-1', readQuestion({ ...asked, schema })).map(({ input }) => input.value);
+    const withDepth = (depth: object) =>
+      offered({ type: 'object', required: ['depth'], properties: { depth } });
+    assert.deepEqual(withDepth({ type: 'integer', minimum: 1, maximum: 9 }), []);
+    assert.deepEqual(withDepth({ enum: [1, 2] }), []);
+    assert.deepEqual(withDepth({ type: 'integer', examples: [4] }), []);
+    assert.deepEqual(offered({ type: 'integer', minimum: 3 }), []);
+    assert.deepEqual(offered({ type: 'string', examples: ['x'] }), []);
+    assert.deepEqual(withDepth({ const: 4 }), ['{"depth":4}']);
+    assert.deepEqual(withDepth({ type: 'integer', minimum: 1, default: 4 }), ['{"depth":4}']);
   });
 });
 

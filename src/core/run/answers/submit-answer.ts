@@ -1,11 +1,14 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { listQuestions } from '../../../protocol/next-steps.ts';
 import { isFinal } from '../../../protocol/run.ts';
+import type { RunRecord } from '../../../protocol/run-record.ts';
 import type { AnswerSource } from '../../../protocol/v1/wire.ts';
 import { newSpanId } from '../../../util/ids.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import { eventsIn } from '../../store-files/follow.ts';
-import { readRun } from '../read-run.ts';
+import { lostOutcome } from '../lost-outcome.ts';
+import { lostMessage, readRun } from '../read-run.ts';
+import { stepsAfterLoss } from '../steps-after.ts';
 import { SupervisorWatch } from '../supervisor-watch.ts';
 import { questionsOf } from './open-questions.ts';
 import {
@@ -27,10 +30,13 @@ export interface AnswerSubmission {
 
 /**
  * Finds the open question of a run by `name`: its action id or its action. Without a name, the run must have exactly one open question.
- * Throws E_RUN_NOT_FOUND, and E_BAD_ANSWER when no such question is open.
+ * Throws E_RUN_NOT_FOUND, and E_BAD_ANSWER when no such question is open;
+ * E_RUNNER_LOST when the run has lost its supervisor.
  */
 export async function findOpenQuestion(store: RunStore, runId: string, name?: string): Promise<Question> {
-  const { state } = await readRun(store, runId);
+  const record = await readRun(store, runId);
+  const { state } = record;
+  if (record.code === 'E_RUNNER_LOST') throw await lost(store, record);
   if (isFinal(state)) throw refused(runId, `run ${runId} has ended (${state}) and takes no more answers`);
   const all = await questionsOf(store, runId);
   const { asked, answered, askedBy } = chosenOf(all, runId, name);
@@ -113,6 +119,8 @@ async function untilRecorded(
     if (event !== undefined) throw refused(runId, String(event.msg));
   }
   signal?.throwIfAborted();
+  const record = await readRun(store, runId);
+  if (record.code === 'E_RUNNER_LOST') throw await lost(store, record);
   throw refused(runId, `run ${runId} ended before its supervisor read the answer`);
 }
 
@@ -120,6 +128,16 @@ function refused(runId: string, message: string): AcorError {
   return new AcorError('E_BAD_ANSWER', message, {
     hint: 'List the questions of the run.',
     next: [listQuestions(runId)],
+  });
+}
+
+/** Nothing is wrong with the answer: the run continues with another supervisor, which asks again. */
+async function lost(store: RunStore, record: RunRecord): Promise<AcorError> {
+  const { run_id: run } = record;
+  const { hint } = lostOutcome(record);
+  return new AcorError('E_RUNNER_LOST', `run ${run} takes no answer: ${lostMessage(record)}`, {
+    ...(hint && { hint }),
+    next: await stepsAfterLoss(record, store),
   });
 }
 
