@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { TestProject } from '../support/project.ts';
+import { ACOR, TestProject } from '../support/project.ts';
 import { atTerminal } from '../support/terminal.ts';
 
+const OTHER_UID = 65_534;
 const HAS_BWRAP = existsSync('/usr/bin/bwrap');
 
 describe('a tool that fails because of its sandbox', () => {
@@ -204,6 +206,59 @@ describe('a tool that fails because of its sandbox', () => {
       1,
       'the control: with a sandbox there is a warning',
     );
+  });
+
+  it('gets the name of a file that is missing on this machine, too, before a right to write it', async () => {
+    const missing = project.path('missing.txt');
+    tool('opens', `open("${missing}").read()`, '', 'py');
+    const hidden = await denied('opens');
+    assert.match(
+      hidden.warning!.hint,
+      /^There is no \S+missing\.txt on this machine: to read it, correct the path/,
+    );
+    const words = ['--read', '.', '--', 'cat', missing];
+    const { error } = await project.envelope(['exec', '--no-stream', ...words]);
+    assert.equal(error.hint, `there is no ${missing} on this machine: correct the path`);
+  });
+
+  it('gets no right for a file whose mode or owner denies it', {
+    skip: process.getuid?.() !== 0,
+  }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'acor-user-'));
+    try {
+      const inFolder = (name: string) => join(folder, name);
+      for (const [name, mode] of [
+        ['own.txt', 0],
+        ['roots.txt', 0o600],
+        ['free.txt', 0o644],
+      ] as const) {
+        writeFileSync(inFolder(name), 'x\n');
+        chmodSync(inFolder(name), mode);
+      }
+      for (const path of [folder, inFolder('own.txt')]) chownSync(path, OTHER_UID, OTHER_UID);
+      const exec = (...words: string[]) => {
+        const command = [ACOR, 'exec', '--no-stream', ...words];
+        const ids = ['--reuid', OTHER_UID, '--regid', OTHER_UID, '--clear-groups'].map(String);
+        const env = { PATH: process.env['PATH'], HOME: folder };
+        const { stdout } = spawnSync('setpriv', [...ids, ...command], { cwd: folder, env, encoding: 'utf8' });
+        return JSON.parse(stdout.trim().split('\n').at(-1)!);
+      };
+      const own = exec('--', 'cat', 'own.txt').error;
+      assert.equal(own.hint, `${inFolder('own.txt')} has the mode 000: chmod u+r ${inFolder('own.txt')}`);
+      const roots = exec('--', 'cat', 'roots.txt').error;
+      assert.match(
+        roots.hint,
+        /roots\.txt has the mode 600, and belongs to the user 0, not to 65534: let its owner/,
+      );
+      const written = exec('--write', 'own.txt', '--', 'cat', 'own.txt').error;
+      assert.deepEqual(
+        [written.code, /own\.txt cannot be read/.test(written.message)],
+        ['E_PERMISSION', true],
+      );
+      assert.equal(exec('--', 'cat', 'free.txt').ok, true, 'the control: a file that everybody may read');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('gets no manifest line for a program when it may start all of them', async () => {

@@ -399,6 +399,16 @@ describe('a path argument', () => {
     ]);
   });
 
+  it('may not replace the file that the call reads', () => {
+    const inputs = [
+      { name: 'file', type: 'path', access: 'read' },
+      { name: 'output', type: 'path', access: 'write' },
+    ];
+    const call = (output: string) => ['--file', 'in.json', '--output', output];
+    assert.deepEqual(problems(refused({ inputs }, call('data/../in.json'))), [['output', 'same-output']]);
+    assert.equal(resolve({ inputs }, call('other.json')).staged.length, 1, 'the control: another path');
+  });
+
   it('is refused beside the others that are wrong', () => {
     const inputs = [
       { name: 'a', type: 'path', access: 'read' },

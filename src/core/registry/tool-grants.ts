@@ -150,7 +150,21 @@ export function grantInputs(
             return { value: output.target, text: output.staged };
           }),
   }));
-  return { read, problems, grants, staged };
+  return { read, problems: [...problems, ...readAndReplaced(grants, staged)], grants, staged };
+}
+
+/** A file that the tool reads is not replaced by its output: the caller would lose it. */
+function readAndReplaced(grants: readonly Grant[], staged: readonly StagedOutput[]): ArgumentProblem[] {
+  return staged.flatMap(({ input, target }) => {
+    const source = grants.find(({ path, access }) => access === 'read' && path === target);
+    if (source === undefined) return [];
+    return usageProblem(
+      input,
+      'same-output',
+      `'${target}' is an input ('${source.input}') and an output ('${input}')`,
+      `Use a different path for '${input}'.`,
+    );
+  });
 }
 
 /** Two outputs of one input may have the same name in different folders. */

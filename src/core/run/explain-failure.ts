@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
 import { errorInfo } from '../../protocol/error-codes.ts';
 import { execProgram } from '../../protocol/names.ts';
@@ -20,6 +20,7 @@ import { NEVER_GRANTED, SYSTEM_FOLDERS } from '../registry/path-grants.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
+import { deniedByMode } from './denied-by-mode.ts';
 import { exceptionLine } from './exception-line.ts';
 import { explainCall } from './explain-call.ts';
 import { explainMissingFile } from './explain-missing-file.ts';
@@ -31,6 +32,7 @@ import type { RunnerServices } from './services.ts';
 
 const TAIL_BYTES = 16_384;
 const MAX_SHOWN = 5;
+const MISSING = /No such file or directory|\bENOENT\b/i;
 const WITHOUT_STDERR = 'It wrote nothing to stderr: its output may say why.';
 const OTHER_PLACES =
   'Let the tool write into its workspace, or to a path that its caller gives (an input with access: write)';
@@ -45,6 +47,10 @@ interface Reported {
   fix: string;
   /** No setting allows it, and the fix is another way. */
   isNever?: true;
+  /** The path, when nothing is there outside of the sandbox, either: the tool meant to write it, or names a wrong path. */
+  missing?: string;
+  /** Why the tool failed without the sandbox: the machine denies it also outside, or the file is missing there, too. */
+  because?: string;
 }
 
 /**
@@ -82,9 +88,17 @@ function explainDenials(
   const places = { own: folders, project: services.config.root, cause };
   for (const said of saidDenials(words, calls)) {
     const one = forCaller(reportOf(said, plan, places), plan);
+    if (one !== undefined && said.kind === 'path' && MISSING.test(said.said) && isMissing(said.path))
+      one.missing = normalize(said.path);
     if (one !== undefined && reports.every(({ fix }) => fix !== one.fix)) reports.push(one);
   }
   if (reports.length === 0) return;
+  // What the machine itself denies comes first: with more rights, the tool would fail again.
+  const certain = reports.filter(({ because }) => because !== undefined);
+  if (certain.length > 0) {
+    warnOfMachine(log, outcome, certain.slice(0, MAX_SHOWN));
+    return;
+  }
   const shown = reports.slice(0, MAX_SHOWN);
   const needsStandard =
     !isExec(plan) &&
@@ -94,7 +108,13 @@ function explainDenials(
   const ways = shown.flatMap(({ what, fix, isNever }) =>
     isNever ? [`Nothing allows ${what}. ${fix}`.trim()] : [],
   );
+  const missing = shown.flatMap(({ missing: path }) => (path === undefined ? [] : [path]));
   const hint = [
+    ...(missing.length > 0
+      ? [
+          `There is no ${missing.join(' and no ')} on this machine: to read it, correct the path; or let the tool make it`,
+        ]
+      : []),
     ...(fixes === ''
       ? []
       : [`To allow it: ${fixes}${needsStandard ? '; and set permissions.level: standard' : ''}`]),
@@ -111,6 +131,20 @@ function explainDenials(
   outcome.hint = hintOfDenied(outcome.hint, outcome.code, { hint, denied: shown });
   // What the sandbox denies, it denies again.
   if (isSaidIn(own, shown)) outcome.retryable = false;
+}
+
+/** Warns of what would fail outside of the sandbox, too. */
+function warnOfMachine(log: RunLog, outcome: Outcome, denied: Reported[]): void {
+  const hint = denied.map(({ because, fix }) => `${because}: ${fix}`).join('; ');
+  const msg = `this failed without the sandbox: ${denied.map(({ what }) => what).join('; ')}`;
+  log.append({
+    type: 'runner_warning',
+    code: 'E_PERMISSION',
+    msg: outcome.byRunner ? msg : `${msg}. ${hint}`,
+    hint,
+    denied,
+  });
+  outcome.hint = hintOfDenied(outcome.hint, outcome.code, { hint, denied });
 }
 
 /** Adds to the message of a failed program what it wrote of the cause. A tool that reports an error itself has named it. */
@@ -192,6 +226,9 @@ function ofPath(
   );
   const fixed = [plan.tool.dir, ...system, ...NEVER_GRANTED];
   const holds = (folders: readonly string[]) => folders.some((each) => isInside(real, each));
+  const byMachine =
+    isWrite || holds([...fixed, ...own]) ? undefined : ofMachine({ path, said, exists }, holds, plan);
+  if (byMachine !== undefined) return byMachine;
   const kind = isWrite || !exists || holds(grantsOf(plan, 'read')) ? 'write' : 'read';
   const what = `${kind === 'read' ? 'reading' : 'writing'} ${path}`;
   if (isWrite && (dirname(real) === '/' || holds([...SYSTEM_FOLDERS, ...NEVER_GRANTED, ...own])))
@@ -207,6 +244,20 @@ function ofPath(
     return kind === 'write' && !isFolder ? allowed(what, said, outputRemedy()) : undefined;
   const denial = { kind, path: real, isFolder } as const;
   return granted(what, said, denial, isExec(plan) ? undefined : project);
+}
+
+/** The report of a path that the tool could not read outside of the sandbox, either. */
+function ofMachine(
+  { path, said, exists }: { path: string; said: string; exists: boolean },
+  holds: (folders: readonly string[]) => boolean,
+  plan: ToolPlan,
+): Reported | undefined {
+  const denial = deniedByMode(path);
+  const what = `reading ${path}`;
+  if (denial !== undefined) return { what, said, because: denial.why, fix: denial.fix };
+  // The tool could look into the folder. Elsewhere, a write into a folder that the sandbox hides has the same message.
+  if (exists || !MISSING.test(said) || !holds(grantsOf(plan, 'read'))) return undefined;
+  return { what, said, because: `there is no ${path} on this machine`, fix: 'correct the path' };
 }
 
 /** The name of the input by which the caller named the path, which the tool may therefore read. */
@@ -282,6 +333,10 @@ function tailIn(path: string): string {
   } catch {
     return '';
   }
+}
+
+function isMissing(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) === undefined;
 }
 
 function realOf(path: string): string | undefined {

@@ -171,8 +171,20 @@ function copyToReplace({ target, staged }: StagedOutput, workspace: RunWorkspace
       hint: 'Run it again.',
     });
   }
-  copyOutput(from, to);
+  try {
+    copyOutput(from, to);
+  } catch (error) {
+    if (errorCode(error) === 'EACCES') throw unreadable(target, error);
+    throw error;
+  }
   return replacedFile(stats);
+}
+
+function unreadable(target: string, cause: unknown): AcorError {
+  return new AcorError('E_PERMISSION', `${target} cannot be read: its mode or its owner denies it`, {
+    hint: `The tool gets a copy of the file that it writes. Make it readable for this user: ${shellCommand(['chmod', 'u+r', target])}`,
+    cause,
+  });
 }
 
 function hasContentOf(stats: Stats, { size, mtimeMs }: ReplacedFile): boolean {
