@@ -68,7 +68,7 @@ export async function callOperation<C>(
     const selected = select(op, answer, selection);
     const { count, total, hasMore } = selected;
     return success(selected.data, {
-      ...meta(answer.next),
+      ...meta(selected.next ?? answer.next),
       count,
       total: answer.total ?? total,
       hasMore: answer.hasMore ?? hasMore,

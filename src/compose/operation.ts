@@ -77,6 +77,8 @@ export interface DataResult<T> extends Facts {
   /** The list is the `page` of the context, whose total may be unknown, and `next` leads to the rest. */
   isPage?: true;
   hasMore?: boolean;
+  /** Of a page that is read on by a position in its data: what these and `next` are when the page is cut after an element. */
+  cutAfter?(element: unknown): { data: object; next: readonly NextStep[] };
 }
 
 /** A text that is the product itself. A surface that needs an envelope shows `data` instead. */

@@ -147,7 +147,8 @@ export class Reply<C> {
   async #data(op: Operation<C>, result: DataResult<unknown>): Promise<number> {
     const { unselected, ...selected } = await this.#select(op, result);
     const warnings = unselected === undefined ? result.warnings : [...(result.warnings ?? []), unselected];
-    const meta = this.#meta([...(await this.#nextPage(op, selected)), ...this.#commands(result.next)]);
+    const nextPage = selected.next === undefined ? await this.#nextPage(op, selected) : [];
+    const meta = this.#meta([...nextPage, ...this.#commands(selected.next ?? result.next)]);
     meta.count = selected.count;
     meta.total = result.total ?? selected.total;
     meta.hasMore = result.hasMore ?? selected.hasMore;
@@ -189,7 +190,14 @@ export class Reply<C> {
   ): Promise<'shown' | 'answer'> {
     const { stdoutFd, signal, interrupts = NO_INTERRUPTS } = this.#io;
     if (presenter?.events !== undefined)
-      return presenter.events(result, { screen: this.screen(), stdoutFd, signal, cwd, interrupts });
+      return presenter.events(result, {
+        screen: this.screen(),
+        stdoutFd,
+        signal,
+        cwd,
+        interrupts,
+        part: this.globals,
+      });
     const events = await this.#selectedEvents(result.events);
     for await (const lines of events) if ((await writeLines(stdoutFd, lines)) === 'closed') break;
     return 'shown';

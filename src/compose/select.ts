@@ -3,6 +3,7 @@ import { estimateTokens } from '../util/estimate-tokens.ts';
 import { nearest } from '../util/nearest.ts';
 import { didYouMean, type UsageProblem, usageError } from './app-error.ts';
 import type { GlobalFlags } from './globals.ts';
+import type { NextStep } from './next-step.ts';
 import type { DataResult, OperationDescription } from './operation.ts';
 import {
   elementSchemas,
@@ -24,6 +25,8 @@ export interface Selected {
   count: number | undefined;
   total: number | undefined;
   hasMore: boolean | undefined;
+  /** What leads on instead of the steps of the answer, because its page was cut. */
+  next?: readonly NextStep[];
 }
 
 /** Rejects, before any work is done, a selection that the operation's output schema rules out. */
@@ -53,7 +56,13 @@ export function checkSelection(op: Answering, selection: Selection, invocation?:
  */
 export function select(
   operation: Answering,
-  { data, list: key, total, isPage }: Pick<DataResult<unknown>, 'data' | 'list' | 'total' | 'isPage'>,
+  {
+    data,
+    list: key,
+    total,
+    isPage,
+    cutAfter,
+  }: Pick<DataResult<unknown>, 'data' | 'list' | 'total' | 'isPage' | 'cutAfter'>,
   selection: Selection,
   invocation?: string,
 ): Selected {
@@ -77,9 +86,12 @@ export function select(
   const whole = main.key === null ? page : { ...(data as object), [main.key]: page };
   const kept = withinTokens(keep(op, whole, main, selection, invocation), main, maxTokens);
   const count = kept.count ?? page.length;
+  const cut = count < page.length ? cutAfter?.(page[count - 1]) : undefined;
+  const changed = cut && { ...(whole as object), ...cut.data, [main.key!]: page.slice(0, count) };
   return {
-    data: kept.data,
+    data: changed ? keep(op, changed, main, selection, invocation) : kept.data,
     count,
+    ...(cut && { next: cut.next }),
     total: isCut && !isPage ? length : undefined,
     hasMore: isCut && !isPage ? end < length || count < page.length : count < page.length ? true : undefined,
   };

@@ -1,3 +1,4 @@
+import type { GlobalFlags } from './globals.ts';
 import type { Interrupts } from './interrupts.ts';
 import type { EventsResult } from './operation.ts';
 import type { Person } from './person.ts';
@@ -34,4 +35,6 @@ export interface Place {
   signal: AbortSignal;
   cwd: string;
   interrupts: Interrupts;
+  /** The part of the list of events that the caller asked for. */
+  part: Pick<GlobalFlags, 'limit' | 'offset' | 'maxTokens'>;
 }

@@ -99,16 +99,14 @@ async function logsResult(
   { offset: _, ...given }: Given,
 ): Promise<CallToolResult> {
   const page = data as { run_id: string; events: Record<string, unknown>[]; last_seq: number };
-  // `max_tokens` may have cut the page after it was read.
   const isCut = meta.hasMore === true && page.events.length > 0;
-  const last_seq = isCut ? Number(page.events.at(-1)!['seq']) : page.last_seq;
   const step = {
     operation: 'run.logs',
-    input: { ...given, run: page.run_id, since: last_seq },
+    input: { ...given, run: page.run_id, since: page.last_seq },
     why: 'Read the next events.',
   };
   const answered = { ...envelope, meta: { ...meta, ...(isCut && { next: [step] }) } };
-  const { events, ...about } = { ...page, last_seq };
+  const { events, ...about } = page;
   const [{ text }] = (await envelopeResult(open, { ...answered, data: about })).content as [TextContent];
   return {
     ...(await envelopeResult(open, { ...answered, data: { ...about, events } })),

@@ -189,6 +189,34 @@ describe('logs', () => {
       assert.deepEqual(read, wanted);
     });
 
+  it('lose none when a page is cut to a number of tokens, and last_seq or next leads on', async () => {
+    const cut = ['--max-tokens', '200', '--since', '2'];
+    const first = await project.envelope(['logs', runId, ...cut]);
+    const seqs = first.data.events.map(({ seq }: Event) => seq);
+    assert.ok(seqs.length < 20);
+    assert.equal(first.data.last_seq, seqs.at(-1));
+    assert.deepEqual(first.meta.next, [`acor logs ${runId} --since ${seqs.at(-1)}`]);
+    const { data } = await project.envelope(['logs', runId, ...cut, '--fields', 'seq']);
+    assert.deepEqual(Object.keys(data), ['events']);
+  });
+
+  it('as text are cut to --limit, --offset and --max-tokens', async () => {
+    const text = async (...args: string[]) => {
+      const { stdout } = await project.acor(['logs', runId, '--format', 'text', ...args]);
+      return stdout.split('\n').slice(0, -1);
+    };
+    const whole = await text();
+    assert.ok(whole.length > 2400);
+    assert.deepEqual(await text('--limit', '3'), whole.slice(0, 3));
+    assert.deepEqual(await text('--limit', '3', '--offset', '1200'), whole.slice(1200, 1203));
+    assert.deepEqual(
+      await text('--limit', '1', '--since', '2000'),
+      (await text('--since', '2000')).slice(0, 1),
+    );
+    assert.deepEqual(await text('--limit', '0'), []);
+    assert.deepEqual(await text('--max-tokens', '1'), whole.slice(0, 1));
+  });
+
   it('filter by type, from a seq on', async () => {
     const { data } = await project.envelope([
       'logs',

@@ -4,6 +4,7 @@ import { writeLines } from '../../compose/write-out.ts';
 import type { LogAbout } from '../../operations/run/run-logs.ts';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { parseEvent } from '../../protocol/parse-event.ts';
+import { estimateTokens } from '../../util/estimate-tokens.ts';
 import type { TerminalPerson } from '../dialog/terminal-person.ts';
 import { eventAsText } from './event-as-text.ts';
 import { RunView } from './run-view.ts';
@@ -22,11 +23,13 @@ export function logPresenter(person: TerminalPerson) {
       const { isWanted, follows } = about;
       // A file or a pipe gets each event whole.
       const maxChars = isatty(place.stdoutFd) ? MAX_CHARS : Number.POSITIVE_INFINITY;
-      const asText = (event: Event) => (isWanted(event) ? eventAsText(event, maxChars) : undefined);
+      const texts = new TextsInPart(place.part);
+      const asText = (event: Event) =>
+        isWanted(event) ? texts.take(eventAsText(event, maxChars)) : undefined;
       if (follows && place.screen.live) {
         const view = new RunView({ ...about, ...placeOf(place), asLog: asText });
         await showEvents(stream, view, about, place, person);
-      } else await writeTexts(stream.events, asText, place);
+      } else await writeTexts(stream.events, asText, texts, place);
       return 'shown';
     },
   } satisfies Presenter;
@@ -35,6 +38,7 @@ export function logPresenter(person: TerminalPerson) {
 async function writeTexts(
   events: AsyncIterable<Uint8Array>,
   asText: (event: Event) => string | undefined,
+  part: TextsInPart,
   { stdoutFd }: Place,
 ): Promise<void> {
   for await (const lines of events) {
@@ -46,5 +50,30 @@ async function writeTexts(
     }, lines.length);
     reader.push(lines);
     if ((await writeLines(stdoutFd, Buffer.from(texts.join('')))) === 'closed') return;
+    if (part.isFull) return;
+  }
+}
+
+/** The lines of text that `--limit`, `--offset` and `--max-tokens` leave. Of the tokens, one line may need more. */
+class TextsInPart {
+  readonly #part: Place['part'];
+  #seen = 0;
+  #taken = 0;
+  #tokens = 0;
+  isFull: boolean;
+
+  constructor(part: Place['part']) {
+    this.#part = part;
+    this.isFull = part.limit === 0;
+  }
+
+  take(text: string | undefined): string | undefined {
+    const { limit, offset = 0, maxTokens } = this.#part;
+    if (text === undefined || this.isFull || this.#seen++ < offset) return undefined;
+    if (maxTokens !== undefined) this.#tokens += estimateTokens(text);
+    this.isFull = maxTokens !== undefined && this.#tokens > maxTokens && this.#taken > 0;
+    if (this.isFull) return undefined;
+    this.isFull = ++this.#taken === limit;
+    return text;
   }
 }

@@ -99,6 +99,10 @@ async function pageOf(
     kind: 'data',
     data: { run_id: run, events, last_seq: lastSeq },
     isPage: true,
+    cutAfter: (event) => {
+      const last_seq = Number((event as Record<string, unknown>)['seq']);
+      return { data: { last_seq }, next: [nextEvents(given, last_seq)] };
+    },
     ...(limit !== undefined && !hasMore && { total: skipped + events.length }),
     // Counting the events of a filter would read the whole log.
     ...(hasMore && !isFiltered && { total: (await store.extent(run)).events - since }),
