@@ -790,6 +790,7 @@ export interface OperationTypes {
       run_id: string;
       action_id: string;
       action: string;
+      /** The answer; a long one is the beginning of its JSON. */
       answer: unknown;
       by: string;
       dry_run: boolean;

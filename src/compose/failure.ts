@@ -1,3 +1,4 @@
+import { cutText, cutTexts } from '../util/cut-text.ts';
 import { AppError, EXIT } from './app-error.ts';
 import type { CliApp } from './cli-app.ts';
 import type { EnvelopeError } from './envelope.ts';
@@ -79,10 +80,10 @@ function coded(error: Coded, app: ErrorTable): Failure {
   return {
     error: {
       code: error.code,
-      message: error.message,
-      hint: error.hint ?? info?.hint ?? '',
+      message: cutText(error.message),
+      hint: cutText(error.hint ?? info?.hint ?? ''),
       ...rowOf(info, error.retryable),
-      details: error.details,
+      details: cutTexts(error.details) as EnvelopeError['details'],
     },
     exit: error.exit ?? (info?.exit === EXIT.blocked ? EXIT.blocked : EXIT.failed),
     next: error.next ?? info?.next,

@@ -3,10 +3,11 @@ import * as z from 'zod';
 import { usageError } from '../compose/app-error.ts';
 import type { SuccessEnvelope } from '../compose/envelope.ts';
 import type { NextStep, OperationStep } from '../compose/next-step.ts';
+import { cutTexts } from '../util/cut-text.ts';
 import { withShortData } from './bounded-answer.ts';
 import type { Host, OpenHost } from './host.ts';
 import { logLine } from './log-lines.ts';
-import { type OwnTool, PAGE } from './own-tools.ts';
+import { jsonSchemaOf, type OwnTool, PAGE } from './own-tools.ts';
 import { explanationInCalls, explanationText } from './surface-words.ts';
 import { envelopeResult, thrownResult } from './tool-result.ts';
 
@@ -26,7 +27,8 @@ export async function callOwnTool(
     const message = `${own.name} has no ${hidden.join(', ')}`;
     return thrownResult(host, usageError([{ parameter: hidden[0]!, message }]));
   }
-  const { limit, offset, max_tokens, ...input } = given;
+  const typed = await inTypes(host, own, given);
+  const { limit, offset, max_tokens, ...input } = typed;
   const page = (await isPage(host, own, given))
     ? z.object(PAGE).safeParse({ limit, offset, max_tokens })
     : undefined;
@@ -34,7 +36,7 @@ export async function callOwnTool(
     const message = 'limit, offset and max_tokens must be whole numbers that are not negative';
     return thrownResult(host, usageError([{ parameter: 'limit', message }]));
   }
-  const asked = { ...(own.operation === 'run.cancel' && REASON), ...(page === undefined ? given : input) };
+  const asked = { ...(own.operation === 'run.cancel' && REASON), ...(page === undefined ? typed : input) };
   const { max_tokens: maxTokens, ...part } = page?.data ?? {};
   const selection = { ...part, maxTokens };
   const envelope = await open.call(own.operation, asked, { signal, selection });
@@ -51,6 +53,17 @@ export async function callOwnTool(
     default:
       return envelopeResult(open, envelope);
   }
+}
+
+/** The values in the types of the operation, which a client cannot mean otherwise: a number for a text, and one text for a list. */
+async function inTypes(host: Host, own: OwnTool, given: Given): Promise<Given> {
+  const { properties = {} } = jsonSchemaOf((await host.load(own.operation)).input);
+  const typed = Object.entries(given).map(([key, value]) => {
+    const { type } = (properties[key] ?? {}) as { type?: unknown };
+    if (type === 'string' && typeof value === 'number') return [key, String(value)];
+    return [key, type === 'array' && typeof value === 'string' ? [value] : value];
+  });
+  return Object.fromEntries(typed);
 }
 
 /** Whether to cut the list of the answer: always a long one, any other when the client asks for it. */
@@ -75,11 +88,14 @@ function withNextPage(envelope: Answered, { offset: _, ...given }: Given): Answe
   return { ...envelope, meta: { ...envelope.meta, next: [...(envelope.meta.next ?? []), step] } };
 }
 
-/** A run, whose text has only the beginning of data that are long. */
+/** A run, whose text has only the beginning of data and of other texts that are long. */
 async function shownResult(open: OpenHost, envelope: Answered): Promise<CallToolResult> {
   const whole = await envelopeResult(open, envelope);
   const { result, ...about } = envelope.data as { run_id: string; result: { data?: unknown } | null };
-  const short = { ...about, result: result && withShortData(result, about.run_id) };
+  const short = {
+    ...(cutTexts(about) as typeof about),
+    result: result && withShortData(result, about.run_id),
+  };
   return { ...whole, content: (await envelopeResult(open, { ...envelope, data: short })).content };
 }
 

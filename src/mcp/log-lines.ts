@@ -1,4 +1,5 @@
 import { boundedText } from './bounded-text.ts';
+import { inCalls } from './surface-words.ts';
 
 const MAX_REST_CHARS = 160;
 
@@ -35,5 +36,7 @@ export function logLine(event: Event): string {
     .filter((word) => word !== undefined)
     .map(String)
     .join(' ');
-  return `${String(seq)} ${String(type)} ${boundedText(text, MAX_REST_CHARS)}`.trimEnd();
+  // The runner writes its events for a command line; those of a tool are the tool's own.
+  const said = String(type).startsWith('runner_') ? inCalls(text) : text;
+  return `${String(seq)} ${String(type)} ${boundedText(said, MAX_REST_CHARS)}`.trimEnd();
 }

@@ -88,8 +88,10 @@ export async function runResult(
 
 const ASK_USER = 'Ask the user, then call acor_answer: the tool wants their answer.';
 const HELD = 'Its changes are not in place yet: see them with acor_diff.';
-const CANCELLED =
+const CONTINUES =
   'It was stopped before its end: acor_resume continues it, if repeating what it did is safe.';
+const RESTARTS =
+  'It was stopped before its end, and has no checkpoint: acor_resume starts it again with its answers, if repeating what it did is safe.';
 const SHOWN_DIGEST_CHARS = 12;
 
 /** The text of an answer for a model: without what it knows, and with short paths and digests. */
@@ -171,9 +173,10 @@ function misfit(host: Host, answer: Record<string, unknown>, problem: string): C
 /** What a person decides about the run, and how a cancelled one continues. */
 function noteOf({ state, next }: NonNullable<RunStatus['summary']>, left: LeftToOthers): { note?: string } {
   const isHeld = next.some((step) => 'input' in step && step.operation === 'run.apply');
+  const isResumable = next.some((step) => 'input' in step && step.operation.endsWith('.resume'));
   const words = [
     ...(isHeld ? [HELD] : []),
-    ...(state === 'cancelled' ? [CANCELLED] : []),
+    ...(state === 'cancelled' ? [isResumable ? CONTINUES : RESTARTS] : []),
     hintOf('', next, left),
   ];
   const note = words.filter((each) => each !== '').join(' ');

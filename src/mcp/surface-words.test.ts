@@ -5,6 +5,8 @@ import { inCalls } from './surface-words.ts';
 describe('a text of ACOR for a client with calls', () => {
   const cases: Readonly<Record<string, string>> = {
     'Read `acor logs <run> --type error`.': 'Read `acor_logs {"run":"<run>","type":"error"}`.',
+    'Read `acor logs <run> --type error --type runner_error`.':
+      'Read `acor_logs {"run":"<run>","type":["error","runner_error"]}`.',
     '`acor run <tool> … --dry-run`': '`acor_run {"tool":"<tool>","dry_run":true}`',
     '`acor run survey --topic x`': '`acor_run {"tool":"survey"}`',
     'See `acor list`.': 'See `acor_explain {}`.',

@@ -99,7 +99,8 @@ function inputOf(
     } else if (value === undefined || value.startsWith('--') || value === '…') {
       input[parameter(word.slice(2))] = true;
     } else {
-      input[parameter(word.slice(2))] = value;
+      const name = parameter(word.slice(2));
+      input[name] = name in input ? [input[name], value].flat() : value;
       at++;
     }
   }

@@ -212,6 +212,32 @@ describe('invalid input of a client of acor mcp', () => {
     const big = 'x'.repeat(2_000_000);
     const called = await wire.ask('tools/call', { name: 'quick', arguments: { nope: big } });
     assert.equal(called.result.structuredContent.error.code, 'E_USAGE');
+    for (const [name, given] of [
+      ['acor_wait', { run: big }],
+      ['acor_explain', { topic: big }],
+      ['acor_run', { tool: big }],
+      ['acor_answer', { run: big, choice: big }],
+    ] as const) {
+      const { content, structuredContent } = (await wire.ask('tools/call', { name, arguments: given }))
+        .result;
+      assert.equal(typeof structuredContent.error.message, 'string', name);
+      const texts = [content[0].text, JSON.stringify(structuredContent)];
+      assert.ok(
+        texts.every((text) => text.length < 20_000),
+        `${name}: ${texts.map(({ length }) => length)}`,
+      );
+    }
+    // A number for a text, and one text for a list, cannot be meant otherwise: only the run is wrong.
+    for (const [name, given] of [
+      ['acor_logs', { type: 'error' }],
+      ['acor_artifact_read', { artifact: 1 }],
+    ] as const) {
+      const { result } = await wire.ask('tools/call', {
+        name,
+        arguments: { run: 'r-0000000000000000', ...given },
+      });
+      assert.equal(result.structuredContent.error.code, 'E_RUN_NOT_FOUND', name);
+    }
     const forged = await wire.ask('tools/call', { name: 'asks_user', arguments: {}, requestState: 'v1.x.y' });
     assert.equal(forged.error.code, -32602);
     assert.ok(wire.lines.every((line) => JSON.parse(line).jsonrpc === '2.0'));

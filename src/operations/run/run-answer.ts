@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { checkAnswer, findOpenQuestion, submitAnswer } from '../../core/run/answers/submit-answer.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { type NextStep, waitFor } from '../../protocol/next-steps.ts';
+import { cutValue } from '../../util/cut-text.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { readRegular } from '../../util/regular-file.ts';
 import { acorOperation } from '../define.ts';
@@ -33,7 +34,7 @@ export const runAnswer = acorOperation({
     run_id: z.string(),
     action_id: z.string(),
     action: z.string(),
-    answer: z.unknown(),
+    answer: z.unknown().describe('The answer; a long one is the beginning of its JSON.'),
     by: z.string(),
     dry_run: z.boolean(),
   }),
@@ -61,7 +62,7 @@ export const runAnswer = acorOperation({
     const { actionId: action_id, action } = question;
     return {
       kind: 'data',
-      data: { run_id: run, action_id, action, answer: value, by, dry_run: given.dry_run },
+      data: { run_id: run, action_id, action, answer: cutValue(value), by, dry_run: given.dry_run },
       next: [given.dry_run ? answerRun({ ...given, action_id }) : waitFor(run)],
     };
   },

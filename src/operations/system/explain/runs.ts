@@ -8,8 +8,8 @@ export function runInShort({ hasCalls }: Pick<Facts, 'hasCalls'>): Section {
   if (hasCalls) return CALL_RUNS;
   return section('Run a tool', [
     '`acor run <tool> --input value …` answers an agent with one envelope, with the tool’s `result`. `--stream` writes events as JSON lines instead; the last one is `runner_end` with `state`, `code`, `artifacts`, `next`. Without an agent’s environment the stream is the default, and `--no-stream` gives the envelope.',
-    '- Long work: `acor run <tool> … --detach` returns `run_id` at once; then `acor wait <run> --timeout 540`, again if it answers `"waited":"timeout"`. If your shell call times out, the run continues.',
-    '- Look: `acor runs`, `acor show <run>`, `acor logs <run> --type error`, `acor artifacts <run>` (absolute paths and hashes of its files).',
+    '- Long work: `acor run <tool> … --detach` returns `run_id` at once; then `acor wait <run> --timeout 540`, again if it answers `"waited":"timeout"`. Such a run continues when your shell call times out; without `--detach` it is cancelled.',
+    '- Look: `acor runs`, `acor show <run>`, `acor logs <run> --type error --type runner_error`, `acor artifacts <run>` (absolute paths and hashes of its files).',
     '- Stop: `acor cancel <run>` returns when the tool and every process that it started have ended.',
     '- To preview: `--dry-run`. To start a run at most once: `--idempotency-key KEY`.',
   ]);
