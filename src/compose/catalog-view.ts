@@ -1,3 +1,4 @@
+import { groupBy } from '../util/group-by.ts';
 import type { Catalog, CatalogEntry, CatalogLine } from './catalog.ts';
 import { cutToWidth, padToWidth } from './display-width.ts';
 import type { Screen } from './screen.ts';
@@ -15,7 +16,7 @@ export function renderCatalog(
 
 function overview({ tools }: { tools: readonly CatalogLine[] }, screen: Screen): string {
   const width = Math.max(0, ...tools.map((each) => each.command.length));
-  const groups = Map.groupBy(tools, (each) => each.category);
+  const groups = groupBy(tools, (each) => each.category);
   return [...groups]
     .map(([category, group]) => {
       const lines = group.map((each) => line(each.command, width, each.description, screen));

@@ -1,4 +1,5 @@
 import { wrapAnsi } from 'fast-wrap-ansi';
+import { groupBy } from '../util/group-by.ts';
 import { categoryOf, loadAll } from './catalog.ts';
 import type { CliApp, StartGroup } from './cli-app.ts';
 import { displayWidth, padToWidth } from './display-width.ts';
@@ -76,7 +77,7 @@ export async function overviewHelp<C>(
   const prefix = words.length === 0 ? '' : `${words.join(' ')} `;
   const loaded = (await loadAll(app.routes)).filter(({ command }) => command.startsWith(prefix));
   const width = Math.max(0, ...loaded.map(({ command }) => command.length));
-  const groups = Map.groupBy(loaded, ({ op }) => categoryOf(op));
+  const groups = groupBy(loaded, ({ op }) => categoryOf(op));
   // On the page of everything, what most people do first.
   const first = (prefix === '' ? app.start?.[0]?.lines[0]?.[0] : undefined) ?? loaded[0]?.op.example;
   return sections(screen, [

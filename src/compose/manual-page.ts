@@ -1,3 +1,4 @@
+import { groupBy } from '../util/group-by.ts';
 import { categoryOf, type LoadedRoute, loadAll } from './catalog.ts';
 import type { CliApp } from './cli-app.ts';
 import { globalRows, helpWords, type Row } from './help-words.ts';
@@ -25,7 +26,7 @@ export async function manualPage<C>(
   app: Pick<CliApp<C>, 'name' | 'callAs' | 'version' | 'summary' | 'routes'>,
   { description = [app.summary], beginWith, exits = EXITS, files = [] }: ManualParts = {},
 ): Promise<string> {
-  const groups = Map.groupBy(await loadAll(app.routes), ({ op }) => categoryOf(op));
+  const groups = groupBy(await loadAll(app.routes), ({ op }) => categoryOf(op));
   const { name, version } = app;
   return [
     `.TH ${escaped(name.toUpperCase())} 1 "" "${escaped(`${name} ${version}`)}" "User Commands"`,

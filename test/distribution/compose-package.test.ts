@@ -96,22 +96,34 @@ describe('the package @acor/compose', { skip: missing ? `${missing} is not here`
 
   it('compiles and runs the first program of its tutorial, as README.md has it', () => {
     const readme = readFileSync(join(project, 'node_modules', '@acor', 'compose', 'README.md'), 'utf8');
-    const [, program] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+    const [program, start] = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!);
     writeFileSync(join(project, 'box.ts'), program!);
+    writeFileSync(join(project, 'start-box.ts'), start!);
     const strict = ['--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes'];
     const settings = ['--module', 'nodenext', '--target', 'es2024', '--lib', 'esnext', '--types', 'node'];
-    const built = spawnSync(TSC, [...strict, ...settings, '--outDir', 'out', 'box.ts'], {
+    const built = spawnSync(TSC, [...strict, ...settings, '--outDir', 'out', 'start-box.ts'], {
       cwd: project,
       encoding: 'utf8',
     });
     assert.equal(built.status, 0, built.stdout);
-    const run = (...args: string[]) =>
-      spawnSync(NODE, ['out/box.js', ...args], { cwd: project, encoding: 'utf8' }).stdout;
-    assert.deepEqual(JSON.parse(run('items', 'list', '-o', 'Ada', '--fields', 'id')).data, {
-      items: [{ id: 'Ada-1' }],
-    });
-    assert.match(run('explain', '--format', 'markdown'), /^# box 1\.0\.0/);
-    assert.match(run('man'), /^\.TH BOX 1/);
+    for (const node of nodes(kit.manifest)) {
+      const run = (...args: string[]) => {
+        const [command, ...options] = node;
+        const call = [...options, 'out/start-box.js', ...args];
+        const { stdout, stderr, status } = spawnSync(command!, call, { cwd: project, encoding: 'utf8' });
+        assert.equal(status, 0, `${call.join(' ')}: ${stdout}${stderr}`);
+        return stdout;
+      };
+      assert.deepEqual(JSON.parse(run('items', 'list', '-o', 'Ada', '--fields', 'id')).data, {
+        items: [{ id: 'Ada-1' }],
+      });
+      assert.match(run('explain', '--format', 'markdown'), /^# box 1\.0\.0/);
+      assert.match(run('man'), /^\.TH BOX 1/);
+      assert.match(run('--help'), /items list/);
+      assert.match(run('items', '--help'), /items list/);
+      assert.match(run('tools', '--format', 'text'), /items list/);
+      assert.match(run('complete', 'bash'), /_box/);
+    }
   });
 
   it('passes its own check, also with schemas of the zod that the project has', () => {
@@ -134,6 +146,22 @@ console.log(JSON.stringify(await checkContract(box)));
     }
   });
 });
+
+/** What Node 20, the oldest that the package names, does not have. */
+const NEWER_THAN_20 = [
+  ...['Map.groupBy', 'Object.groupBy', 'Promise.withResolvers', 'Promise.try', 'Array.fromAsync'],
+  ...['Set.prototype.union', 'Set.prototype.intersection', 'Set.prototype.difference', 'globalThis.Iterator'],
+  ...['Error.isError', 'RegExp.escape', 'Uint8Array.fromBase64', 'Uint8Array.prototype.toHex'],
+];
+
+/** Ways to start Node: that of the project, the same without what is newer than Node 20, and the machine's where it is that old. */
+function nodes({ engines }: Record<string, unknown>): string[][] {
+  assert.deepEqual(engines, { node: '>=20' });
+  const older = NEWER_THAN_20.map((name) => `delete ${name}`).join(';');
+  const ways = [[NODE], [NODE, '--import', `data:text/javascript,${older}`]];
+  const { stdout } = spawnSync('node', ['--version'], { encoding: 'utf8' });
+  return stdout?.startsWith('v20.') ? [...ways, ['node']] : ways;
+}
 
 /** Asynchronous: the registry answers in this process. */
 async function install(cwd: string, url: string): Promise<{ status: number | null; output: string }> {

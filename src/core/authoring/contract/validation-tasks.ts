@@ -36,25 +36,31 @@ function tasksOf(program: string, read: (rule: RuleId) => string | undefined): V
     {
       rule: 'tools-command',
       task: 'An agent discovers every command.',
-      script: `${program} tools </dev/null | jq -e '.ok == true and (.data.tools | length > 0)' >/dev/null`,
+      script: answers(`${program} tools`, '.ok == true and (.data.tools | length > 0)'),
       needs: JQ,
     },
     {
       rule: 'catalog-fields',
       task: 'Every entry of the catalog says what it needs and does.',
-      script: `${program} tools </dev/null | jq -e '.data.tools | all(has("name") and has("command") and has("category") and has("description") and has("parameters") and has("outputFields") and has("idempotent") and has("rateLimit") and has("example"))' >/dev/null`,
+      script: answers(
+        `${program} tools`,
+        '.data.tools | length > 0 and all(has("name") and has("command") and has("category") and has("description") and has("parameters") and has("outputFields") and has("idempotent") and has("rateLimit") and has("example"))',
+      ),
       needs: JQ,
     },
     {
       rule: 'health-command',
       task: 'An agent classifies the readiness of the program.',
-      script: `${program} health </dev/null | jq -e '(.data // .error.details).status | IN("ready", "degraded", "blocked")' >/dev/null`,
+      script: answers(
+        `${program} health`,
+        '(.data // .error.details).status | IN("ready", "degraded", "blocked")',
+      ),
       needs: JQ,
     },
     {
       rule: 'config-command',
       task: 'An agent reads the settings.',
-      script: `${program} config show </dev/null >/dev/null`,
+      script: `out=$(${program} config show </dev/null) && [ -n "$out" ]`,
       needs: [],
     },
     ...(read('structured-output') === undefined
@@ -63,7 +69,7 @@ function tasksOf(program: string, read: (rule: RuleId) => string | undefined): V
           {
             rule: 'structured-output' as const,
             task: 'An agent reads data without parsing text.',
-            script: `${read('structured-output')} </dev/null 2>/dev/null | jq -e 'has("ok")' >/dev/null`,
+            script: answers(`${read('structured-output')}`, 'has("ok")'),
             needs: JQ,
           },
           {
@@ -75,20 +81,23 @@ function tasksOf(program: string, read: (rule: RuleId) => string | undefined): V
           {
             rule: 'stdout-purity' as const,
             task: 'stdout holds JSON and nothing else.',
-            script: `${read('stdout-purity')} </dev/null 2>/dev/null | jq -e . >/dev/null`,
+            script: answers(`${read('stdout-purity')}`, 'true'),
             needs: JQ,
           },
           {
             rule: 'determinism' as const,
             task: 'Two equal calls answer alike.',
-            script: `one=$(${read('determinism')} </dev/null 2>/dev/null | sed 's/"elapsed":[0-9.]*//')\nother=$(${read('determinism')} </dev/null 2>/dev/null | sed 's/"elapsed":[0-9.]*//')\n[ "$one" = "$other" ]`,
+            script: `one=$(${read('determinism')} </dev/null 2>/dev/null | sed 's/"elapsed":[0-9.]*//')\nother=$(${read('determinism')} </dev/null 2>/dev/null | sed 's/"elapsed":[0-9.]*//')\n[ -n "$one" ] && [ "$one" = "$other" ]`,
             needs: ['sed'],
           },
         ]),
     {
       rule: 'error-envelope',
       task: 'A wrong call is answered with a code and a hint.',
-      script: `${program} --acor-no-such-option </dev/null 2>/dev/null | jq -e '.ok == false and (.error.code | length > 0) and (.error.hint | length > 0)' >/dev/null`,
+      script: answers(
+        `${program} --acor-no-such-option`,
+        '.ok == false and (.error.code | length > 0) and (.error.hint | length > 0)',
+      ),
       needs: JQ,
     },
     {
@@ -100,7 +109,7 @@ function tasksOf(program: string, read: (rule: RuleId) => string | undefined): V
     {
       rule: 'errors-on-stderr',
       task: 'The text of an error is not on stdout.',
-      script: `out=$(${program} --acor-no-such-option </dev/null 2>/dev/null)\ncase "$out" in ''|'{'*) exit 0 ;; *) exit 1 ;; esac`,
+      script: `out=$(${program} --acor-no-such-option </dev/null 2>/dev/null)\n[ $? -lt 126 ] || exit 1\ncase "$out" in ''|'{'*) exit 0 ;; *) exit 1 ;; esac`,
       needs: [],
     },
     {
@@ -118,8 +127,16 @@ function tasksOf(program: string, read: (rule: RuleId) => string | undefined): V
     {
       rule: 'help',
       task: 'The program describes how it is called.',
-      script: `[ -n "$(${program} --help </dev/null 2>&1)" ]`,
+      script: `out=$(${program} --help </dev/null 2>&1)\n[ $? -lt 126 ] && [ -n "$out" ]`,
       needs: [],
     },
   ];
+}
+
+/**
+ * Passes when stdout of a call is JSON, and each value passes the filter. The values are read as one list: of no value at all,
+ * `jq -e` exits with 0 before its version 1.7.
+ */
+function answers(call: string, filter: string): string {
+  return `${call} </dev/null 2>/dev/null | jq -es 'length > 0 and all(.[]; ${filter})' >/dev/null`;
 }
