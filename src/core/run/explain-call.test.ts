@@ -36,6 +36,7 @@ describe('the hint that a call has when the tool has none', () => {
     assert.match(hintOf('') ?? '', /--read \.$/);
     assert.equal(hintOf('', { name: 'log' }), null);
     assert.equal(hintOf('', { isKilled: true }), null);
+    assert.equal(hintOf('', { hosts: ['localhost:9'] }), null);
   });
 
   it('is never put in place of a more specific one', () => {

@@ -32,8 +32,8 @@ function ofExec({ tool, grants, staged, args }: ToolPlan, { isBareExit }: Outcom
   if (host !== undefined && egress_allow.length === 0)
     return `The program has no network. To allow it: pass the flag --net ${host}`;
   if (tool.startsIn !== undefined || grants.length + staged.length > 0) return undefined;
-  // A signal has another cause.
-  if (isBareExit !== true) return undefined;
+  // A signal has another cause, and so has a program that was given a network.
+  if (isBareExit !== true || egress_allow.length > 0) return undefined;
   return 'The program started in an empty folder. To start in this one and read it, pass the flag --read .';
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isOkExit, judge } from './outcome.ts';
+import { isOkExit, judge, timedOut } from './outcome.ts';
 import { backoffMs, nextStep } from './retry.ts';
 import { notStarted } from './run-executor.ts';
 
@@ -123,6 +123,10 @@ describe('the outcome of an attempt', () => {
       assert.deepEqual([outcome.state, outcome.code, outcome.retryable], expected);
     });
   }
+
+  it('names the flag for a longer timeout', () => {
+    assert.match(timedOut('the tool', { timeoutS: 1 }).hint ?? '', /--timeout/);
+  });
 
   it('takes every exit code whose name begins with ok for success', () => {
     assert.equal(isOkExit(3, { ...EXIT_CODES, ok_partly: 3 }), true);
