@@ -506,6 +506,34 @@ describe('verify', () => {
     });
   });
 
+  it('health and runs do not take a run without its record for one without its folder, also after the index is made again', async () => {
+    using own = new ProjectInProcess({ tools: ['right_hash'] });
+    const runId = String((await own.run(['right_hash'])).end.run_id);
+    await own.envelope(['runs']);
+    const folder = join(own.runsDir, runId);
+    rmSync(join(folder, 'metadata.json'));
+    const words = `the record of run ${runId} is missing, its folder is there`;
+    const checkOf = async () => {
+      const { data, error } = await own.envelope(['health']);
+      const { checks } = data ?? error.details;
+      return checks.find(({ name }: { name: string }) => name === 'store.missing_runs');
+    };
+    for (const isNew of [false, true]) {
+      if (isNew) rmSync(join(own.runsDir, 'index.sqlite'));
+      const { meta } = await own.envelope(['runs']);
+      assert.ok(String(meta.warnings).includes(words), String(meta.warnings));
+      assert.deepEqual(meta.next, ['acor verify']);
+      const check = await checkOf();
+      assert.ok(check.detail.includes(words) && check.fix === 'acor verify', JSON.stringify(check));
+    }
+    rmSync(folder, { recursive: true });
+    rmSync(join(own.runsDir, 'index.sqlite'));
+    const { detail, fix } = await checkOf();
+    assert.ok(detail.includes(`Restore its folder ${folder} from a backup`), detail);
+    assert.equal(fix, 'acor clean --missing --dry-run');
+    assert.deepEqual((await own.envelope(['clean', '--missing', '--dry-run'])).data.removed, [runId]);
+  });
+
   it('is valid in a project that is opened through a link', async () => {
     using other = new ProjectInProcess({ tools: ['right_hash'] });
     const link = `${other.root}-link`;

@@ -37,7 +37,11 @@ export function fileRunSource(
     list: async () => store.listNow(),
     unended: async () => (await store.leases.list()).map(({ runId }) => runId),
     existing: async (runIds) => new Set(runIds.filter((runId) => store.files.has(runId))),
-    missing: async (runIds) => missingRuns(store, runIds),
+    // A folder without a record is in the listing, and is missing all the same.
+    missing: async (runIds) =>
+      runIds === undefined
+        ? [...missingRuns(store), ...missingRuns(store, store.listNow())].sort()
+        : missingRuns(store, runIds),
     async read(runId) {
       try {
         return sourceRunOf(await reading.run(runId));

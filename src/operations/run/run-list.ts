@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Page } from '../../compose/operation.ts';
 import { readRun } from '../../core/run/read-run.ts';
-import { attachTo, FORGET_MISSING_RUNS, showRun } from '../../protocol/next-steps.ts';
+import { attachTo, showRun } from '../../protocol/next-steps.ts';
 import { isFinal, RUN_KINDS } from '../../protocol/run.ts';
 import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
@@ -84,13 +84,13 @@ export const runList = acorOperation({
       ...(isCut(ctx.page) && { total: found.total }),
       warnings: [
         ...(index.warning === undefined ? [] : [index.warning]),
-        ...(missing === undefined ? [] : [missing]),
+        ...(missing === undefined ? [] : [missing.words]),
         ...(compared > MOST_COMPARED ? [ONLY_FIRST_COMPARED] : []),
         ...runs.flatMap(({ run_id, unverified: why }) => (why ? [unverifiedWords(run_id, why)] : [])),
       ],
       next: [
         ...waiting.map(({ run_id }) => stepFor(run_id)),
-        ...(missing === undefined ? [] : [FORGET_MISSING_RUNS]),
+        ...(missing === undefined ? [] : [missing.next]),
       ],
     };
   },

@@ -8,7 +8,6 @@ import type { RunHost } from '../../../core/run/workspace.ts';
 import { canGiveUsers } from '../../../core/sandbox/identity/run-users.ts';
 import {
   CLEAN,
-  FORGET_MISSING_RUNS,
   RECOVER_LOST_RUNS,
   RESTORE_OWNERS,
   SEE_HEALTH,
@@ -85,9 +84,10 @@ function checkPacks({ store }: Project): HealthCheck[] {
 
 /** Nothing for a store of which no other program has removed a run. */
 async function checkMissingRuns({ store }: Project, index: RunIndex): Promise<HealthCheck[]> {
-  const detail = missingWords(store, await index.missing());
-  if (detail === undefined) return [];
-  return [{ name: 'store.missing_runs', status: 'degraded', detail, fix: commandOf(FORGET_MISSING_RUNS) }];
+  const missing = missingWords(store, await index.missing());
+  if (missing === undefined) return [];
+  const { words: detail, next } = missing;
+  return [{ name: 'store.missing_runs', status: 'degraded', detail, fix: commandOf(next) }];
 }
 
 /** Call after reading the runs: only then is a damaged index detected. */
