@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { ACOR, TestProject } from '../support/project.ts';
 
@@ -182,6 +182,20 @@ describe('acor compose audit', () => {
         /^tool\.\w+:\d$/,
       );
     });
+
+  it('follows a link to the package of its program, and judges no program that does not start', async () => {
+    using project = new TestProject();
+    project.write('node_modules/box/package.json', '{"name":"box"}');
+    project.write('node_modules/box/lib.sh', 'echo "Usage: box [options]"\n');
+    project.write('node_modules/box/box', '#!/bin/sh\n. "$(dirname "$0")/lib.sh"\n', 0o755);
+    project.write('node_modules/.bin/other', '#!/bin/sh\nexit 127\n', 0o755);
+    symlinkSync('../box/box', `${project.root}/node_modules/.bin/box`);
+    const { ok, data } = await project.envelope(['compose', 'audit', 'node_modules/.bin/box']);
+    assert.ok(ok);
+    assert.ok(data.calls.every(({ rc }: { rc: number }) => rc === 0));
+    const { error } = await project.envelope(['compose', 'audit', 'node_modules/.bin/other']);
+    assert.equal(error.code, 'E_SPAWN_FAILED');
+  });
 
   it('reads a folder and runs the program of its package', async () => {
     using project = new TestProject();

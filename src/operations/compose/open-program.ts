@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import type { OperationContext } from '../../compose/operation.ts';
 import { type AdoptPlace, placeOf } from '../../core/authoring/adopt/place.ts';
 import { packageOf } from '../../core/authoring/contract/target.ts';
@@ -12,6 +13,9 @@ export async function openProgram(program: string, ctx: OperationContext<AcorApp
   const surroundings = { script: null, config, runtime: await loadRuntime(), cwd: ctx.cwd, env: ctx.env };
   const found = await placeOf(program, surroundings);
   const own = packageOf(found.place.program);
-  const folders = own === undefined ? found.place.folders : [...found.place.folders, own];
-  return { ...found, place: { ...found.place, folders, deadlineMs: DEADLINE_MS } };
+  if (own === undefined) return { ...found, place: { ...found.place, deadlineMs: DEADLINE_MS } };
+  // A link, as npm makes for a `bin`: the program finds its modules beside the file itself.
+  const file = realpathSync(found.place.program);
+  const folders = [...found.place.folders, own];
+  return { ...found, place: { ...found.place, program: file, folders, deadlineMs: DEADLINE_MS } };
 }

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import { AcorError } from '../../../protocol/acor-error.ts';
 import type { HelpPlace } from '../adopt/help-place.ts';
 import { CHECKS } from './checks/index.ts';
 import { brokenBy, type Finding, type Verdict } from './finding.ts';
+import { notStarted } from './not-started.ts';
 import { type Call, type Observed, observe, type PlannedCall, planCalls } from './observe.ts';
 import { compatibilityPlan, type Phase, type SurfacePlanStep, surfacePlan } from './plans.ts';
 import type { SourceVerdicts } from './read-sources.ts';
@@ -52,13 +52,6 @@ export async function planAudit(
   if (surface.root === null && surface.why.startsWith('cannot start'))
     throw notStarted(request.program, surface.why);
   return { surface, calls: planCalls(surface, request.given, request.allow) };
-}
-
-/** Says nothing of the program: only that ACOR could not run it. */
-function notStarted(program: string, why: string): AcorError {
-  return new AcorError('E_SPAWN_FAILED', `'${program}' cannot be audited: ${why}`, {
-    hint: 'Check that the file may be executed. As root, ACOR runs it as another user, who must be able to enter its folder.',
-  });
 }
 
 /** Makes the planned calls, and judges the program by the answers and by what reading its sources found. */

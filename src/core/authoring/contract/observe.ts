@@ -2,6 +2,7 @@ import { findProgram } from '../../registry/find-program.ts';
 import { callProgram } from '../adopt/call-program.ts';
 import type { CalledProgram, HelpPlace } from '../adopt/help-place.ts';
 import { inTurn } from './in-turn.ts';
+import { notStarted, startFailure } from './not-started.ts';
 import { fieldsOf, payloadOf } from './printed.ts';
 import { structuredFlag } from './structured-flag.ts';
 import { type Command, leaves, optionsOf, type Surface } from './surface.ts';
@@ -116,7 +117,7 @@ export function commandOf({ commands }: Surface, args: readonly string[]): Comma
   return named.sort((a, b) => b.words.length - a.words.length)[0] ?? null;
 }
 
-/** Makes the planned calls, and those that their answers lead to. */
+/** Makes the planned calls, and those that their answers lead to. Throws E_SPAWN_FAILED when none reached the program. */
 export async function observe(
   place: HelpPlace,
   program: string,
@@ -133,6 +134,8 @@ export async function observe(
     };
   };
   const calls = await inTurn(plan, make);
+  const failure = startFailure(calls);
+  if (failure !== undefined) throw notStarted(program, failure);
   const name = firstTool(calls);
   if (name !== undefined)
     calls.push(await make({ purpose: 'tools-detail', args: ['tools', name], command: null }));
