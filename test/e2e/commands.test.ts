@@ -534,6 +534,19 @@ describe('verify', () => {
     assert.deepEqual((await own.envelope(['clean', '--missing', '--dry-run'])).data.removed, [runId]);
   });
 
+  it('runs --before takes last, and no text that is no id', async () => {
+    using own = new ProjectInProcess({ tools: ['quick'] });
+    const older = await runOf(own, 'quick');
+    await runOf(own, 'quick');
+    const { data } = await own.envelope(['runs', '--before', 'last']);
+    assert.deepEqual(
+      data.runs.map(({ run_id }: { run_id: string }) => run_id),
+      [older],
+    );
+    const { error } = await own.envelope(['runs', '--before', 'newest']);
+    assert.deepEqual([error.code, /must be the id of a run, or last/.test(error.message)], ['E_USAGE', true]);
+  });
+
   it('is valid in a project that is opened through a link', async () => {
     using other = new ProjectInProcess({ tools: ['right_hash'] });
     const link = `${other.root}-link`;

@@ -2,11 +2,12 @@ import * as z from 'zod';
 import type { Page } from '../../compose/operation.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { attachTo, showRun } from '../../protocol/next-steps.ts';
-import { isFinal, RUN_KINDS } from '../../protocol/run.ts';
+import { isFinal, RUN_ID_PATTERN, RUN_KINDS } from '../../protocol/run.ts';
 import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
 import { missingWords } from './missing-words.ts';
 import { runLineOf } from './run-line.ts';
+import { namedRun } from './run-status.ts';
 import { unverified, unverifiedWords } from './run-unverified.ts';
 
 /** The next steps name at most this many of the runs that wait for an answer. */
@@ -39,6 +40,7 @@ export const runList = acorOperation({
     parent: z.string().optional().describe('Only the steps of this run.'),
     before: z
       .string()
+      .refine((id) => id === 'last' || RUN_ID_PATTERN.test(id), 'must be the id of a run, or last')
       .optional()
       .describe('Only runs older than this one: the last id of a page, to read on.'),
     created_after: time
@@ -61,7 +63,9 @@ export const runList = acorOperation({
   async run({ created_after: after, created_before: before, ...filters }, ctx) {
     const { store, index: openIndex } = await ctx.app.project();
     const index = await openIndex();
-    const query = { ...filters, sinceMs: msOf(after), untilMs: msOf(before) };
+    // A page is continued also where its last run was removed meanwhile.
+    const older = filters.before && { before: await namedRun(ctx.app, filters.before) };
+    const query = { ...filters, ...older, sinceMs: msOf(after), untilMs: msOf(before) };
     const found = await index.query({ ...query, ...ctx.page });
     const leased = new Set((await store.leases.list()).map(({ runId }) => runId));
     const runs: z.output<typeof runLine>[] = [];
