@@ -1,4 +1,9 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
+
+const CHUNK_BYTES = 1 << 20;
+/** For a file that reports no size. */
+const LEAST_CHUNK_BYTES = 4096;
 
 /** What Bun and Node share of a running SHA-256. */
 export interface Sha256 {
@@ -26,6 +31,26 @@ export function areEqualDigests(left: Uint8Array, right: Uint8Array): boolean {
   let difference = left.length ^ right.length;
   for (const [index, byte] of left.entries()) difference |= byte ^ (right[index] ?? 0);
   return difference === 0;
+}
+
+/** The SHA-256 of a file's bytes, in hex. Throws the system's errors. */
+export function sha256Of(path: string): string {
+  return sha256OfOpened(openSync(path, 'r'));
+}
+
+/** The same for a descriptor, which it closes. */
+export function sha256OfOpened(fd: number): string {
+  const hash = newSha256();
+  try {
+    // The kernel makes a large chunk page by page, which takes longer than reading a small file. One byte more finds its end.
+    const bytes = Math.max(LEAST_CHUNK_BYTES, fstatSync(fd).size + 1);
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes));
+    for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk))
+      hash.update(chunk.subarray(0, read));
+  } finally {
+    closeSync(fd);
+  }
+  return hash.digest('hex');
 }
 
 function nodeCrypto(): typeof import('node:crypto') {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { TestProject } from '../support/project.ts';
 
@@ -121,6 +121,22 @@ describe('the plan of a tool that writes', () => {
     const { end } = await made.run(['--plan', token, ...call('shown/out.txt')]);
     assert.equal(end.state, 'completed');
     assert.equal(existsSync(made.path('shown/out.txt')), true);
+  });
+
+  it('is stale after a change of the interpreter in the first line of its entry', async () => {
+    using made = project('destroys');
+    const interpreter = (program: string) => cpSync(program, made.path('bin', 'interp'));
+    mkdirSync(made.path('bin'));
+    interpreter('/bin/cat');
+    made.write('tools/removes/cli', `#!${made.path('bin', 'interp')}\n`, 0o755);
+    made.write('tools/removes/tool.yaml', 'name: removes\neffects: destroys\n');
+    const token = await tokenOf(made, ['removes']);
+    assert.equal(await tokenOf(made, ['removes']), token, 'the control');
+    interpreter('/bin/tac');
+    assert.notEqual(await tokenOf(made, ['removes']), token);
+    const { error } = await made.envelope(['run', '--plan', token, 'removes']);
+    assert.equal(error.code, 'E_POLICY_DENIED');
+    assert.match(error.message, /is stale/);
   });
 
   it('does not read the base system, so that a grant of it takes nothing from the comparison of the others', async () => {

@@ -95,6 +95,35 @@ describe('the settings of a project', () => {
     assert.notEqual(digest(), linked);
   });
 
+  it('that name a folder, or a program with an interpreter of the project, are trusted with their content', () => {
+    project.write('nd/__main__.py', 'one\n');
+    project.write('nd/inner/part.py', 'one\n');
+    project.program('interp', '#!/bin/sh\n');
+    project.program('notes', `#!${project.at('interp')}\n`);
+    const digest = (words: readonly string[]) => {
+      const settings = leavesOf({ notify: [{ program: words, on: ['failure'] }] } as never);
+      const base = structuredClone(CONFIG_DEFAULTS) as unknown as Config;
+      return trustDigest(
+        wideningsOf(
+          settings.map((leaf) => ({ ...leaf, where: '' })),
+          { base, users: new Set(), root: project.root },
+        ),
+      );
+    };
+    for (const [words, change] of [
+      [['python3', 'nd'], () => project.write('nd/__main__.py', 'two\n')],
+      [['python3', 'nd'], () => project.write('nd/inner/part.py', 'two\n')],
+      [['python3', '--from=nd'], () => project.write('nd/__main__.py', 'three\n')],
+      [['./notes'], () => project.program('interp', '#!/bin/sh\n:\n')],
+    ] as const) {
+      const before = digest(words);
+      project.write('other/__main__.py', before);
+      assert.equal(digest(words), before, 'the control');
+      change();
+      assert.notEqual(digest(words), before, words.join(' '));
+    }
+  });
+
   it('are compared with what the user has configured', () => {
     const user = {
       security: { isolation: 'required', direct_calls: 'deny', require_plan: 'destroys' },

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
 import type { Config } from '../../protocol/config-file.ts';
 import type { Receiver } from '../../protocol/notify-config.ts';
+import { ContentDigests } from '../../util/content-digest.ts';
 import { isInside, realPathOf } from '../../util/real-path.ts';
 import { readRegular } from '../../util/regular-file.ts';
+import { pathsNamedBy, startedBy, startedFolders } from '../../util/started-content.ts';
 import { absoluteFolder } from './project-folders.ts';
 import type { Setting } from './settings-cache.ts';
 
@@ -21,7 +22,7 @@ export interface Widening {
   means: string;
   /** Where its folders really are, for a setting that names folders. */
   leads_to?: string[];
-  /** The files of the project that a command names, with the SHA-256 of each: the project could change them later. */
+  /** The files and folders of the project that a command would execute, with the SHA-256 of each: the project could change them later. */
   files?: { file: string; sha256: string }[];
 }
 
@@ -40,6 +41,8 @@ interface Rule {
   means: string;
 }
 
+/** Of the folders that a command names; each command of a project with such a setting reads them. */
+const BOUND = { bytes: 20_000_000, files: 2000 };
 const NAMES_A_COMMAND = /^(task\.executor|security\.container)\.command$/;
 const NAMES_FOLDERS = /^(security\.grant_roots|project\.(tools_dirs|runs_dir|registry_dir)|task\.writes)$/;
 
@@ -207,27 +210,30 @@ export function wideningsOf(
 }
 
 /** The words of the commands that a setting names. */
-function commandWords(key: string, value: unknown): unknown[] {
-  if (NAMES_A_COMMAND.test(key)) return listOf(value);
+function commandWords(key: string, value: unknown): string[] {
+  if (NAMES_A_COMMAND.test(key)) return listOf(value).map(String);
   if (key !== 'notify') return [];
   return (listOf(value) as Receiver[]).flatMap(({ program = [] }) => program);
 }
 
-/** The words of a command that name files of the project. */
-function filesNamedBy(words: readonly unknown[], root: string): { file: string; sha256: string }[] {
-  return words.flatMap((word) => {
-    const file = resolve(root, String(word));
-    if (!isInProject(file, root) || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return [];
-    return [{ file, sha256: createHash('sha256').update(readRegular(file)).digest('hex') }];
-  });
+/** What a command would execute that is in the project: files, and folders as one each. */
+function filesNamedBy(words: readonly string[], root: string): { file: string; sha256: string }[] {
+  if (words.length === 0) return [];
+  const started = startedBy(words, { folders: [root], path: '' });
+  const files = started.files
+    .filter((file) => isInProject(file, root))
+    .map((file) => ({ file, sha256: createHash('sha256').update(readRegular(file)).digest('hex') }));
+  const digests = new ContentDigests(BOUND, (path) => path.endsWith('/.git'));
+  const inside = started.folders.filter((folder) => isInProject(folder, root));
+  const folders = [...startedFolders(inside, { digests, roots: [realpathSync(root)] })];
+  return [...files, ...folders.map(({ folder, found }) => ({ file: `${folder}/`, sha256: found.sha256 }))];
 }
 
 /** Where the words of a command lead that name links of the project out of it: the project could change the link later. */
-function linksOutNamedBy(words: readonly unknown[], root: string): string[] {
-  return words.flatMap((word) => {
-    const file = resolve(root, String(word));
-    return isInside(file, root) && !isInProject(file, root) ? [realFolderOf(file, root)] : [];
-  });
+function linksOutNamedBy(words: readonly string[], root: string): string[] {
+  return pathsNamedBy(words, [root]).flatMap((file) =>
+    isInside(file, root) && !isInProject(file, root) ? [realFolderOf(file, root)] : [],
+  );
 }
 
 /** Whether a rule decides on the key. */

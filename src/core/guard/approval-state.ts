@@ -65,7 +65,7 @@ export async function executedBy(
   { config, env }: { config: LoadedConfig; env: Env },
 ): Promise<ExecutedFiles> {
   const { runtime } = await commandOf(tool, config, env);
-  return executedFiles(tool, { config, runtime });
+  return executedFiles(tool, { config, runtime, path: env['PATH'] ?? '' });
 }
 
 /** The same for anything that is approved by a name and a set of files. */

@@ -1,13 +1,14 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { ContentDigests } from '../../util/content-digest.ts';
 import { countOf } from '../../util/count-of.ts';
 import { isInside } from '../../util/real-path.ts';
-import { newSha256 } from '../../util/sha256.ts';
-import { type LoadedConfig, toolsDirsOf } from '../config/load.ts';
-import { sharedLibraryOf } from '../registry/command.ts';
+import { newSha256, sha256Of } from '../../util/sha256.ts';
+import { startedBy, startedFolders } from '../../util/started-content.ts';
+import { type LoadedConfig, runsDirOf, toolsDirsOf } from '../config/load.ts';
+import { sharedLibraryOf, workingFolderOf } from '../registry/command.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
-import { ContentDigests } from './content-digest.ts';
-import { type DigestedFile, digestOf, sha256Of } from './tool-digest.ts';
+import { type DigestedFile, digestOf } from './tool-digest.ts';
 
 const BOUND = { bytes: 500_000_000, files: 50_000 };
 /** A folder with more files is one line of what a person reads. */
@@ -22,31 +23,35 @@ export interface ExecutedFiles {
 }
 
 /**
- * A digest of everything that would be executed (contract §9): manifest, entry and the words of `command` that name files, the tool's folder,
- * the interpreter or virtual environment, and the library that the tools share. Code that these load from elsewhere is not covered.
+ * A digest of everything that would be executed (contract §9): manifest and entry, the files and folders that `command` names, the tool's
+ * folder and where links in it lead, interpreters, the virtual environment, and the library that the tools share. Code that these load from
+ * elsewhere is not covered. Relative words count from the tool's folder and from where the tool starts; `path` is where `env` looks programs up.
  */
 export function executedFiles(
   tool: ToolEntry,
-  { config, runtime }: { config: LoadedConfig; runtime: string },
+  { config, runtime, path }: { config: LoadedConfig; runtime: string; path: string },
 ): ExecutedFiles {
-  const digests = new ContentDigests(BOUND, (path) => path.endsWith('/.git'));
+  const runsDir = runsDirOf(config);
+  const digests = new ContentDigests(BOUND, (each) => each.endsWith('/.git') || each === runsDir);
   const files: DigestedFile[] = [...digestOf(tool).files];
   const add = (name: string, sha256: string) => {
     if (!files.some((each) => each.name === name)) files.push({ name, sha256 });
   };
-  const addFile = (path: string) => {
-    const sha256 = sha256IfReadable(path);
-    if (sha256 !== undefined) add(path, sha256);
-  };
-  for (const word of tool.command ?? []) {
-    const path = resolve(tool.dir, word);
-    if (!isInside(path, tool.dir)) addFile(path);
+  const start = workingFolderOf(tool, config);
+  const places = { folders: [tool.dir, ...(start === undefined ? [] : [start])], path };
+  const started = startedBy(tool.command ?? [], places, [runtime]);
+  const folders = foldersOf(tool, config, runtime);
+  const isOfFolder = (each: string) =>
+    folders.some(({ folder, prefix }) => prefix === '' && isInside(each, folder));
+  const listed = files.map(({ name }) => resolve(tool.dir, name));
+  for (const each of started.files) {
+    if (listed.includes(each) || (each !== runtime && isOfFolder(each))) continue;
+    const sha256 = sha256IfReadable(each);
+    if (sha256 !== undefined) add(each, sha256);
   }
-  addFile(runtime);
-  for (const { folder, prefix } of foldersOf(tool, config, runtime)) {
-    const found = digests.of(realpathSync(folder));
-    if (found === undefined) continue;
-    const isPart = digests.comparedBySize.includes(realpathSync(folder));
+  const all = [...folders.map(({ folder }) => folder), ...started.folders];
+  for (const { folder, found, isPart } of startedFolders(all, { digests, roots: [config.root] })) {
+    const prefix = folders.find((each) => each.folder === folder)?.prefix ?? `${folder}/`;
     const count = `${countOf(found.files.length, 'file')}${isPart ? ', a part of them by size and time' : ''}`;
     if (isPart || found.files.length > MOST_LINES) add(`${folder}/ (${count})`, found.sha256);
     else for (const { name, sha256 } of found.files) add(`${prefix}${name}`, sha256);

@@ -15,15 +15,16 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { approve as approveStep } from '../../protocol/next-steps.ts';
+import { ContentDigests } from '../../util/content-digest.ts';
+import { sha256Of } from '../../util/sha256.ts';
 import { loadConfig } from '../config/load.ts';
 import type { PolicyLayer } from '../policy/policy-layer.ts';
 import { Registry } from '../registry/registry.ts';
 import { agentsMay } from './agents-may.ts';
 import { executedBy, isNamedByApproval } from './approval-state.ts';
 import { ApprovalStore } from './approvals.ts';
-import { ContentDigests } from './content-digest.ts';
 import { RunGuard } from './run-guard.ts';
-import { digestOf, sha256Of } from './tool-digest.ts';
+import { digestOf } from './tool-digest.ts';
 
 const CLI = '#!/bin/bash\necho hello\n';
 
@@ -369,6 +370,104 @@ describe('an approval', () => {
       const { details } = await refusal((await open()).authorizeTool());
       assert.ok(String(details?.changed).endsWith(changed), String(details?.changed));
     });
+
+  const interpreter = (path: string, text = '#!/bin/sh\nexec /bin/sh "$@"\n') => folder.program(path, text);
+  for (const [what, { manifest, before, change, changed, control }] of Object.entries<{
+    manifest: () => string;
+    before: () => void;
+    change: () => void;
+    changed: RegExp;
+    /** A change of something that the start does not execute. */
+    control: () => void;
+  }>({
+    'a script that its command names from the project in which it starts': {
+      manifest: () => 'cwd: project\ncommand: [sh, scripts/deploy.sh]\n',
+      before: () => folder.write('scripts/deploy.sh', ':\n'),
+      change: () => folder.write('scripts/deploy.sh', 'x\n'),
+      changed: /scripts\/deploy\.sh$/,
+      control: () => folder.write('scripts/other.sh', 'x\n'),
+    },
+    'a program that another starts from the project': {
+      manifest: () => 'cwd: project\ncommand: [env, bin/wrap, a]\n',
+      before: () => interpreter('bin/wrap'),
+      change: () => interpreter('bin/wrap', '#!/bin/sh\n:\n'),
+      changed: /bin\/wrap$/,
+      control: () => interpreter('bin/other'),
+    },
+    'the interpreter in the first line of a program that its command names': {
+      manifest: () => 'cwd: project\ncommand: [env, bin/wrap]\n',
+      before: () => {
+        interpreter('bin/interp');
+        interpreter('bin/wrap', `#!${folder.at('bin/interp')}\n`);
+      },
+      change: () => interpreter('bin/interp', '#!/bin/sh\n:\n'),
+      changed: /bin\/interp$/,
+      control: () => interpreter('bin/other'),
+    },
+    'a file behind an equals sign': {
+      manifest: () => `command: [sh, "--require=${folder.at('scripts/hook.js')}", cli.sh]\n`,
+      before: () => folder.write('scripts/hook.js', ':\n'),
+      change: () => folder.write('scripts/hook.js', 'x\n'),
+      changed: /scripts\/hook\.js$/,
+      control: () => folder.write('scripts/other.js', 'x\n'),
+    },
+    'a file in a folder that its command names': {
+      manifest: () => `command: [python3, ${folder.at('pkg')}]\n`,
+      before: () => folder.write('pkg/__main__.py', 'pass\n'),
+      change: () => folder.write('pkg/__main__.py', 'x\n'),
+      changed: /pkg\/__main__\.py$/,
+      control: () => folder.write('other/__main__.py', 'x\n'),
+    },
+    'a file directly in the project, when its command names the project': {
+      manifest: () => 'cwd: project\ncommand: [python3, .]\n',
+      before: () => folder.write('__main__.py', 'pass\n'),
+      change: () => folder.write('__main__.py', 'x\n'),
+      changed: /__main__\.py$/,
+      control: () => folder.write('data/rows', 'x\n'),
+    },
+    'a file in a folder to which a link in its folder leads': {
+      manifest: () => 'command: [sh, cli.sh]\n',
+      before: () => {
+        folder.write('shared/dep.py', 'pass\n');
+        folder.link('shared/back', '..');
+        folder.link('tools/t/lib', '../../shared');
+      },
+      change: () => folder.write('shared/dep.py', 'x\n'),
+      changed: /shared\/dep\.py$/,
+      control: () => folder.write('other/dep.py', 'x\n'),
+    },
+  }))
+    it(`ends with a change of ${what}`, async () => {
+      folder.write('data/rows', '1\n');
+      before();
+      folder.write('tools/t/tool.yaml', `name: t\npermissions: { level: privileged }\n${manifest()}`);
+      await approve();
+      control();
+      assert.equal((await (await open()).authorizeTool()).approval?.by, 'someone', 'the control');
+      change();
+      const { code, details } = await refusal((await open()).authorizeTool());
+      assert.equal(code, 'E_APPROVAL_REQUIRED');
+      assert.match(String(details?.changed), changed);
+    });
+
+  it('ends with a change of the interpreter in the first line of its entry, and names each file once', async () => {
+    rmSync(folder.at('tools/t'), { recursive: true });
+    interpreter('bin/interp');
+    folder.program('tools/t/cli', `#!${folder.at('bin/interp')}\n`);
+    folder.write('tools/t/tool.yaml', 'name: t\npermissions: { level: privileged }\n');
+    await approve();
+    assert.equal((await (await open()).authorizeTool()).approval?.by, 'someone');
+    interpreter('bin/interp', '#!/bin/sh\n:\n');
+    const { details } = await refusal((await open()).authorizeTool());
+    assert.deepEqual(details?.changed, [folder.at('bin/interp')]);
+    const names = listed({ details: { problems: details?.files } } as unknown as AcorError, 'problems').map(
+      ({ name }) => String(name),
+    );
+    assert.deepEqual(
+      names.filter((name) => /(^|\/)cli$/.test(name)),
+      ['cli'],
+    );
+  });
 
   it('ends with a virtual environment that is put beside the tool or the tools', async () => {
     rmSync(folder.at('tools/t'), { recursive: true });

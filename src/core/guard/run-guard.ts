@@ -168,7 +168,7 @@ export class RunGuard {
   async #asked(run: SettledRun | undefined): Promise<Asked> {
     const { name, manifest, manifestPath, dir } = this.#tool;
     const { config, runsDir, env, timeoutS } = this.#request;
-    const { sha256Of } = await import('./tool-digest.ts');
+    const { sha256Of } = await import('../../util/sha256.ts');
     return {
       tool: name,
       manifest,

@@ -1,12 +1,8 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { newSha256 } from '../../util/sha256.ts';
+import { newSha256, sha256Of } from '../../util/sha256.ts';
 import { builtPathOf } from '../registry/languages/compiled.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
-
-const CHUNK_BYTES = 1 << 20;
-/** For a file that reports no size. */
-const LEAST_CHUNK_BYTES = 4096;
 
 /** A file that an approval covers. */
 export interface DigestedFile {
@@ -41,26 +37,6 @@ function programsOf({ entry, command, dir, language }: ToolEntry): string[] {
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-}
-
-/** The SHA-256 of a file's bytes, in hex. Throws the system's errors. */
-export function sha256Of(path: string): string {
-  return sha256OfOpened(openSync(path, 'r'));
-}
-
-/** The same for a descriptor, which it closes. */
-export function sha256OfOpened(fd: number): string {
-  const hash = newSha256();
-  try {
-    // The kernel makes a large chunk page by page, which takes longer than reading a small file. One byte more finds its end.
-    const bytes = Math.max(LEAST_CHUNK_BYTES, fstatSync(fd).size + 1);
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, bytes));
-    for (let read = readSync(fd, chunk); read > 0; read = readSync(fd, chunk))
-      hash.update(chunk.subarray(0, read));
-  } finally {
-    closeSync(fd);
-  }
-  return hash.digest('hex');
 }
 
 function nameOf(path: string, dir: string): string {

@@ -37,6 +37,11 @@ export async function commandOf(
   return language.command(await language.runtime(context), context);
 }
 
+/** Where a tool starts, and so where relative words of its `command` are looked up; undefined for the workspace of its run. */
+export function workingFolderOf({ manifest, startsIn }: ToolEntry, config: LoadedConfig): string | undefined {
+  return manifest.cwd === 'project' ? config.root : startsIn;
+}
+
 /** Other folders that a tool reads: the SDKs, and the folder that the tools share. */
 export function librariesOf(tool: ToolEntry, config: LoadedConfig): string[] {
   return [...sdkFolders(sdkPaths(), tool), ...sharedLibraryOf(tool, config)];

@@ -9,7 +9,8 @@ import { TraceReader } from '../../core/authoring/learn/read-trace.ts';
 import { readEvents } from '../../core/run/read-log.ts';
 import type { ObservedTool } from '../../core/run/run-request.ts';
 import { withPort } from '../../core/sandbox/egress/host.ts';
-import { executablePaths, interpretersOf, runtimePaths } from '../../core/sandbox/profile/programs.ts';
+import { executablePaths, runtimePaths } from '../../core/sandbox/profile/programs.ts';
+import { interpretersOf } from '../../util/interpreters.ts';
 
 const MAX_LINES = 2_000_000;
 

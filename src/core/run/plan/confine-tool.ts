@@ -6,7 +6,7 @@ import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import { isInside } from '../../../util/real-path.ts';
 import type { RunGuard } from '../../guard/run-guard.ts';
-import { librariesOf } from '../../registry/command.ts';
+import { librariesOf, workingFolderOf } from '../../registry/command.ts';
 import type { MissingPermission } from '../../registry/missing-permission.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { type ChosenBackend, chooseBackend, forgettingWhenBroken } from '../../sandbox/choose.ts';
@@ -49,7 +49,7 @@ export async function confineTool(
   const { level } = tool.manifest.permissions;
   const argv: [string, ...string[]] = [command.argv[0]!, ...command.argv.slice(1), ...args];
   const hidden = ownFolders(services, env);
-  const cwd = tool.manifest.cwd === 'project' ? config.root : tool.startsIn;
+  const cwd = workingFolderOf(tool, config);
   const request: Omit<SandboxRequest, 'network'> = {
     runId,
     argv,

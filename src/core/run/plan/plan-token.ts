@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Manifest } from '../../../protocol/manifest.ts';
+import { BASE_FOLDERS } from '../../../util/base-folders.ts';
 import { isInside } from '../../../util/real-path.ts';
 import { newSha256 } from '../../../util/sha256.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import { BASE_FOLDERS } from '../../sandbox/profile/base-folders.ts';
 import type { ToolPlan } from './tool-plan.ts';
 
 /** Of the granted files and folders; reading more would take seconds. */
@@ -24,10 +24,14 @@ export async function planToken(plan: ToolPlan, config: LoadedConfig): Promise<P
   // Loaded late: most runs have no token.
   const [{ executedFiles }, { ContentDigests }] = await Promise.all([
     import('../../guard/executed-files.ts'),
-    import('../../guard/content-digest.ts'),
+    import('../../../util/content-digest.ts'),
   ]);
   const { tool, runId } = plan;
-  const executed = executedFiles(tool, { config, runtime: plan.command.runtime });
+  const executed = executedFiles(tool, {
+    config,
+    runtime: plan.command.runtime,
+    path: plan.callerEnv['PATH'] ?? '',
+  });
   // Every run changes these, and no tool gets a grant for them.
   const own = [dirname(plan.workspace.dir), join(config.root, '.acor')];
   const digests = new ContentDigests(BOUND, (path) => own.includes(path));

@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { BASE_FOLDERS } from '../../../util/base-folders.ts';
 import type { SandboxRequest } from '../sandbox.ts';
 import type { SeccompRules } from '../seccomp/filter.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
-import { BASE_FOLDERS } from './base-folders.ts';
 import { isBelow, layMounts, type Mount } from './mounts.ts';
 import { executablePaths, runtimePaths } from './programs.ts';
 

@@ -1,5 +1,6 @@
-import { closeSync, existsSync, lstatSync, openSync, readdirSync, readSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
+import { candidatesOf, interpretersOf } from '../../../util/interpreters.ts';
 import { isInside } from '../../../util/real-path.ts';
 import type { SandboxRequest } from '../sandbox.ts';
 import { BASE_UTILITIES, SDK_UTILITIES } from './base-utilities.ts';
@@ -13,9 +14,6 @@ const LOADERS = [
 /** On systems where /bin is a real folder, it contains base utilities too. */
 const BASE_FOLDERS = ['/usr/bin', '/bin'];
 const SHELLS = ['bash', 'dash', 'sh', 'zsh', 'ksh', 'busybox'];
-/** The kernel reads at most this much of a `#!` line. */
-const FIRST_LINE_BYTES = 256;
-const MAX_CHAIN = 4;
 
 /**
  * The files and folders that a tool may execute, whether they exist or not: its own, its runtime with the packages of
@@ -87,62 +85,10 @@ function isChosenByUser(program: string, { path, project, isChosen }: RuntimeReq
   return path.split(delimiter).some((each) => isAbsolute(each) && realOf(each) === folder);
 }
 
-/** A program, and the chain of interpreters that its first line names. */
-export function interpretersOf(program: string, path: string): string[] {
-  const chain = [program];
-  for (let last = program; chain.length < MAX_CHAIN; ) {
-    const [first, ...rest] = firstLineOf(last) ?? [];
-    if (first === undefined) break;
-    chain.push(first);
-    last = first;
-    if (basename(first) !== 'env') continue;
-    const name = rest.find((word) => !word.startsWith('-') && !word.includes('='));
-    const found = name === undefined ? undefined : candidatesOf(name, path).find(isReadable);
-    if (found === undefined) break;
-    chain.push(found);
-    last = found;
-  }
-  return chain;
-}
-
-function firstLineOf(program: string): string[] | undefined {
-  try {
-    const bytes = Buffer.alloc(FIRST_LINE_BYTES);
-    const fd = openSync(program, 'r');
-    try {
-      const line = bytes.toString('utf8', 0, readSync(fd, bytes, 0, bytes.length, 0)).split('\n', 1)[0]!;
-      return line.startsWith('#!') ? line.slice(2).trim().split(/\s+/) : undefined;
-    } finally {
-      closeSync(fd);
-    }
-  } catch {
-    return undefined;
-  }
-}
-
-/** Every place of a program on the PATH: a shell searches all of them. */
-function candidatesOf(name: string, path: string): string[] {
-  if (isAbsolute(name)) return [name];
-  if (name.includes('/')) return [];
-  return path
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder))
-    .map((folder) => join(folder, name));
-}
-
 /** Whether a program is a link; false also for one in a folder that this user may not read. */
 function isLink(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();
-  } catch {
-    return false;
-  }
-}
-
-function isReadable(path: string): boolean {
-  try {
-    realpathSync(path);
-    return true;
   } catch {
     return false;
   }

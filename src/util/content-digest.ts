@@ -1,10 +1,9 @@
-import { readlinkSync, realpathSync, type Stats } from 'node:fs';
+import { readlinkSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
-import { errorCode } from '../../util/error-code.ts';
-import { type EntryName, OpenFolder } from '../../util/open-folder.ts';
-import { newSha256 } from '../../util/sha256.ts';
-import { walkTree } from '../../util/walk-tree.ts';
-import { sha256Of, sha256OfOpened } from './tool-digest.ts';
+import { errorCode } from './error-code.ts';
+import { type EntryName, OpenFolder } from './open-folder.ts';
+import { newSha256, sha256Of, sha256OfOpened } from './sha256.ts';
+import { walkTree } from './walk-tree.ts';
 
 /** How much is read. What is beyond that counts by its size and time. */
 interface Bound {
@@ -23,6 +22,8 @@ export interface ContentDigest {
 export class ContentDigests {
   /** The paths of which a part was too large to be read: for that part, size and time count. */
   readonly comparedBySize: string[] = [];
+  /** The folders to which links lead, by their real paths. They are not entered. */
+  readonly linkedFolders = new Set<string>();
   readonly #left: Bound;
   readonly #skip: (path: string) => boolean;
 
@@ -31,8 +32,11 @@ export class ContentDigests {
     this.#skip = skip;
   }
 
-  /** Of a real path. Undefined when nothing is there. Links in a folder count by their text and by the file that they lead to. */
-  of(path: string): ContentDigest | undefined {
+  /**
+   * Of a real path; with `isFlat`, without what is in the folders of a folder. Undefined when nothing is there. Links in a folder count by
+   * their text and by the file that they lead to. What this user may not read counts by its size and time.
+   */
+  of(path: string, { isFlat = false } = {}): ContentDigest | undefined {
     using above = openIfThere(dirname(path));
     const name = basename(path);
     const stats = above?.statsOf(name);
@@ -40,7 +44,14 @@ export class ContentDigests {
     if (!stats.isDirectory()) return { sha256: this.#entry(above, name, path, stats, path), files: [] };
     using folder = above.child(name);
     const files: ContentDigest['files'] = [];
-    for (const step of walkTree(folder, { enters: (each) => !this.#skip(each.path) })) {
+    const walk = walkTree(folder, {
+      enters: (each) => !isFlat && !this.#skip(each.path),
+      onError: (error, at) => {
+        if (!isForbidden(error)) throw error;
+        files.push({ name: relative(path, at), sha256: digest('unreadable') });
+      },
+    });
+    for (const step of walk) {
       if (step.kind === 'left' || this.#skip(step.path)) continue;
       const inside = relative(path, step.path);
       const sha256 =
@@ -56,7 +67,8 @@ export class ContentDigests {
 
   #entry(folder: OpenFolder, name: EntryName, path: string, stats: Stats, of: string): string {
     const kind = `${stats.mode & 0o111 ? 'x' : '-'}`;
-    if (stats.isSymbolicLink()) return digest(`link ${readlinkSync(folder.at(name))} ${targetOf(path)}`);
+    if (stats.isSymbolicLink())
+      return digest(`link ${readlinkSync(folder.at(name))} ${this.#targetOf(path)}`);
     if (!stats.isFile()) return 'neither file nor folder';
     this.#left.files--;
     this.#left.bytes -= stats.size;
@@ -64,17 +76,29 @@ export class ContentDigests {
       if (!this.comparedBySize.includes(of)) this.comparedBySize.push(of);
       return digest(`size ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`);
     }
-    return digest(`${kind} ${sha256OfOpened(folder.openFile(name))}`);
+    try {
+      return digest(`${kind} ${sha256OfOpened(folder.openFile(name))}`);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      return digest(`unreadable ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`);
+    }
+  }
+
+  /** The content of the file to which a link leads, as an interpreter in a virtual environment. */
+  #targetOf(link: string): string {
+    try {
+      const target = realpathSync(link);
+      const stats = statSync(target);
+      if (stats.isDirectory()) this.linkedFolders.add(target);
+      return stats.isFile() ? sha256Of(target) : 'no file';
+    } catch {
+      return 'no file';
+    }
   }
 }
 
-/** The content of the file to which a link leads, as an interpreter in a virtual environment. */
-function targetOf(link: string): string {
-  try {
-    return sha256Of(realpathSync(link));
-  } catch {
-    return 'no file';
-  }
+function isForbidden(error: unknown): boolean {
+  return ['EACCES', 'EPERM'].includes(errorCode(error) ?? '');
 }
 
 function openIfThere(path: string): OpenFolder | undefined {
