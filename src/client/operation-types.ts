@@ -1717,6 +1717,7 @@ export interface OperationTypes {
       title?: string | undefined;
       tool_version: string | null;
       tool_digest: string | null;
+      plan_digest?: string | undefined;
       args: Array<string>;
       given_args: Array<string> | null;
       cwd: string;

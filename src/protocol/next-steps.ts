@@ -106,6 +106,10 @@ export function runTool(tool: string, args: readonly string[] = []): OperationSt
   return step('run.start', { tool, args }, 'Run the tool.');
 }
 
+export function previewTool(tool: string, args: readonly string[]): OperationStep {
+  return step('run.start', { tool, args: [...args], dry_run: true }, 'See what a new run would do.');
+}
+
 export function runProgram(program: string, args: readonly string[]): OperationStep {
   return step(
     'run.exec',

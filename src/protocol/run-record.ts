@@ -23,6 +23,8 @@ export const runRecord = z.object({
   tool_version: z.string().nullable(),
   /** SHA-256 of the tool's manifest and entry, or of the workflow file, as they were at the start; null for a pipe. */
   tool_digest: z.string().nullable().default(null),
+  /** SHA-256 of what was to be executed, of a run that was checked against a plan: a later attempt must execute the same. */
+  plan_digest: z.string().optional(),
   /** The arguments that the tool got, with its outputs by their targets; values of secret inputs are masked. */
   args: z.array(z.string()),
   /** The arguments that the caller passed; null when they contain a secret. */

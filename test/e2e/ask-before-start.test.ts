@@ -136,6 +136,26 @@ describe('a path outside of the grants', { skip: skip || noTerminal }, () => {
     await ended(other);
   });
 
+  it('is no line of the manifest where its name would be a pattern there, or no text of a manifest', async () => {
+    for (const name of ['*.csv', 'two\nlines']) {
+      addReader();
+      writeFileSync(join(outside, name), 'literal\n');
+      const before = readFileSync(project.path('tools/reads/tool.yaml'), 'utf8');
+      const run = await asking('reads', join(outside, name));
+      const [question] = questions(run) as unknown as [{ options: { id: string }[] }];
+      assert.deepEqual(
+        question.options.map(({ id }) => id),
+        ['run', 'no'],
+      );
+      await answer(run, 'run');
+      assert.equal((await ended(run)).data.result.data.text, 'literal\n');
+      assert.equal(readFileSync(project.path('tools/reads/tool.yaml'), 'utf8'), before);
+    }
+    // The flag of a program is a permission as well, and would be a pattern.
+    const { error } = await acor('exec', '--read', join(outside, '*.csv'), '--', 'cat', 'x');
+    assert.equal(error?.code, 'E_USAGE');
+  });
+
   it('is for a person: neither the caller beforehand nor an agent answers, unless a policy says so', async () => {
     addReader();
     const run = await asking('--answer', 'allow_path=run', 'reads', join(outside, 'data.txt'));

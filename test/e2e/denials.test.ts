@@ -66,6 +66,16 @@ describe('a tool that fails because of its sandbox', () => {
     assert.equal((await denied('reads')).end.state, 'completed');
   });
 
+  it('gets no manifest line for a name that would be a pattern there', async () => {
+    const file = join(outside, '*.csv');
+    writeFileSync(file, 'a,b\n');
+    tool('pattern', `print(open("${file}").read())`, '', 'py');
+    const { warning, lines } = await denied('pattern');
+    assert.deepEqual(lines, [undefined]);
+    assert.match(warning!.hint, /rename it, or name it as an argument/);
+    assert.doesNotMatch(warning!.hint, /write: -/);
+  });
+
   it('gets it also when it reports an error itself, and so does every later reader of the run', async () => {
     const file = join(outside, 'in.csv');
     tool('says', `cat ${file} || echo '{"type":"error","code":"E_TOOL_FAILED","msg":"no input"}'; exit 30`);

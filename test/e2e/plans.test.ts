@@ -107,6 +107,44 @@ describe('the plan of a tool that writes', () => {
     });
   }
 
+  for (const mode of ['retry', 'resume']) {
+    it(`holds for the ${mode} of its run, which must execute what was shown`, async () => {
+      using made = project('writes');
+      made.write(
+        'tools/fails/tool.yaml',
+        'name: fails\nversion: 1.0.0\neffects: destroys\nidempotent: true\n',
+      );
+      made.write('tools/fails/cli.sh', '#!/bin/sh\nexit 20\n', 0o755);
+      const failed = await made.run(['--plan', await tokenOf(made, ['fails']), 'fails']);
+      const run = failed.end.run_id as string;
+      // The control: the same is tried again.
+      const again = await made.envelope([mode, run, '--no-stream']);
+      assert.notEqual(again.error.code, 'E_POLICY_DENIED', JSON.stringify(again));
+      assert.equal(again.error.details.attempt, 2);
+      made.write('tools/fails/cli.sh', '#!/bin/sh\ntouch ran\nexit 0\n', 0o755);
+      for (const more of [[], ['--dry-run'], ['--detach']]) {
+        const refused = await made.envelope([mode, run, ...more]);
+        assert.deepEqual([refused.code, refused.error?.code], [2, 'E_POLICY_DENIED']);
+        assert.match(refused.error.message, /is stale/);
+        assert.deepEqual(refused.meta.next, ['acor run --dry-run fails']);
+      }
+      assert.equal(existsSync(made.path('.runs', run, 'work', 'ran')), false);
+      const next = await made.run(['--plan', await tokenOf(made, ['fails']), 'fails']);
+      assert.equal(next.end.state, 'completed');
+    });
+  }
+
+  it('is required for the retry of a run that had none', async () => {
+    using made = project('never');
+    made.write('tools/fails/tool.yaml', 'name: fails\nversion: 1.0.0\neffects: destroys\nidempotent: true\n');
+    made.write('tools/fails/cli.sh', '#!/bin/sh\nexit 20\n', 0o755);
+    const { end } = await made.run(['fails']);
+    made.write('.acor/config.yaml', 'version: 1\nsecurity: { require_plan: destroys }\n');
+    const refused = await made.envelope(['retry', String(end.run_id)]);
+    assert.equal(refused.error?.code, 'E_POLICY_DENIED');
+    assert.match(refused.error.message, /needs the token of a plan/);
+  });
+
   it('is stale for a target of its output in another folder: the argument is a path in the folder of the run', async () => {
     using made = new TestProject({
       tools: ['writes_output'],

@@ -106,6 +106,15 @@ export async function adHocTool(
   function checked(text: string, access: 'read' | 'write'): string {
     const { path, stats } = givenPathOf(text, call.cwd);
     const roots = grantRoots(config, call.cwd);
+    // In the permissions of a tool it would be a pattern, and grant more than this path.
+    if (path.includes('*'))
+      throw new AcorError(
+        'E_USAGE',
+        `'${text}' for --${access} has a *, which permissions read as a pattern`,
+        {
+          hint: 'Rename it, name its folder, or give it to the program as an argument without the flag.',
+        },
+      );
     if (stats === undefined)
       throw new AcorError('E_INPUT_NOT_FOUND', `'${text}' does not exist`, {
         hint: 'Create it first. A file that the program makes may be new where one of the arguments is its path.',

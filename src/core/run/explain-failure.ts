@@ -17,6 +17,7 @@ import { isProgram } from '../registry/find-program.ts';
 import { inputsOf } from '../registry/input-schema.ts';
 import { placeOf } from '../registry/manifest-place.ts';
 import { NEVER_GRANTED, SYSTEM_FOLDERS } from '../registry/path-grants.ts';
+import { hasMeaning } from '../registry/tool-grants.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
@@ -36,6 +37,7 @@ const MISSING = /No such file or directory|\bENOENT\b/i;
 const WITHOUT_STDERR = 'It wrote nothing to stderr: its output may say why.';
 const OTHER_PLACES =
   'Let the tool write into its workspace, or to a path that its caller gives (an input with access: write)';
+const WITHOUT_PATTERN = 'rename it, or name it as an argument: *, $ and ~ have another meaning in a manifest';
 const OTHER_PLACES_OF_EXEC =
   'Let the program write into its workspace, or to a file or folder of yours that the flag --write names';
 
@@ -242,6 +244,8 @@ function ofPath(
   // ACOR refuses grants that include its own folders. A single file beside them may be an output that the caller names.
   if (own.some((each) => isInside(each, opened)))
     return kind === 'write' && !isFolder ? allowed(what, said, outputRemedy()) : undefined;
+  if (hasMeaning(isInside(opened, project) ? opened.slice(project.length) : opened))
+    return { what, said, fix: WITHOUT_PATTERN };
   const denial = { kind, path: real, isFolder } as const;
   return granted(what, said, denial, isExec(plan) ? undefined : project);
 }

@@ -10,12 +10,13 @@ export async function prepareRun(services: RunnerServices, request: RunRequest):
   if (services.prepareOrchestration !== undefined && isOrchestration(request.kind))
     return services.prepareOrchestration(services, request);
   const plan = await planRun(services, request);
-  // Later attempts repeat the first one, whose plan the token covers.
+  // `reopen-run.ts` compares later attempts with the first one, whose plan the token covers.
   const { require_plan } = services.config.config.security;
   if (request.again === undefined && (request.planToken !== undefined || require_plan !== 'never')) {
     // Loaded late: most runs have no token.
     const { checkPlanToken } = await import('./plan/plan-token.ts');
-    await checkPlanToken(plan, request.planToken, services.config);
+    const planDigest = await checkPlanToken(plan, request.planToken, services.config);
+    if (planDigest !== undefined) plan.planDigest = planDigest;
   }
   return { plan, createExecutor: await executorFor(services, plan) };
 }

@@ -8,6 +8,7 @@ import {
   retryRun,
   showRun,
 } from '../../protocol/next-steps.ts';
+import { isOrchestration } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { identify } from '../../util/process-table.ts';
 import { removePath } from '../../util/walk-tree.ts';
@@ -15,6 +16,7 @@ import type { Rerun, RerunMode } from '../ports/run-launcher.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { endedRecord } from './follow-to-end.ts';
 import type { RunPlan } from './plan/run-plan.ts';
+import type { ToolPlan } from './plan/tool-plan.ts';
 import { prepareRun } from './prepare-run.ts';
 import { readRun } from './read-run.ts';
 import { recoverRun } from './recover-lost-run.ts';
@@ -75,9 +77,19 @@ async function prepareNext(
     ...request,
     ...(replays !== null && { replays: { runId: replays, outputs: record.staged } }),
   });
+  await comparePlan(services, prepared.plan, record);
   if (!prepared.plan.idempotent && wasStoppedMidway(record) && !again.force)
     throw outcomeUnknown(record, again.mode);
   return prepared;
+}
+
+/** The parts of a workflow or a pipe are runs, which are compared by themselves. */
+async function comparePlan({ config }: RunnerServices, plan: RunPlan, record: RunRecord): Promise<void> {
+  const { require_plan } = config.config.security;
+  if (isOrchestration(record.kind) || (record.plan_digest === undefined && require_plan === 'never')) return;
+  // Loaded late: most runs have no plan to compare with.
+  const { checkRepeat } = await import('./plan/plan-token.ts');
+  await checkRepeat(plan as ToolPlan, record, config);
 }
 
 type Reopening = NonNullable<PreparedRun['again']>;

@@ -125,6 +125,7 @@ function newRunRecord(plan: RunPlan): NewRun {
     ...(plan.title !== undefined && { title: plan.title }),
     tool_version: plan.version,
     tool_digest: plan.digest,
+    ...(plan.planDigest !== undefined && { plan_digest: plan.planDigest }),
     args: recordedArgs(plan),
     given_args: plan.givenArgs,
     cwd: plan.cwd,

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { isInside } from '../../../util/real-path.ts';
+import { hasMeaning } from '../../registry/tool-grants.ts';
 import type { ObservedUse } from './read-trace.ts';
 
 /** A permission that the run needed, and the observation that shows it. */
@@ -194,11 +195,6 @@ function collapsed(found: ReadonlyMap<string, string>, project: string): Map<str
 function withoutInner(paths: ReadonlyMap<string, string>): Map<string, string> {
   const all = [...paths.keys()];
   return new Map([...paths].filter(([path]) => !all.some((each) => each !== path && isInside(path, each))));
-}
-
-/** Whether a path has characters that mean something else in a manifest: it would grant another path. */
-export function hasMeaning(path: string): boolean {
-  return /[*$~\p{Cc}]/u.test(path);
 }
 
 /** The path as a manifest has it. */

@@ -6,6 +6,7 @@ import { allowInManifest } from '../../config/allow-in-manifest.ts';
 import { agentsMay } from '../../guard/agents-may.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { MissingPermission } from '../../registry/missing-permission.ts';
+import { hasMeaning } from '../../registry/tool-grants.ts';
 import { withPort } from '../../sandbox/egress/host.ts';
 import { cancelledFor, failureOf, type Outcome } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
@@ -122,7 +123,8 @@ export class PermissionQuestions {
     const { tool, callerEnv } = this.#plan;
     const { action, key, msg, context, lines } = asked;
     const isAgents = await agentsMay(action, { root: this.#services.config.root, env: callerEnv });
-    const file = tool.hasHeader || lines === undefined ? null : tool.manifestPath;
+    const canKeep = !tool.hasHeader && lines !== undefined && !lines.texts.some(hasMeaning);
+    const file = canKeep ? tool.manifestPath : null;
     const answer = await options.questions.askForRunner(
       {
         type: 'action_required',

@@ -1,6 +1,8 @@
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Manifest } from '../../../protocol/manifest.ts';
+import { type NextStep, previewTool } from '../../../protocol/next-steps.ts';
+import type { RunRecord } from '../../../protocol/run-record.ts';
 import { BASE_FOLDERS } from '../../../util/base-folders.ts';
 import { isInside } from '../../../util/real-path.ts';
 import { newSha256 } from '../../../util/sha256.ts';
@@ -67,29 +69,23 @@ export function isWorthAPlan({ effects }: Manifest): boolean {
   return effects !== 'reads';
 }
 
-/** Refuses a run with a stale plan token, or without a token when the project requires one (E_POLICY_DENIED). */
+/**
+ * Refuses a run with a stale plan token, or without a token when the project requires one (E_POLICY_DENIED). Returns the digest with which
+ * `checkRepeat` compares later attempts; undefined for a run without a plan.
+ */
 export async function checkPlanToken(
   plan: ToolPlan,
   given: string | undefined,
   config: LoadedConfig,
-): Promise<void> {
-  const required = config.config.security.require_plan;
-  const { name, manifest } = plan.tool;
+): Promise<string | undefined> {
+  const { name } = plan.tool;
   if (given === undefined) {
-    const isDemanded =
-      required === 'destroys'
-        ? manifest.effects === 'destroys'
-        : required === 'writes' && isWorthAPlan(manifest);
-    if (!isDemanded) return;
-    throw new AcorError(
-      'E_POLICY_DENIED',
-      `'${name}' needs the token of a plan (security.require_plan: ${required})`,
-      {
-        hint: 'Run it with --dry-run: the output has the plan, and the command with its token.',
-      },
-    );
+    if (!isDemanded(plan, config)) return undefined;
+    throw needsPlan(plan, config, {
+      hint: 'Run it with --dry-run: the output has the plan, and the command with its token.',
+    });
   }
-  if (given === (await planToken(plan, config)).token) return;
+  if (given === (await planToken(plan, config)).token) return repeatDigest(plan, config);
   throw new AcorError(
     'E_POLICY_DENIED',
     `the plan ${given} is stale: '${name}', what it executes, its arguments, the files that they name, or its isolation have changed`,
@@ -97,4 +93,57 @@ export async function checkPlanToken(
       hint: 'Run it with --dry-run again, check the plan, and pass its token.',
     },
   );
+}
+
+/**
+ * Refuses the next attempt of a run that would execute something else than the plan of its first one, or that needs a plan and had none
+ * (E_POLICY_DENIED). The content of granted files does not count: an earlier attempt may have changed it.
+ */
+export async function checkRepeat(plan: ToolPlan, record: RunRecord, config: LoadedConfig): Promise<void> {
+  const { kind, run_id, tool, given_args, plan_digest } = record;
+  const remedy = {
+    hint: 'Start it as a new run: with --dry-run first, then with the token of this plan.',
+    ...(kind === 'tool' && { next: [previewTool(tool, given_args ?? [])] }),
+  };
+  if (plan_digest === undefined) {
+    if (isDemanded(plan, config)) throw needsPlan(plan, config, remedy);
+    return;
+  }
+  if (plan_digest === (await repeatDigest(plan, config))) return;
+  throw new AcorError(
+    'E_POLICY_DENIED',
+    `the plan of run ${run_id} is stale: '${tool}', what it executes, its permissions or its isolation have changed`,
+    remedy,
+  );
+}
+
+function isDemanded({ tool: { manifest } }: ToolPlan, { config }: LoadedConfig): boolean {
+  const required = config.security.require_plan;
+  return required === 'destroys'
+    ? manifest.effects === 'destroys'
+    : required === 'writes' && isWorthAPlan(manifest);
+}
+
+function needsPlan(
+  { tool }: ToolPlan,
+  { config }: LoadedConfig,
+  remedy: { hint: string; next?: NextStep[] },
+): AcorError {
+  const message = `'${tool.name}' needs the token of a plan (security.require_plan: ${config.security.require_plan})`;
+  return new AcorError('E_POLICY_DENIED', message, remedy);
+}
+
+/** Of what an attempt executes, and with which rights. The arguments and the folder are those of the record. */
+async function repeatDigest(
+  { tool, command, isolation, callerEnv }: ToolPlan,
+  config: LoadedConfig,
+): Promise<string> {
+  const { executedFiles } = await import('../../guard/executed-files.ts');
+  const { digest } = executedFiles(tool, {
+    config,
+    runtime: command.runtime,
+    path: callerEnv['PATH'] ?? '',
+  });
+  const executed = [digest, tool.manifest.permissions, isolation];
+  return newSha256().update(JSON.stringify(executed)).digest('hex');
 }

@@ -89,6 +89,8 @@ export interface RunPlan {
   version: string | null;
   /** SHA-256 of what defines the run: a tool's manifest and entry, a workflow's file; null for a pipe. */
   digest: string | null;
+  /** SHA-256 of what is executed, when the run was checked against the plan that a person or an agent has seen. */
+  planDigest?: string;
   /** The arguments as they are shown: values of secret inputs are masked. */
   shownArgs: string[];
   /** The arguments for display: values of secret inputs are masked. */
