@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { agentOf } from '../util/agent-of.ts';
 import { AppError } from './app-error.ts';
-import { agentOf } from './audience.ts';
 import { BUILTIN_COMMANDS } from './builtins/names.ts';
 import type { CliApp } from './cli-app.ts';
 import { GLOBAL_FLAGS } from './globals.ts';

@@ -1,7 +1,7 @@
-import { agentOf } from '../compose/audience.ts';
 import { safeLine } from '../compose/terminal-text.ts';
 import { type Authorize, agentPrincipal } from '../operations/acor-app.ts';
 import { type OpenHost, ProjectHost } from '../operations/project-host.ts';
+import { agentOf } from '../util/agent-of.ts';
 
 export type { OpenHost } from '../operations/project-host.ts';
 

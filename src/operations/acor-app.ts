@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { agentOf } from '../compose/audience.ts';
 import type { Route } from '../compose/cli-app.ts';
 import type { OperationDescription } from '../compose/operation.ts';
 import { policyPaths } from '../core/guard/policy-paths.ts';
@@ -12,6 +11,7 @@ import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
 import { callerOfSchedule, scheduleOfCaller } from '../protocol/run.ts';
+import { agentOf } from '../util/agent-of.ts';
 import { userName } from '../util/user-name.ts';
 import { commandOf } from './command-forms.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { agentOf } from '../compose/audience.ts';
 import { AUDIENCES } from '../protocol/v1/wire.ts';
+import { agentOf } from '../util/agent-of.ts';
 
 /** Flags of every command that starts a run. */
 export const stream = z

@@ -110,3 +110,8 @@ export function execProgram(name: string): string | undefined {
 export function isAdHoc(name: string): boolean {
   return name.startsWith('/') || name.startsWith(EXEC);
 }
+
+/** Whether a name has characters that mean something else in a manifest, or that a manifest must not contain: a line with it would grant something else. */
+export function hasMeaning(name: string): boolean {
+  return /[*$~\p{Cc}]/u.test(name);
+}

@@ -89,6 +89,37 @@ describe('the configuration', () => {
     assert.deepEqual(origins['environment.max_output_size'], { source: 'default' });
   });
 
+  it('is not widened by a variable of an agent beyond what the user’s file sets', async () => {
+    project.write(
+      'xdg/acor/config.yaml',
+      'version: 1\nsecurity: { require_plan: destroys, writes: snapshot, isolation: required, resource_limits: { memory_mb: 100 } }\n',
+    );
+    const env = {
+      XDG_CONFIG_HOME: project.at('xdg'),
+      ACOR_SECURITY_REQUIRE_PLAN: 'never',
+      ACOR_SECURITY_WRITES: 'review',
+      ACOR_SECURITY_ISOLATION: 'off',
+      ACOR_SECURITY_RESOURCE_LIMITS_MEMORY_MB: '200',
+      ACOR_ENVIRONMENT_TIMEOUT_S: '7',
+    };
+    const effective = async (more: Record<string, string>) => {
+      const { config, warnings } = await load({ env: { ...env, ...more } });
+      const { require_plan, writes, isolation, resource_limits } = config.security;
+      const { timeout_s } = config.environment;
+      return {
+        values: [require_plan, writes, isolation, resource_limits.memory_mb, timeout_s],
+        warnings: warnings.length,
+      };
+    };
+    // What narrows, and what the file does not set, has its effect.
+    assert.deepEqual(await effective({ CLAUDECODE: '1' }), {
+      values: ['destroys', 'review', 'required', 100, 7],
+      warnings: 3,
+    });
+    // The control: the variables of a person.
+    assert.deepEqual(await effective({}), { values: ['never', 'review', 'off', 200, 7], warnings: 0 });
+  });
+
   it('finds the user’s file in the home folder when XDG says nothing, or something relative', async () => {
     project.write('home/.config/acor/config.yaml', 'storage: {keep: 9}\n');
     for (const XDG_CONFIG_HOME of [undefined, '', 'xdg']) {

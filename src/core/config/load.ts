@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path';
 import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
 import type { Config } from '../../protocol/config-file.ts';
+import { agentOf } from '../../util/agent-of.ts';
 import { findProject, findUserFile } from './find.ts';
 import { applySetting, leavesOf, settingsOfEnvironment, settingsOfFile, settingsOfFlags } from './layers.ts';
 import { absoluteFolder, linkedFolders } from './project-folders.ts';
@@ -66,20 +67,26 @@ export async function loadConfig(options: {
       }
     }
   };
-  if (userFile !== null) apply('user', await settingsOfFile(userFile, env));
+  const users = userFile === null ? [] : await settingsOfFile(userFile, env);
+  apply('user', users);
   const own = file === null ? [] : await settingsOfFile(file, env, root);
   const widening = await wideningsIn(own, { config, origins, root });
   const wide = new Set(widening.map(({ key }) => key));
-  const isWide = ({ path }: Setting) => wide.has(path.join('.'));
+  const isWide = (setting: Setting) => wide.has(keyOf(setting));
   apply(
     'project',
     own.filter((setting) => !isWide(setting)),
   );
   const ownLinks = await linksIn(config, root);
   const trust = await trustIn([...widening, ...ownLinks], root, env);
+  const { kept, ignored } = await withinUsers(await settingsOfEnvironment(env), { users, root, env });
+  for (const { key, where } of ignored)
+    warnings.push(
+      `the variable ${where} is ignored: an agent does not widen ${key}, which the user's file limits`,
+    );
   const later = [
     ['project', trust.isTrusted ? own.filter(isWide) : []],
-    ['environment', await settingsOfEnvironment(env)],
+    ['environment', kept],
     ['flag', await settingsOfFlags(overrides)],
   ] as const;
   for (const [source, settings] of later) apply(source, settings);
@@ -102,6 +109,26 @@ async function wideningsIn(
   const { wideningsOf } = await import('./widening.ts');
   const users = Object.keys(origins).filter((key) => origins[key]?.source === 'user');
   return wideningsOf(candidates, { base: config, users: new Set(users), root });
+}
+
+/** In an agent's environment, the variables that widen what the user's own file sets have no effect. */
+async function withinUsers(
+  settings: readonly Setting[],
+  { users, root, env }: { users: readonly Setting[]; root: string; env: Parameters<typeof agentOf>[0] },
+): Promise<{ kept: readonly Setting[]; ignored: Widening[] }> {
+  if (settings.length === 0 || users.length === 0 || agentOf(env) === undefined)
+    return { kept: settings, ignored: [] };
+  const base: Config = structuredClone(CONFIG_DEFAULTS);
+  for (const setting of users) if (setting.deprecated?.isRemoved !== true) applySetting(base, setting);
+  const keys = new Set(users.map(keyOf));
+  const { wideningsOf } = await import('./widening.ts');
+  const limited = settings.filter((each) => keys.has(keyOf(each)));
+  const ignored = wideningsOf(limited, { base, users: keys, root });
+  return { kept: settings.filter((each) => ignored.every(({ key }) => key !== keyOf(each))), ignored };
+}
+
+function keyOf({ path }: Setting): string {
+  return path.join('.');
 }
 
 async function linksIn(config: Config, root: string): Promise<Widening[]> {

@@ -89,11 +89,6 @@ function grantsOf(tool: ToolEntry, text: string, access: Grant['access'], rules:
   }
 }
 
-/** Whether a name has characters that mean something else in a manifest, or that a manifest must not contain: a line with it would grant something else. */
-export function hasMeaning(name: string): boolean {
-  return /[*$~\p{Cc}]/u.test(name);
-}
-
 function matchesOf(
   pattern: string,
   refuse: (why: string, fix: string) => AcorError,

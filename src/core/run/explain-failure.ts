@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
 import { errorInfo } from '../../protocol/error-codes.ts';
-import { execProgram } from '../../protocol/names.ts';
+import { execProgram, hasMeaning } from '../../protocol/names.ts';
 import { isInside } from '../../util/real-path.ts';
 import { shellCommand } from '../../util/shell-words.ts';
 import {
@@ -17,7 +17,6 @@ import { isProgram } from '../registry/find-program.ts';
 import { inputsOf } from '../registry/input-schema.ts';
 import { placeOf } from '../registry/manifest-place.ts';
 import { NEVER_GRANTED, SYSTEM_FOLDERS } from '../registry/path-grants.ts';
-import { hasMeaning } from '../registry/tool-grants.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { AGENT_VARIABLES } from '../../util/agent-of.ts';
 import { findUserFile } from '../config/find.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { CONFIG_KEYS, variablesIn, variablesOf } from '../config/variables.ts';
@@ -6,8 +7,12 @@ import type { LaunchRequest } from '../ports/run-launcher.ts';
 import type { ToolEntry } from '../registry/tool-entry.ts';
 import { OWN_VARIABLES } from './start-supervisor.ts';
 
-/** Variables that the supervisor reads from a request: its own, where the user's folders are, and the trace of the run. */
-const READ_FROM_REQUEST = [...OWN_VARIABLES, 'PATHEXT', 'XDG_STATE_HOME', 'TRACEPARENT', 'TRACESTATE'];
+/** Variables that the supervisor reads from a request: its own, where the user's folders are, the trace of the run, and whether an agent calls. */
+const READ_FROM_REQUEST = [
+  ...OWN_VARIABLES,
+  ...['PATHEXT', 'XDG_STATE_HOME', 'TRACEPARENT', 'TRACESTATE'],
+  ...Object.keys(AGENT_VARIABLES),
+];
 
 /**
  * The part of a caller's environment that a launch request holds: what these tools may get, and what the supervisor itself reads. The

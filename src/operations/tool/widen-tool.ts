@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolEntry } from '../../core/registry/registry.ts';
-import { hasMeaning } from '../../core/registry/tool-grants.ts';
+import { hasMeaning } from '../../protocol/names.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { OpenFolder } from '../../util/open-folder.ts';
 import { isInside, realPathOf } from '../../util/real-path.ts';

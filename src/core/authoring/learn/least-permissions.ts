@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
+import { hasMeaning } from '../../../protocol/names.ts';
 import { isInside } from '../../../util/real-path.ts';
-import { hasMeaning } from '../../registry/tool-grants.ts';
 import type { ObservedUse } from './read-trace.ts';
 
 /** A permission that the run needed, and the observation that shows it. */

@@ -1,12 +1,12 @@
 import { lstatSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { hasMeaning } from '../../../protocol/names.ts';
 import type { AgentDecision } from '../../../protocol/policy-file.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import { allowInManifest } from '../../config/allow-in-manifest.ts';
 import { agentsMay } from '../../guard/agents-may.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { MissingPermission } from '../../registry/missing-permission.ts';
-import { hasMeaning } from '../../registry/tool-grants.ts';
 import { withPort } from '../../sandbox/egress/host.ts';
 import { cancelledFor, failureOf, type Outcome } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';

@@ -82,6 +82,14 @@ describe('the rules of a host', () => {
       ...['/open/%zz', '/open/x#y', '/open/%23x', '/open/%3fx'],
       ...['/open/..%00/x', '/open/x%0a', '/open/..%20/x', '/open/%7f', '/open/;/x', '/open/;x'],
       ...['/open/%c0%ae%c0%ae/x', '/open/..%c0%af', '/open/%ff', '/open/%ef%bc%8e./x', '/open/a%ef%bc%8fb'],
+      ...['%E2%88%95', '%E2%81%84', '%E2%88%96', '%C2%A5', '%E2%82%A9', '%EF%BF%A5'].flatMap((sign) => [
+        `/open/..${sign}admin`,
+        `/open/x${sign}..${sign}admin`,
+      ]),
+      ...['%C2%A0', '%C2%85', '%E2%80%8B', '%C2%AD', '%EF%BB%BF', '%E3%85%A4', '%EF%B8%80'].flatMap(
+        (sign) => [`/open/..${sign}/admin`, `/open/.${sign}./admin`, `/open/${sign}../admin`],
+      ),
+      ...['/open/..::$INDEX_ALLOCATION/admin', '/open/%E3%80%82%E3%80%82/admin', '/open/%C2%B7%C2%B7/admin'],
     ])
       assert.equal(asked(rules, 'GET', target), 'its path can be read in two ways', target);
     // A control.
@@ -92,11 +100,15 @@ describe('the rules of a host', () => {
       '/open/...',
       '/open/x.y/',
       '/open/a..b',
+      '/open/..a',
+      '/open/.well-known/x',
+      '/open/%C2%A5500',
+      '/open/a%C2%B7b%E2%80%8Bc',
     ])
       assert.equal(asked(rules, 'GET', target), 'allowed', target);
   });
 
-  it('refuse a header that changes the method or the path', () => {
+  it('refuse a header that changes the method, the path or the host', () => {
     for (const name of [
       'X-HTTP-Method-Override',
       'x-http-method',
@@ -105,7 +117,8 @@ describe('the rules of a host', () => {
       'X-Rewrite-URL',
       ...['X_HTTP_Method_Override', 'X_Original_URL', 'X.Rewrite.URL', 'HTTP-Method-Override'],
       ...['X-Original-Path', 'X-Forwarded-Uri', 'X-Override-URL', 'X-HTTP-Path-Override'],
-      ...['X-Envoy-Original-Path', 'X-Forwarded-Prefix', 'Destination'],
+      ...['X-Envoy-Original-Path', 'X-Forwarded-Prefix', 'Destination', 'X-HTTP-Verb', 'Forwarded'],
+      ...['X-Forwarded-Host', 'X-Original-Host', 'X-Host', 'X-Forwarded-Server', 'X_Forwarded_Host'],
     ])
       assert.match(
         asked([{ methods: ['GET'] }], 'GET', '/', [[name, 'DELETE']]),

@@ -8,10 +8,18 @@ export interface UsedRule {
 }
 
 /**
- * Servers take the method or the path of a request from such headers: X-HTTP-Method-Override, X-Original-URL,
- * X-Forwarded-Path and many more.
+ * Servers take the method, the path or the host of a request from such headers: X-HTTP-Method-Override, X-Original-URL,
+ * X-Forwarded-Host and many more.
  */
-const OVERRIDE = /(?:^|-)(?:method|override|rewrite)(?:-|$)|^x-(?:.*-)?(?:ur[il]|path|prefix)$|^destination$/;
+const OVERRIDE =
+  /(?:^|-)(?:method|verb|override|rewrite)(?:-|$)|^x-(?:.*-)?(?:ur[il]|path|prefix|host|server|authority)$|^(?:destination|forwarded)$/;
+// Old code pages have the same byte for a dot or a separator and for these, and some servers replace them by what looks alike.
+const DOT = '[.\u00b7\u0387\u06d4\u2022\u2027\u2219\u22c5\u3002\u30fb]';
+const LIKE_SEPARATOR = /[/\u00a5\u20a9\u2044\u2215\u2216\u2571\u2572\u29f5\u29f8\u29f9]/u;
+/** What servers cut off: invisible characters and spaces. */
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{C}\p{Z}]/gu;
+const OF_DOTS = new RegExp(`^${DOT}{0,2}(?:[; ]|$)`, 'u');
+const UPWARD = new RegExp(`^${DOT}{2}(?![\\p{L}\\p{N}._~-])`, 'u');
 /** What a browser asks about a later request. */
 const ASKING = /^access-control-/;
 
@@ -61,7 +69,7 @@ function matches(pattern: readonly string[], segments: readonly string[]): boole
 /**
  * The path as every server reads it; undefined when servers differ: dots as segments, also with parameters or spaces,
  * empty segments, separators and dots that are encoded, encoded twice, written as a backslash or as a wide character,
- * control characters, and bytes that are no UTF-8.
+ * control characters, characters that look like dots or separators around dots, and bytes that are no UTF-8.
  */
 function plainPath(target: string): string | undefined {
   const [written = ''] = target.split('?', 1);
@@ -72,9 +80,20 @@ function plainPath(target: string): string | undefined {
   if (decoded === undefined || signsOf(decoded.normalize('NFKC')) !== signsOf(written)) return undefined;
   const segments = decoded.split('/').slice(1);
   const isPlain = segments.every(
-    (each, at) => !/^\.{0,2}(?:[; ]|$)/.test(each) || (each === '' && at === segments.length - 1),
+    (each, at) => !isOfDots(each) || (each === '' && at === segments.length - 1),
   );
-  return isPlain ? withPlainLetters(written) : undefined;
+  return isPlain && !decoded.normalize('NFKC').split(LIKE_SEPARATOR).some(isUpward)
+    ? withPlainLetters(written)
+    : undefined;
+}
+
+function isOfDots(segment: string): boolean {
+  return OF_DOTS.test(segment) || OF_DOTS.test(segment.replace(UNSEEN, ''));
+}
+
+/** Two dots, and nothing behind them that makes them a part of an ordinary name. */
+function isUpward(part: string): boolean {
+  return UPWARD.test(part) || UPWARD.test(part.replace(UNSEEN, ''));
 }
 
 /** Only printable ASCII is decoded, as in the paths of a manifest. */
