@@ -36,6 +36,7 @@ const MADE_STEPS: readonly NextStep[] = [
   steps.adoptFile('cli.py'),
   steps.initAgents(['claude', 'codex'], { force: true }),
   steps.runTool('my_tool', ['--who', 'Ada', '--', 'a b']),
+  steps.previewTool('my_tool', ['--who', 'Ada', '--', 'a b']),
   steps.runProgram('ls', ['-l', '--', 'a b']),
   steps.createTool('bash', 'my_tool'),
   steps.showRun(r),

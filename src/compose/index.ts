@@ -1,9 +1,8 @@
 export * as z from 'zod';
-export { agentOf } from '../util/agent-of.ts';
+export { type Audience, agentOf, detectAudience } from '../util/audience.ts';
 export { nearest } from '../util/nearest.ts';
 export { runCli } from './app.ts';
 export { AppError, type AppErrorOptions, EXIT, type ExitCode } from './app-error.ts';
-export { type Audience, detectAudience } from './audience.ts';
 export { BASE_ERRORS } from './base-errors.ts';
 export type { Setting } from './builtins/config.ts';
 export { type Call, callOperation } from './call-operation.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
-import { agentOf } from '../util/agent-of.ts';
+import { agentOf } from '../util/audience.ts';
 import { AppError } from './app-error.ts';
 import { BUILTIN_COMMANDS } from './builtins/names.ts';
 import type { CliApp } from './cli-app.ts';

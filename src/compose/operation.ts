@@ -1,6 +1,6 @@
 import type * as z from 'zod';
+import type { Audience } from '../util/audience.ts';
 import type { AppError } from './app-error.ts';
-import type { Audience } from './audience.ts';
 import type { ForwardedCommand } from './forwarded-command.ts';
 import type { Interrupts } from './interrupts.ts';
 import type { NextStep } from './next-step.ts';

@@ -1,6 +1,6 @@
+import { type Audience, detectAudience } from '../util/audience.ts';
 import { writeAsync } from '../util/write-async.ts';
 import { EXIT } from './app-error.ts';
-import { type Audience, detectAudience } from './audience.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
 import { type Envelope, type EnvelopeMeta, encodeLine, failure, success } from './envelope.ts';
 import { type Failure, toFailure, withData } from './failure.ts';

@@ -1,7 +1,7 @@
 import { safeLine } from '../compose/terminal-text.ts';
 import { type Authorize, agentPrincipal } from '../operations/acor-app.ts';
 import { type OpenHost, ProjectHost } from '../operations/project-host.ts';
-import { agentOf } from '../util/agent-of.ts';
+import { agentOf } from '../util/audience.ts';
 
 export type { OpenHost } from '../operations/project-host.ts';
 

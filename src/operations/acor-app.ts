@@ -11,7 +11,7 @@ import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
 import { callerOfSchedule, scheduleOfCaller } from '../protocol/run.ts';
-import { agentOf } from '../util/agent-of.ts';
+import { agentOf } from '../util/audience.ts';
 import { userName } from '../util/user-name.ts';
 import { commandOf } from './command-forms.ts';
 

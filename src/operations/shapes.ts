@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { AUDIENCES } from '../protocol/v1/wire.ts';
-import { agentOf } from '../util/agent-of.ts';
+import { agentOf } from '../util/audience.ts';
 
 /** Flags of every command that starts a run. */
 export const stream = z

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
 import type { Config } from '../../protocol/config-file.ts';
-import { agentOf } from '../../util/agent-of.ts';
+import { agentOf } from '../../util/audience.ts';
 import { findProject, findUserFile } from './find.ts';
 import { applySetting, leavesOf, settingsOfEnvironment, settingsOfFile, settingsOfFlags } from './layers.ts';
 import { absoluteFolder, linkedFolders } from './project-folders.ts';

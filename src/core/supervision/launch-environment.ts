@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { AGENT_VARIABLES } from '../../util/agent-of.ts';
+import { AGENT_VARIABLES } from '../../util/audience.ts';
 import { findUserFile } from '../config/find.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { CONFIG_KEYS, variablesIn, variablesOf } from '../config/variables.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { agentOf } from '../util/agent-of.ts';
-import { detectAudience } from './audience.ts';
+import { agentOf, detectAudience } from './audience.ts';
 
 describe('audience', () => {
   const env = {};
