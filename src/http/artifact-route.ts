@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import { safeLine } from '../compose/terminal-text.ts';
 import type { Exchange } from './exchange.ts';
 import { sendEnvelope } from './reply.ts';
 
@@ -22,8 +23,8 @@ export async function sendArtifact(exchange: Exchange, run: string, artifact: st
   const first = await partFrom(0);
   if (!first.ok) return sendEnvelope(res, { ...first, meta: { ...first.meta, next: undefined } });
   const { path, size } = first.data as Part;
-  // As RFC 8187 wants it, which escapes more.
-  const name = encodeURIComponent(path.split('/').at(-1)!).replace(/['()*]/g, hex);
+  // As RFC 8187 wants it, which escapes more. Marks that reorder text would show another ending of the name.
+  const name = encodeURIComponent(safeLine(path.split('/').at(-1)!)).replace(/['()*]/g, hex);
   res.writeHead(200, {
     'Content-Type': 'application/octet-stream',
     'Content-Disposition': `attachment; filename*=UTF-8''${name}`,

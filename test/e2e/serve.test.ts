@@ -546,6 +546,19 @@ describe('what a tool writes, by HTTP', () => {
     assert.equal((await server.get(`/api/v1/runs/${run}/artifacts/2`)).status, 404);
   });
 
+  it('has no mark in the name of a file to save that shows another ending of it', async () => {
+    project.write(
+      'tools/marked/cli.sh',
+      '#!/bin/bash\nset -e\necho x > "$ARTIFACTS_DIR/"$\'\\u202egnp.exe\'\n',
+      0o755,
+    );
+    project.write('tools/marked/tool.yaml', 'name: marked\nversion: 1.0.0\nadapter: plain\n');
+    const run = (await project.run(['marked'], { env: { LC_ALL: 'C.UTF-8' } })).end['run_id'];
+    const { status, headers } = await server.get(`/api/v1/runs/${run}/artifacts/1`);
+    assert.equal(status, 200);
+    assert.equal(headers['content-disposition'], "attachment; filename*=UTF-8''%5Cu202egnp.exe");
+  });
+
   it('reaches a terminal as text: an answer has no character that controls one', async () => {
     const { json, text } = await server.call('run.show', { run: `\u009b31m${HOSTILE}` });
     assert.equal(json.error.code, 'E_RUN_NOT_FOUND');

@@ -26,7 +26,7 @@ import type { PreparedRun } from './run-executor.ts';
 import type { RunRequest } from './run-request.ts';
 import { clearSecrets } from './secrets/secrets-folder.ts';
 import type { RunnerServices } from './services.ts';
-import { prepareWorkspace, removeCancelFile } from './workspace.ts';
+import { prepareWorkspace, removeCancelFile, reopenFolders } from './workspace.ts';
 import { enterState } from './write-ending.ts';
 
 /** Starts the next attempt of a run that failed, was cancelled, or lost its supervisor, with the same id, workspace and answers. */
@@ -40,6 +40,7 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
   const writer = await services.store.takeOver(again.runId, mayTake);
   try {
     await services.store.control.reset(again.runId, writer.epoch);
+    reopenFolders(plan.workspace);
     prepareWorkspace(plan.workspace);
     if (again.mode === 'resume') {
       await writer.restoreCheckpoints(plan.workspace.checkpoints);

@@ -1,4 +1,4 @@
-import { mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Manifest } from '../../protocol/manifest.ts';
 import { writeEvenOnFullDisk } from '../../util/atomic-write.ts';
@@ -105,6 +105,14 @@ export function prepareWorkspace(workspace: RunWorkspace): void {
     mkdirSync(secrets, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw storageError(error, 'make the folders of the run', dir);
+  }
+}
+
+/** Opens the folders of a run that an earlier attempt has closed to their owner: the sandbox of the next one could not enter them. */
+export function reopenFolders({ work, checkpoints, toolLogs, artifacts }: RunWorkspace): void {
+  for (const path of [work, checkpoints, toolLogs, artifacts]) {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats?.isDirectory() && (stats.mode & 0o700) !== 0o700) chmodSync(path, (stats.mode & 0o777) | 0o700);
   }
 }
 

@@ -17,6 +17,7 @@ import {
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
+import { reopenFolders } from '../workspace.ts';
 import { runAttempt } from './attempt.ts';
 import { artifactRoots, collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
@@ -70,6 +71,7 @@ class ToolExecutor implements RunExecutor {
       if (refused) return notStarted(refused);
       await this.#reportFallbackSandbox();
       this.#reportProtected ??= await this.#watchProtected();
+      if (options.number > 1) reopenFolders(workspace);
       this.#staged = prepareStaging(this.#plan.staged, workspace);
       const keptBytes = (await this.#keepWrites(options)) ?? 0;
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(workspace);
