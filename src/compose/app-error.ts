@@ -70,7 +70,7 @@ export function usageError(
     problems.some(({ parameter }) => shows(example, parameter))
   )
     fixes.push(`For example: ${example}`);
-  if (list !== undefined) fixes.push('There is none here yet.');
+  if (list !== undefined) fixes.push('There is none here to choose.');
   const help = invocation === undefined ? [] : [`${invocation} --help`];
   if (fixes.length === 0 && help.length === 0) fixes.push('Correct what the message names.');
   return new AppError('E_USAGE', message, {

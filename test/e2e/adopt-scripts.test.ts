@@ -140,6 +140,14 @@ describe('acor adopt of a script of the project', () => {
       assert.match(error.hint, /Move it to tools\/\w+\/cli\.py/);
       assert.deepEqual(meta.next, [`acor run ./${path}`]);
     }
+    project.write(
+      'scripts/greet.sh',
+      '#!/bin/bash\n# acor: name: greet\n# acor: inputs: [{ name: who, required: true }]\necho hi\n',
+    );
+    const known = await project.envelope(['adopt', 'scripts/greet.sh']);
+    assert.match(known.error.hint, /nothing to draft.*Usage: acor run \.\/scripts\/greet\.sh --who <string>/);
+    assert.deepEqual(known.meta.next, ['acor describe ./scripts/greet.sh']);
+    assert.equal((await project.envelope(['describe', './scripts/greet.sh'])).ok, true);
     const recursive = await project.envelope(['adopt', 'tools/count/cli.py', '--recursive']);
     assert.equal(recursive.error.code, 'E_USAGE');
     const dry = await project.envelope(['adopt', 'tools/count/cli.py', '--dry-run']);

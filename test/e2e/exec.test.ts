@@ -116,6 +116,10 @@ describe('a program without a manifest', () => {
     assert.equal(quoted.error.hint, 'Write the program and its arguments as separate words.');
     const { stdout } = await project.acor(quoted.meta.next[0].split(' ').slice(1));
     assert.match(stdout, /"output":"content"/);
+    const piped = await project.envelope(['exec', '--', 'echo one | wc -l']);
+    assert.deepEqual(piped.meta.next, ["acor exec sh -c 'echo one | wc -l'"]);
+    const counted = await project.acor(['exec', 'sh', '-c', 'echo one | wc -l']);
+    assert.match(counted.stdout, /"output":"1"/);
     const empty = await project.envelope(['exec', '--no-stream', '--', 'sh', '-c', 'exit 1']);
     assert.match(empty.error.hint, /started in an empty folder.* --read \.$/);
     const silent = await project.envelope([

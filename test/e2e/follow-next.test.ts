@@ -137,7 +137,11 @@ describe('every command of next is accepted', () => {
       code: 'E_TOOL_NOT_FOUND',
       has: /^acor workflow graph nightly$/m,
       hasNot: /workflow run/,
-      answer: () => envelope('run', 'nightly'),
+      answer: async () => {
+        const answer = await envelope('run', 'nightly');
+        assert.match(answer.error.hint, /'date' is required.* Usage: acor workflow run nightly --date /);
+        return answer;
+      },
     },
     'a wrong workflow': {
       code: 'E_WORKFLOW_INVALID',

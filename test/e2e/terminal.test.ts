@@ -154,7 +154,10 @@ describe('a run on a screen', { skip: noTmux }, () => {
       using screen = new TmuxScreen(other, { columns, rows: 60 });
       screen.enter('acor runs; acor decisions; acor list');
       const none = await screen.shows(/漢字かな[\s\S]*\n\$$/, 'history');
-      assert.match(none.replaceAll(/\s+/g, ' '), /No runs here\. .*: acor run <tool> No questions to show/);
+      assert.match(
+        none.replaceAll(/\s+/g, ' '),
+        /No runs to show\. .*: acor run <tool> No questions to show/,
+      );
       await other.acor(['run', 'wide']);
       const runId = other.runIds()[0]!;
       let commands = 0;

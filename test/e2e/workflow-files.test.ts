@@ -147,6 +147,8 @@ describe('the files of workflows', () => {
 
   it('with mistakes are not drawn, and the error says why', async () => {
     project.write('workflows/broken.yaml', 'steps: [{ name: a }]\n');
+    const checked = await project.envelope(['workflow', 'validate', 'broken', '--strict']);
+    assert.deepEqual(checked.meta.next, ['acor workflow validate broken --strict']);
     const { code, error, meta } = await project.envelope([
       'workflow',
       'graph',

@@ -327,7 +327,7 @@ describe('a workflow that is resumed', () => {
       assert.deepEqual(
         (error.next as Fields[]).map(({ operation, input }) => [operation, input]),
         [
-          ['workflow.run', { workflow: path }],
+          ['workflow.run', { workflow: path, args: [] }],
           ['workflow.resume', { run: runId, force: true }],
         ],
       );

@@ -16,7 +16,8 @@ type Line = Data['runs'][number];
 
 /** On a narrower screen, each run gets several lines. */
 const MIN_TABLE_WIDTH = 72;
-const NONE = 'No runs here. See the tools there are with: acor list. Start one with: acor run <tool>';
+const NONE =
+  'No runs to show. See all runs with: acor runs. See the tools with: acor list. Start one with: acor run <tool>';
 /** A silence longer than this is shown. */
 const SILENT_S = 10;
 

@@ -17,6 +17,9 @@ export function usageProblem(input: string, rule: string, message: string, fix: 
   return { code: 'E_USAGE', input, rule, message, fix };
 }
 
+/** A message names this many problems in words. The first may follow from the second, such as a word too many from a missing flag. */
+const MOST_SHOWN = 4;
+
 /** Throws all problems of a call of a tool or a workflow as one error, with the code of the first. `next` shows what it accepts. Does nothing when there are none. */
 export function refuseArguments(
   name: string,
@@ -24,11 +27,12 @@ export function refuseArguments(
   usage: string,
   next: NextStep = describeTool(name),
 ): void {
-  const [first, ...others] = problems;
+  const [first] = problems;
   if (first === undefined) return;
-  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  const shown = problems.slice(0, MOST_SHOWN).map(({ message }) => message);
+  const more = problems.length > MOST_SHOWN ? ` (and ${problems.length - MOST_SHOWN} more)` : '';
   const hint = first.code === 'E_USAGE' ? `${first.fix} Usage: ${usage}` : first.fix;
-  throw new AcorError(first.code, `${name}: ${first.message}${more}`, {
+  throw new AcorError(first.code, `${name}: ${shown.join('; ')}${more}`, {
     hint,
     details: {
       problems: problems.map(({ code, ...rest }) => (code === first.code ? rest : { code, ...rest })),
@@ -52,6 +56,11 @@ export function usageLine(tool: string, specs: readonly InputSpec[] | undefined)
     .filter((spec) => spec.positional)
     .map((spec) => optional(spec, `<${spec.name}>${spec.multiple ? '…' : ''}`));
   return [tool, ...flags, ...positionals].join(' ');
+}
+
+/** The usage of a workflow in one line, by the name or path that the caller gave. */
+export function workflowUsage(workflow: string, specs: readonly InputSpec[]): string {
+  return `acor workflow run ${usageLine(workflow, specs)}`;
 }
 
 /** The call of a tool in one line, for a caller that passes inputs as an object: its name and the inputs with their types. */

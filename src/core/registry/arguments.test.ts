@@ -64,6 +64,43 @@ describe('the arguments of a tool with inputs', () => {
       assert.deepEqual(resolve({ inputs: short }, ['-q', ...given]).args, ['--max-count', '5', '--quiet']);
   });
 
+  it('may be short switches in one word, of which the last may take a value', () => {
+    const short = [
+      { name: 'raw', type: 'bool', short: '-r' },
+      { name: 'compact', type: 'bool', flag: '-c' },
+      { name: 'indent', type: 'int', short: '-n' },
+    ];
+    const words = (...given: string[]) => resolve({ inputs: short }, given).args;
+    assert.deepEqual(words('-rc'), ['--raw', '-c']);
+    for (const given of [['-rcn5'], ['-rcn', '5'], ['-rcn=5']])
+      assert.deepEqual(words(...given), ['--raw', '-c', '--indent', '5'], given.join(' '));
+    assert.deepEqual(problems(refused({ inputs: short }, ['-rx'])), [['-rx', 'unknown-flag']]);
+  });
+
+  it('are refused with each problem in words: the first may follow from another', () => {
+    const error = refused(
+      {
+        inputs: [
+          { name: 'source', positional: true },
+          { name: 'target', required: true },
+          { name: 'times', type: 'int' },
+        ],
+      },
+      ['s', 't', '--times', 'x'],
+    );
+    assert.match(error.message, /unexpected argument 't'; 'target' is required[^;]*; 'times'[^;]*$/);
+    const many = refused({ inputs: [] }, ['1', '2', '3', '4', '5', '6']);
+    assert.match(many.message, /unexpected argument '4' \(and 2 more\)$/);
+  });
+
+  it('are refused with limits in the unit of the input', () => {
+    const refusalOf = (spec: object, text: string) =>
+      refused({ inputs: [{ name: 'x', ...spec }] }, ['--x', text]).message;
+    assert.match(refusalOf({ type: 'string', min: 1 }, ''), /at least 1 character long/);
+    assert.match(refusalOf({ type: 'duration', max: 10 }, '5m'), /at most 10 seconds/);
+    assert.match(refusalOf({ type: 'int', max: 10 }, '50'), /at most 10(?! )/);
+  });
+
   it('take a truth value as --x, --no-x and --x=true or false', () => {
     const flags = (...given: string[]) => args('--name', 'me', ...given).slice(4);
     assert.deepEqual(flags('--verbose'), ['--verbose', '--color']);

@@ -92,14 +92,21 @@ function ownCommand(
   return { argv: [found, ...rest], runtime: found, env: sdkEnv ?? {} };
 }
 
+/** What only a shell understands: pipes, redirections, lists, substitutions and variables. */
+const NEEDS_SHELL = /[|&;<>`*?()]|\$[\w({]/;
+
 /** For a program of `acor exec`. A whole command line in quotes is a common mistake. */
 function notFound(program: string): AcorError {
-  const words = program.includes(' ') ? splitCommand(program) : undefined;
+  const isLine = /\s/.test(program);
+  const needsShell = isLine && NEEDS_SHELL.test(program);
+  const words = needsShell ? ['sh', '-c', program] : isLine ? splitCommand(program) : undefined;
   return new AcorError('E_RUNTIME_MISSING', `the program '${program}' is not on the PATH`, {
     hint:
       words === undefined
         ? `Install ${program}, or give its path.`
-        : 'Write the program and its arguments as separate words.',
+        : needsShell
+          ? 'A shell reads pipes, redirections and patterns: give it the command line.'
+          : 'Write the program and its arguments as separate words.',
     details: { runtime: program },
     ...(words && {
       next: [

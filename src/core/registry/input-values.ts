@@ -71,11 +71,16 @@ function limitMistake(spec: InputSpec, { value, text }: InputValue): ValueMistak
     return { rule: 'enum', mistake: `must be one of ${spec.enum.join(', ')}` };
   }
   const size = typeof value === 'number' ? value : [...text].length;
-  const unit = typeof value === 'number' ? '' : ' characters long';
+  const limit = (count: number) => {
+    if (spec.type === 'duration') return `${count} ${count === 1 ? 'second' : 'seconds'}`;
+    return typeof value === 'number'
+      ? String(count)
+      : `${count} ${count === 1 ? 'character' : 'characters'} long`;
+  };
   if (spec.min !== undefined && size < spec.min)
-    return { rule: 'min', mistake: `must be at least ${spec.min}${unit}` };
+    return { rule: 'min', mistake: `must be at least ${limit(spec.min)}` };
   if (spec.max !== undefined && size > spec.max)
-    return { rule: 'max', mistake: `must be at most ${spec.max}${unit}` };
+    return { rule: 'max', mistake: `must be at most ${limit(spec.max)}` };
   if (spec.pattern !== undefined && !new RegExp(spec.pattern, 'u').test(text)) {
     return { rule: 'pattern', mistake: `must match ${spec.pattern}` };
   }

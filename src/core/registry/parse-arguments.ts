@@ -31,7 +31,9 @@ export function parseArguments(
     } else if (isPositional(word, specs, flags)) {
       positionals.push(word);
     } else {
-      takeFlag(word, rest, { specs, flags, parsed, takesExtra });
+      const [first, ...others] = separated(word, flags) ?? [word];
+      rest.unshift(...others);
+      takeFlag(first!, rest, { specs, flags, parsed, takesExtra });
     }
   }
   placePositionals(specs, positionals, parsed, takesExtra);
@@ -132,6 +134,16 @@ function takeFlag(word: string, rest: string[], reading: Reading): void {
   } else {
     give(flag.spec, { text: value }, parsed);
   }
+}
+
+/** `-rc` as `-r -c`, where both are known: switches, and at the end perhaps a flag with its value. Undefined for anything else. */
+function separated(word: string, flags: FlagTable): string[] | undefined {
+  if (flags.has(word)) return [word];
+  if (!/^-[^-]./.test(word)) return undefined;
+  const flag = flags.get(word.slice(0, 2));
+  if (flag === undefined || flag.sets === undefined) return flag && [word];
+  const others = separated(`-${word.slice(2)}`, flags);
+  return others && [word.slice(0, 2), ...others];
 }
 
 /** Splits `--name=value`, `-n=value` and `-nvalue`. */

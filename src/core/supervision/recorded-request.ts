@@ -18,7 +18,7 @@ export async function recordedRequest(
   env: RunRequest['env'],
 ): Promise<RunRequest> {
   if (record.kind === 'workflow') {
-    const [file = ''] = record.given_args ?? [];
+    const [file = '', ...args] = record.given_args ?? [];
     throw new AcorError(
       'E_USAGE',
       `run ${record.run_id} is a workflow: replay one of its steps, which are runs, instead`,
@@ -27,7 +27,7 @@ export async function recordedRequest(
         next: [
           {
             operation: 'workflow.run',
-            input: { workflow: file },
+            input: { workflow: file, args },
             why: 'Start the workflow again from its beginning.',
           },
           showRun(record.run_id),

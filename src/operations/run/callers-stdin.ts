@@ -42,7 +42,7 @@ export async function warnOfStdin(
     if (isWarned || !(await ctx.hasUnreadStdin?.())) return;
     isWarned = true;
     ctx.app.warn(
-      `the program does not get your standard input, which holds data or gets them from another program: ${fix}. If they are for another command, start this one with < /dev/null`,
+      `the program does not get your standard input, which holds data: ${fix}. If the data are for another command, start this one with < /dev/null`,
     );
   };
   // A tool that writes the protocol and has a manifest was written for answers on its standard input.

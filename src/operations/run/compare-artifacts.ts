@@ -106,9 +106,11 @@ function linesOf({ run_id, replays, artifacts }: Replayed): string[] {
   const { same, differing } = artifacts;
   const count = same.length + differing.length;
   const head =
-    differing.length === 0
-      ? `run ${run_id} made the same ${countOf(count, 'artifact')} as run ${replays}`
-      : `${differing.length} of ${countOf(count, 'artifact')} differ between run ${replays} and run ${run_id}`;
+    count === 0
+      ? `run ${run_id} made no artifacts, and neither did run ${replays}`
+      : differing.length === 0
+        ? `run ${run_id} made the same ${countOf(count, 'artifact')} as run ${replays}`
+        : `${differing.length} of ${countOf(count, 'artifact')} differ between run ${replays} and run ${run_id}`;
   return [head, ...differing.map(differenceOf)];
 }
 

@@ -11,6 +11,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { execProgram, isAdHoc } from '../../protocol/names.ts';
 import { graphOf, type NextStep, runProgram, runTool } from '../../protocol/next-steps.ts';
 import { kindOfName, runName } from '../../protocol/run.ts';
+import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
@@ -140,12 +141,15 @@ async function namingOther(
   if (!(error instanceof AcorError) || error.code !== 'E_TOOL_NOT_FOUND') return error;
   const { workflowFiles, workflowNameOf } = await import('../../core/workflow/file/find-workflow.ts');
   const { config } = await ctx.app.project();
-  if (workflowFiles(config).some((file) => workflowNameOf(file) === name))
+  if (workflowFiles(config).some((file) => workflowNameOf(file) === name)) {
+    const refused = await refusalOfWorkflow(name, args, ctx);
+    const fix = refused === undefined ? '' : ` ${refused}`;
     return new AcorError(error.code, error.message, {
-      hint: `'${name}' is a workflow: run it as one, with \`workflow run\` in place of \`run\`.`,
+      hint: `'${name}' is a workflow: run it as one, with \`workflow run\` in place of \`run\`.${fix}`,
       details: { ...error.details, workflow: name },
-      next: [...(await workflowSteps(name, args, ctx)), graphOf(name)],
+      next: [...(refused === undefined ? [runWorkflow(name, args)] : []), graphOf(name)],
     });
+  }
   const { isFile } = await import('../../util/files.ts');
   if (isFile(resolve(ctx.cwd, name)))
     return new AcorError(error.code, error.message, {
@@ -163,21 +167,25 @@ async function namingOther(
   });
 }
 
-/** The same call as one of a workflow, where the workflow accepts the arguments. */
-async function workflowSteps(
+/** Why the workflow does not accept the arguments, and how it is called; undefined where it does. */
+async function refusalOfWorkflow(
   workflow: string,
   args: string[],
   ctx: OperationContext<AcorApp>,
-): Promise<NextStep[]> {
+): Promise<string | undefined> {
   const { planWorkflow } = await import('../../core/workflow/engine/plan-workflow.ts');
   const { cwd, env } = ctx;
   try {
     const request: RunRequest = { kind: 'workflow', tool: runName('workflow', workflow), args, cwd, env };
     await planWorkflow(await ctx.app.services(), request);
-  } catch {
-    return [];
+    return undefined;
+  } catch (error) {
+    return error instanceof AcorError ? `${error.message}. ${error.hint}` : errorMessage(error);
   }
-  return [{ operation: 'workflow.run', input: { workflow, args }, why: 'Run the workflow.' }];
+}
+
+function runWorkflow(workflow: string, args: readonly string[]): NextStep {
+  return { operation: 'workflow.run', input: { workflow, args }, why: 'Run the workflow.' };
 }
 
 /** Starts a tool, file or program with arguments that are all its own. */

@@ -1,5 +1,5 @@
 import type { ForwardedCommand } from '../../compose/forwarded-command.ts';
-import { usageLine } from '../../core/registry/argument-problem.ts';
+import { workflowUsage } from '../../core/registry/argument-problem.ts';
 import { loadWorkflow } from '../../core/workflow/inspect-workflow.ts';
 import { inputSpecsOf } from '../../core/workflow/model.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -12,7 +12,7 @@ export async function calleeOfWorkflow(name: string, app: AcorApp): Promise<Forw
   return {
     name,
     summary: workflow.description ?? '',
-    usage: `acor workflow run ${usageLine(name, inputs)}`,
+    usage: workflowUsage(name, inputs),
     examples: [],
     inputs: inputs.map(calleeInput),
   };

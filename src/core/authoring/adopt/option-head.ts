@@ -44,7 +44,8 @@ export function readHead(line: string, start: number): OptionHead | undefined {
     const separator = match(ALTERNATIVE, line, at) ?? pairOf(line, at, head);
     if (separator === undefined) break;
     at += separator.length;
-    isNegation ||= / \/ /.test(separator);
+    // `--color / --no-color` is a switch; behind a value, the slash leads to another spelling.
+    isNegation ||= head.value === null && / \/ /.test(separator);
   }
   if (head.spellings.length === 0) return undefined;
   takeNegations(head);
@@ -183,7 +184,11 @@ function valueWords(line: string, start: number): string | undefined {
     if (line[at - 1] !== ' ' || line[at] === ' ') break;
   }
   if (words.length > 0) return words.join(' ');
-  const small = match(/[a-z+][\w+./:|=#-]*(?: [a-z+][\w+./:|-]*){0,1}(?=$| {2}| : |, -|:$)/y, line, start);
+  const small = match(
+    /[a-z+][\w+./:|=#-]*(?: [a-z+][\w+./:|-]*){0,1}(?=$| {2}| : |, -|:$| \/ --)/y,
+    line,
+    start,
+  );
   return small?.replace(/:$/, '');
 }
 

@@ -142,6 +142,14 @@ describe('a help text', () => {
     );
   });
 
+  it('takes a word before the slash and the long spelling for a value', () => {
+    const text = 'Options:\n  -f filename / --from-file filename:\n\n      Read the filter from the file.\n';
+    assert.deepEqual(
+      readHelp(text, ['x']).options.map(({ spellings, value }) => [spellings, value?.name]),
+      [[['-f', '--from-file'], 'filename']],
+    );
+  });
+
   it('becomes inputs with the flag as the program spells it', () => {
     const text =
       '  -name string\n    \tthe name\n  --dry_run   x\n  --color[=WHEN]  x\n  -o FILE  x\n  --api-token STRING  x\n';

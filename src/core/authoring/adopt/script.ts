@@ -1,14 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { adoptFile, runTool, validateTool } from '../../../protocol/next-steps.ts';
+import { adoptFile, describeTool, runTool, validateTool } from '../../../protocol/next-steps.ts';
 import { givenPathOf, isInside, realPathOf } from '../../../util/real-path.ts';
 import { type LoadedConfig, registryDirsOf, toolsDirsOf } from '../../config/load.ts';
 import { scriptTool } from '../../registry/ad-hoc.ts';
+import { usageLine } from '../../registry/argument-problem.ts';
 import { stemOf } from '../../registry/candidate.ts';
 import { commandOf, librariesOf } from '../../registry/command.ts';
 import { findProgram, isProgram } from '../../registry/find-program.ts';
+import { inputsOf } from '../../registry/input-schema.ts';
 import { readShebang } from '../../registry/languages/executable.ts';
+import type { Language } from '../../registry/languages/language.ts';
 import type { Registry, ToolEntry } from '../../registry/registry.ts';
 import { isNoTool } from '../../registry/tools-folder.ts';
 import type { StartedScript } from './help-place.ts';
@@ -54,7 +57,8 @@ export async function scriptOf(program: string, place: ScriptPlace): Promise<Scr
   const languages = await registry.languages();
   if (toolsDir === undefined || isNoTool(child)) {
     const isScript = languages.some(({ extensions }) => extensions.includes(extname(path).toLowerCase()));
-    if (isScript && !(isProgram(path) && readShebang(path) !== null)) throw inNoToolsFolder(path, place);
+    if (isScript && !(isProgram(path) && readShebang(path) !== null))
+      throw await inNoToolsFolder(path, place, languages);
     return null;
   }
   const isFile = rest.length === 0;
@@ -94,14 +98,25 @@ function refuseKnown(known: ToolEntry | undefined, path: string, cwd: string): v
     });
 }
 
-function inNoToolsFolder(path: string, { config, cwd }: ScriptPlace): AcorError {
+/** A script that has its manifest in its comments needs no draft, and its inputs may be required. */
+async function inNoToolsFolder(
+  path: string,
+  { config, cwd }: ScriptPlace,
+  languages: readonly Language[],
+): Promise<AcorError> {
   const [dir = 'tools'] = toolsDirsOf(config).filter((each) => existsSync(each));
   const target = join(relative(config.root, dir) || dir, stemOf(basename(path)), `cli${extname(path)}`);
-  const said = relative(cwd, path);
+  const relativePath = relative(cwd, path);
+  const said = relativePath.startsWith('.') ? relativePath : `./${relativePath}`;
+  const tool = await scriptTool(path, languages);
+  const hasManifest = tool?.hasHeader === true;
+  const move = `Move it to ${target}, or add ${dirname(path)} to project.tools_dirs`;
   return new AcorError('E_USAGE', `${path} is a script in none of the tools folders of this project`, {
-    hint: `Move it to ${target}, or add ${dirname(path)} to project.tools_dirs, and adopt it there. Without a manifest it can be run by its path.`,
+    hint: hasManifest
+      ? `Its comments hold its manifest, so there is nothing to draft: run it by its path. Usage: acor run ${usageLine(said, inputsOf(tool.manifest))}. To run it by its name: ${move}.`
+      : `${move}, and adopt it there. Without a manifest it can be run by its path.`,
     details: { path, tools_dirs: toolsDirsOf(config) },
-    next: [runTool(said.startsWith('.') ? said : `./${said}`)],
+    next: [hasManifest ? describeTool(said) : runTool(said)],
   });
 }
 

@@ -3,7 +3,7 @@ import { graphOf, resumeWorkflow } from '../../../protocol/next-steps.ts';
 import { runName, withoutKind } from '../../../protocol/run.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import type { PreparedAnswer } from '../../ports/run-launcher.ts';
-import { refuseArguments } from '../../registry/argument-problem.ts';
+import { refuseArguments, workflowUsage } from '../../registry/argument-problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { answerTo, checkOfAnswers } from '../../run/answers/question.ts';
@@ -106,9 +106,8 @@ function valuesOf(workflow: Workflow, args: readonly string[], request: RunReque
     cwd: request.cwd,
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
-  const flags = specs.map(({ name, required }) => (required ? `--${name} …` : `[--${name} …]`));
-  const usage = [workflow.file, ...flags].join(' ');
-  refuseArguments(workflow.name, problems, usage, graphOf(withoutKind(request.tool)));
+  const wanted = withoutKind(request.tool);
+  refuseArguments(workflow.name, problems, workflowUsage(wanted, specs), graphOf(wanted));
   const given = Object.fromEntries(read.map(({ spec, values }) => [spec.name, values[0]?.value ?? null]));
   return { ...Object.fromEntries(specs.map(({ name }) => [name, null])), ...given };
 }
@@ -132,7 +131,7 @@ async function refuseChanged(
   file: string,
   version: string,
 ): Promise<void> {
-  const { tool_version: before } = await store.read(runId);
+  const { tool_version: before, given_args: given } = await store.read(runId);
   if (before === null || before === version) return;
   throw new AcorError('E_USAGE', `${file} has changed since run ${runId} started`, {
     hint: 'Restore the file, start a new run, or add --force: completed steps stay completed, by name.',
@@ -140,7 +139,7 @@ async function refuseChanged(
     next: [
       {
         operation: 'workflow.run',
-        input: { workflow: file },
+        input: { workflow: file, args: given?.slice(1) ?? [] },
         why: 'Start the workflow again from its beginning.',
       },
       resumeWorkflow(runId, { force: true }),
