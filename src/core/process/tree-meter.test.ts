@@ -158,15 +158,19 @@ time.sleep(600)`);
     await until(() => sleeps(pid) && sleeps(child));
     const meter = meterOf(pid);
     const { rssBytes } = meter.measure();
-    const exact = meter.exactBytes();
-    const proportional = [pid, child].flatMap((each) =>
-      [...readFileSync(`/proc/${each}/smaps_rollup`, 'utf8').matchAll(/^(?:Pss|SwapPss): +(\d+) kB$/gm)].map(
-        ([, kib]) => Number(kib) * 1024,
-      ),
-    );
-    // Other programs map and unmap the same libraries between the two readings.
-    const expected = proportional.reduce((sum, bytes) => sum + bytes, 0);
-    assert.ok(Math.abs(exact - expected) < expected / 20, `${exact} ${expected}`);
+    let exact = meter.exactBytes();
+    const proportional = () =>
+      [pid, child]
+        .flatMap((each) => [
+          ...readFileSync(`/proc/${each}/smaps_rollup`, 'utf8').matchAll(/^(?:Pss|SwapPss): +(\d+) kB$/gm),
+        ])
+        .reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0);
+    // Other programs map and unmap the same libraries between two readings.
+    await until(() => {
+      exact = meter.exactBytes();
+      const expected = proportional();
+      return Math.abs(exact - expected) < expected / 20;
+    });
     assert.ok(rssBytes - exact > 1 << 23, `${rssBytes} ${exact}`);
     // What was measured last counts for a process that has ended since.
     process.kill(child, 'SIGKILL');
