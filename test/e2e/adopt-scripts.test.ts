@@ -145,7 +145,7 @@ describe('acor adopt of a script of the project', () => {
       '#!/bin/bash\n# acor: name: greet\n# acor: inputs: [{ name: who, required: true }]\necho hi\n',
     );
     const known = await project.envelope(['adopt', 'scripts/greet.sh']);
-    assert.match(known.error.hint, /nothing to draft.*Usage: acor run \.\/scripts\/greet\.sh --who <string>/);
+    assert.match(known.error.hint, /nothing to draft.*Usage: `run \.\/scripts\/greet\.sh --who <string>/);
     assert.deepEqual(known.meta.next, ['acor describe ./scripts/greet.sh']);
     assert.equal((await project.envelope(['describe', './scripts/greet.sh'])).ok, true);
     const recursive = await project.envelope(['adopt', 'tools/count/cli.py', '--recursive']);

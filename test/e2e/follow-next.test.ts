@@ -139,7 +139,7 @@ describe('every command of next is accepted', () => {
       hasNot: /workflow run/,
       answer: async () => {
         const answer = await envelope('run', 'nightly');
-        assert.match(answer.error.hint, /'date' is required.* Usage: acor workflow run nightly --date /);
+        assert.match(answer.error.hint, /'date' is required.* Usage: workflow run nightly --date /);
         return answer;
       },
     },

@@ -462,7 +462,7 @@ describe('acor mcp', () => {
         ['acor_run', {}, /^tool is required$/],
         ['acor_run', { tool: 'works', timeout: -1 }, /^timeout must be greater than 0, not -1$/],
         ['acor_wait', { run: 'last', tmeout: 1 }, /^there is no parameter "tmeout"$/],
-        ['acor_logs', { run: 'last', type: 'x' }, /^type must be a list, not "x"$/],
+        ['acor_logs', { run: 'last', limit: {} }, /^limit, offset and max_tokens must be whole numbers/],
       ] as const) {
         const { error } = await call(caller, tool, given);
         assert.equal(error.code, 'E_USAGE');

@@ -60,7 +60,7 @@ export function usageLine(tool: string, specs: readonly InputSpec[] | undefined)
 
 /** The usage of a workflow in one line, by the name or path that the caller gave. */
 export function workflowUsage(workflow: string, specs: readonly InputSpec[]): string {
-  return `acor workflow run ${usageLine(workflow, specs)}`;
+  return `workflow run ${usageLine(workflow, specs)}`;
 }
 
 /** The call of a tool in one line, for a caller that passes inputs as an object: its name and the inputs with their types. */

@@ -113,7 +113,7 @@ async function inNoToolsFolder(
   const move = `Move it to ${target}, or add ${dirname(path)} to project.tools_dirs`;
   return new AcorError('E_USAGE', `${path} is a script in none of the tools folders of this project`, {
     hint: hasManifest
-      ? `Its comments hold its manifest, so there is nothing to draft: run it by its path. Usage: acor run ${usageLine(said, inputsOf(tool.manifest))}. To run it by its name: ${move}.`
+      ? `Its comments hold its manifest, so there is nothing to draft: run it by its path. Usage: \`run ${usageLine(said, inputsOf(tool.manifest))}\`. To run it by its name: ${move}.`
       : `${move}, and adopt it there. Without a manifest it can be run by its path.`,
     details: { path, tools_dirs: toolsDirsOf(config) },
     next: [hasManifest ? describeTool(said) : runTool(said)],
