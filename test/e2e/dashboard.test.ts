@@ -131,6 +131,8 @@ describe('the dashboard', { skip: NO_BROWSER }, () => {
     const [first] = await age.allInnerTexts();
     while ((await age.innerText()) === first);
     await project.envelope(['cancel', run]);
+    // The next test waits for the card of its own question.
+    await user.page.getByRole('article').waitFor({ state: 'detached' });
   });
 
   it('says who answered a question meanwhile', async () => {
