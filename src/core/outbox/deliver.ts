@@ -46,7 +46,7 @@ interface Options {
 
 /** What is left after a round. */
 interface Rest {
-  /** Messages that no receiver took yet, though they are due. */
+  /** Messages that no receiver took yet, though they are due, and ended runs that are still in the outbox. */
   pending: number;
   /** When there will be something to do; null when only a change of a run can bring it. */
   nextMs: number | null;
@@ -98,9 +98,9 @@ export class Deliverer {
       } finally {
         release();
       }
-      // Another process may have found the lock held after the last round.
+      // After the last round a run may have ended, whose process found the lock held and starts no deliverer.
       const { pending, nextMs } = await this.#round({ sends: false });
-      if (pending === 0 || this.#options.signal.aborted || (nextMs ?? 0) > Date.now()) return;
+      if (pending === 0 || this.#options.signal.aborted || (nextMs ?? 0) > endMs) return;
     }
   }
 
@@ -193,8 +193,10 @@ export class Deliverer {
         if (left > 0 && retryAtMs !== undefined) later(retryAtMs);
       }),
     );
-    if (sends && said.hasEnded && left === 0) files.forget(runId);
-    return left;
+    if (!said.hasEnded || left > 0) return left;
+    if (!sends) return 1;
+    files.forget(runId);
+    return 0;
   }
 
   async #send(

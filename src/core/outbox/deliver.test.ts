@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { newRun } from '../../../test/contracts/new-run.ts';
+import { commandOf } from '../../operations/command-forms.ts';
+import { loadConfig } from '../config/load.ts';
+import { FileRunStore } from '../store-files/file-run-store.ts';
+import { Deliverer } from './deliver.ts';
+import { OutboxFiles } from './outbox-files.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'acor-deliver-'));
+after(() => rmSync(root, { recursive: true, force: true }));
+const runsDir = join(root, '.runs');
+const store = new FileRunStore(runsDir, commandOf);
+const files = new OutboxFiles(runsDir);
+const config = await loadConfig({ cwd: root, env: {} });
+
+/** Delivers with a run that ends in the moment in which the deliverer has released its lock; `settles` writes the record. */
+async function deliverWhileEnding(settles: 'at once' | 'later'): Promise<string> {
+  const run = newRun();
+  const writer = await store.create(run);
+  writer.log.append({ type: 'runner_start' });
+  writer.log.flush();
+  files.enter(run.run_id, 0);
+  const settle = async () => {
+    await writer.update({ state: 'completed' });
+    await writer.close();
+  };
+  let wasLocked = false;
+  let hasEnded = false;
+  const open = async () => {
+    const isLocked = existsSync(files.lock);
+    if (wasLocked && !isLocked && !hasEnded) {
+      hasEnded = true;
+      writer.log.append({ type: 'runner_end', state: 'completed', seal: writer.log.seal() });
+      writer.log.flush();
+      if (settles === 'at once') await settle();
+      else setTimeout(settle, 20);
+    }
+    wasLocked ||= isLocked;
+    return { config, store, workspaces: { root: runsDir } };
+  };
+  await new Deliverer({ open, env: {}, signal: new AbortController().signal }).until(60_000);
+  assert.ok(hasEnded);
+  return run.run_id;
+}
+
+describe('a process that delivers', () => {
+  for (const settles of ['at once', 'later'] as const)
+    it(`delivers a run that ends while it releases the lock, when the record is written ${settles}`, async () => {
+      const runId = await deliverWhileEnding(settles);
+      assert.equal(files.cursor(runId), undefined);
+    });
+});
