@@ -4,7 +4,7 @@ import { runFaults } from './mutate/run-faults.ts';
 
 // `npm run mutate`: puts one-line faults into a copy of the project, one at a time, and reports those that no test near them notices.
 
-const USAGE = `npm run mutate -- <folder> [--seed 1] [--count 30] [--only 3,17] [--near] [--jobs 1] [--least 90]
+const USAGE = `npm run mutate -- <folder> [--seed 1] [--count 30] [--only 3,17] [--near] [--jobs 1] [--resume FILE] [--least 90]
 
   <folder>   the folder, or file, whose sources get the faults
   --seed N   which faults: the same seed and the same sources give the same faults
@@ -12,6 +12,7 @@ const USAGE = `npm run mutate -- <folder> [--seed 1] [--count 30] [--only 3,17] 
   --only     only the faults with these numbers of the sample
   --near     only the tests that do not start the compiled program: quick, and a lower score
   --jobs N   how many faults are tried at once, each in copies of its own
+  --resume FILE  keeps the verdicts in this file, and takes those that are there; what survived is tried again
   --least N  exit code 1 if the tests catch less than N percent
 `;
 
@@ -23,6 +24,7 @@ const { values, positionals } = parseArgs({
     only: { type: 'string' },
     near: { type: 'boolean', default: false },
     jobs: { type: 'string', default: '1' },
+    resume: { type: 'string' },
     least: { type: 'string', default: '90' },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -47,6 +49,7 @@ const { tried, unusable } = await runFaults({
   near: values.near,
   jobs: Math.max(1, jobs),
   ...(only !== undefined && { only }),
+  ...(values.resume !== undefined && { resume: values.resume }),
   signal: stop.signal,
   onFault: (each) => process.stderr.write(`${report([each])}`),
 });

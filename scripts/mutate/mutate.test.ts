@@ -103,6 +103,28 @@ describe('npm run mutate', () => {
       assert.equal(readFileSync(join(project, file), 'utf8'), text);
   });
 
+  it('goes on where an earlier run stopped, and tries again only what survived', async () => {
+    const resume = join(project, 'node_modules.verdicts');
+    const options = { project, folder: 'src/bounded.ts', seed: 3, count: 99, jobs: 1, resume };
+    const { tried } = await runFaults(options);
+    const kept = readFileSync(resume, 'utf8').trimEnd().split('\n');
+    const [caught] = kept.filter((line) => line.includes('"caught"'));
+    // A note that no test gives shows that the verdict comes from the file.
+    writeFileSync(
+      resume,
+      `${kept.join('\n').replace(caught!, caught!.replace(/"note":".*"/, '"note":"kept"'))}\n`,
+    );
+    const again = await runFaults(options);
+    assert.deepEqual(again.tried.map(lineOf), tried.map(lineOf));
+    assert.equal(again.tried.filter(({ verdict }) => 'note' in verdict && verdict.note === 'kept').length, 1);
+    const added = readFileSync(resume, 'utf8').trimEnd().split('\n').slice(kept.length);
+    assert.deepEqual(
+      added.map((line) => JSON.parse(line).verdict.word),
+      ['survived'],
+    );
+    rmSync(resume);
+  });
+
   it('makes the same faults for the same seed, and others for another one', async () => {
     const faults = (seed: number) => shuffledFaults(['src/bounded.ts', 'src/every-kind.ts'], compiler, seed);
     assert.deepEqual(await faults(5), await faults(5));
@@ -139,10 +161,8 @@ describe('npm run mutate', () => {
     const files = projectFiles(project);
     const batches = nearestTests('src/bounded.ts', files, new ImportGraph(project, files));
     assert.deepEqual(batches, [
-      {
-        tests: ['src/bounded.bun.test.ts', 'src/bounded.test.ts', 'test/apart.test.ts'],
-        startsProgram: false,
-      },
+      { tests: ['src/bounded.bun.test.ts', 'src/bounded.test.ts'], startsProgram: false },
+      { tests: ['test/apart.test.ts'], startsProgram: false },
     ]);
   });
 });

@@ -19,8 +19,8 @@ export interface Batch {
 }
 
 /**
- * The tests that have to notice a fault in `file`, nearest first: those beside it, those that import it and those that `AREAS`
- * names, together; then, one by one, those of them that start the program.
+ * The tests that have to notice a fault in `file`, nearest first: its own; those beside it, those that import it and those that `AREAS`
+ * names; then, one by one, those of them that start the program.
  */
 export function nearestTests(file: string, files: readonly string[], graph: ImportGraph): Batch[] {
   const tests = files.filter((each) => each.endsWith('.test.ts'));
@@ -29,7 +29,7 @@ export function nearestTests(file: string, files: readonly string[], graph: Impo
   const importing = graph.importersWithin(file, MOST_STEPS).filter((each) => tests.includes(each));
   const listed = AREAS.filter(({ folder }) => file.startsWith(folder)).flatMap((area) => area.tests);
   const near = new Set([
-    ...beside.filter((test) => own.includes(test)),
+    ...tests.filter((test) => own.includes(test)),
     ...importing.slice(0, MOST_IMPORTING),
     ...beside.filter((test) => graph.doesReach(test, file)),
   ]);
@@ -38,5 +38,9 @@ export function nearestTests(file: string, files: readonly string[], graph: Impo
   const all = [...new Set([...near, ...listed.filter((test) => tests.includes(test))])];
   const quick = all.filter((test) => !startsProgram(test));
   const slow = all.filter(startsProgram).map((test) => ({ tests: [test], startsProgram: true }));
-  return quick.length > 0 ? [{ tests: quick, startsProgram: false }, ...slow] : slow;
+  const parts = [quick.filter((test) => own.includes(test)), quick.filter((test) => !own.includes(test))];
+  const batches = parts
+    .filter((each) => each.length > 0)
+    .map((each) => ({ tests: each, startsProgram: false }));
+  return [...batches, ...slow];
 }

@@ -5,6 +5,7 @@ import type { TestRun } from './run-test-files.ts';
 import { type Fault, shuffledFaults } from './sample.ts';
 import { projectFiles, ScratchTree } from './scratch-tree.ts';
 import { type Bench, tryFault, type Verdict } from './try-fault.ts';
+import { VerdictFile } from './verdict-file.ts';
 
 export interface Tried {
   number: number;
@@ -23,6 +24,8 @@ export interface FaultOptions {
   /** Leaves out the tests that start the compiled program. */
   near?: boolean;
   jobs: number;
+  /** Keeps the verdicts, and takes those that are there: only what survived is tried again. */
+  resume?: string;
   signal?: AbortSignal;
   onFault?: (tried: Tried) => void;
 }
@@ -38,6 +41,7 @@ export async function runFaults(options: FaultOptions): Promise<{ tried: Tried[]
     (file) => (file === folder || file.startsWith(`${folder}/`)) && /(?<!\.test|\.d)\.ts$/.test(file),
   );
   if (sources.length === 0) throw new Error(`no TypeScript sources in ${options.folder}`);
+  const known = options.resume === undefined ? undefined : new VerdictFile(options.resume);
   const tried: Tried[] = [];
   let next = 0;
   let faults: Promise<Fault[]> | undefined;
@@ -58,13 +62,13 @@ export async function runFaults(options: FaultOptions): Promise<{ tried: Tried[]
     const bench: Bench = { faulty, whole, compiler, graph, batchesOf, measured, ...(signal && { signal }) };
     faults ??= shuffledFaults(sources, compiler, options.seed);
     const all = await faults;
-    whole.build();
     while (next < all.length && !isEnough() && !isStopped()) {
       const number = ++next;
       if (only !== undefined && !only.includes(number)) continue;
       const fault = all[number - 1]!;
-      const verdict = await tryFault(fault, bench);
+      const verdict = known?.of(fault) ?? (await tryFault(fault, bench));
       if (isStopped()) return;
+      if (known?.of(fault) === undefined) known?.add(fault, verdict);
       tried.push({ number, fault, verdict });
       options.onFault?.({ number, fault, verdict });
     }

@@ -10,16 +10,27 @@ export type TestRun =
   | { outcome: 'failed'; ms: number; title: string }
   | { outcome: 'hung'; ms: number };
 
-/** Runs test files of the copy in one process until the first failure. After `limitMs`, or when `signal` says so, its processes are killed. */
+/**
+ * Runs test files of the copy in one process until the first failure, or only the test with the title `only` of them. After `limitMs`, or
+ * when `signal` says so, its processes are killed.
+ */
 export async function runTestFiles(
   tree: ScratchTree,
   tests: readonly string[],
   limitMs: number,
-  signal?: AbortSignal,
+  { signal, only }: { signal?: AbortSignal; only?: string } = {},
 ): Promise<TestRun> {
   const start = performance.now();
   // Bun's own limit ends only asynchronous tests; a loop without an end is what `limitMs` is for.
-  const args = ['test', '--bail', '--timeout', String(limitMs), ...tests.map((test) => `./${test}`)];
+  const named = only === undefined ? [] : ['--test-name-pattern', patternOf(only)];
+  const args = [
+    'test',
+    '--bail',
+    '--timeout',
+    String(limitMs),
+    ...named,
+    ...tests.map((test) => `./${test}`),
+  ];
   const [program, ...rest] = [...namespace(), join(tree.root, 'node_modules/.bin/bun'), ...args];
   const child = spawn(program!, rest, {
     cwd: tree.root,
@@ -49,6 +60,14 @@ export async function runTestFiles(
   if (title === undefined)
     throw new Error(`${tests.join(' ')} ended with ${code} and named no failure:\n${text}`);
   return { outcome: 'failed', ms, title };
+}
+
+/** Bun reports a title as `group > test`, and matches the pattern with `group test`. */
+function patternOf(title: string): string {
+  return `^${title
+    .split(' > ')
+    .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+    .join('.*')}$`;
 }
 
 const PRIVATE_PIDS = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child'];

@@ -29,6 +29,7 @@ export function projectFiles(root: string): string[] {
 export class ScratchTree {
   readonly root: string;
   readonly #folder: string;
+  #isBuilt = false;
 
   constructor(project: string, files: readonly string[]) {
     this.#folder = realpathSync(mkdtempSync(join(tmpdir(), 'acor-mutate-')));
@@ -55,7 +56,12 @@ export class ScratchTree {
 
   /** Compiles the program that the end-to-end tests start; false if it does not build. */
   build(): boolean {
-    return spawnSync('sh', ['scripts/build.sh'], { cwd: this.root, stdio: 'ignore' }).status === 0;
+    this.#isBuilt = spawnSync('sh', ['scripts/build.sh'], { cwd: this.root, stdio: 'ignore' }).status === 0;
+    return this.#isBuilt;
+  }
+
+  get isBuilt(): boolean {
+    return this.#isBuilt;
   }
 
   /** Kills what the tests left running and removes their files: a fault in the stopping of tools leaves processes behind. */

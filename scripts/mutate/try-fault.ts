@@ -58,11 +58,13 @@ async function runTests({ file }: Fault, bench: Bench): Promise<Verdict> {
       if (!isBuilt) return { word: 'does not compile', note: 'scripts/build.sh fails' };
     }
     const limitMs = Math.round(SLACK_MS + TIMES_SLOWER * ms);
-    const run = await runTestFiles(bench.faulty, tests, limitMs, bench.signal);
+    const run = await runTestFiles(bench.faulty, tests, limitMs, bench);
     if (run.outcome === 'hung') return { word: 'caught', note: `${tests.join(' ')} did not end` };
     if (run.outcome === 'passed') continue;
     // A test of the whole program may fail for a reason of its own, so that its failure counts when it repeats.
-    const again = batch.startsProgram ? await runTestFiles(bench.faulty, tests, limitMs, bench.signal) : run;
+    const again = batch.startsProgram
+      ? await runTestFiles(bench.faulty, tests, limitMs, { ...bench, only: run.title })
+      : run;
     if (again.outcome !== 'passed')
       return { word: 'caught', note: batch.startsProgram ? `${tests[0]}: ${run.title}` : run.title };
   }
@@ -74,7 +76,8 @@ async function usable(batch: Batch, bench: Bench): Promise<{ tests: string[]; ms
   const tests: string[] = [];
   let ms = 0;
   for (const test of batch.tests) {
-    const known = bench.measured.get(test) ?? runTestFiles(bench.whole, [test], WHOLE_LIMIT_MS, bench.signal);
+    if (batch.startsProgram && !bench.whole.isBuilt) bench.whole.build();
+    const known = bench.measured.get(test) ?? runTestFiles(bench.whole, [test], WHOLE_LIMIT_MS, bench);
     bench.measured.set(test, known);
     const run = await known;
     if (run.outcome !== 'passed') continue;

@@ -59,6 +59,21 @@ describe('what a tool says it was refused', () => {
       assert.deepEqual(saidDenials(line, ['unshare']), [], line);
   });
 
+  it('names the call of another line, for which all lines are searched once', () => {
+    let looks = 0;
+    const names = Array.from({ length: 300 }, (_, index) => `call${index}`);
+    const calls = new Proxy(names, {
+      get(target, key, receiver) {
+        if (key === '299') looks++;
+        return Reflect.get(target, key, receiver);
+      },
+    });
+    const lines = Array.from({ length: 200 }, (_, index) => `${index}: Operation not permitted`);
+    const [first] = saidDenials(`call299 failed\n${lines.slice(1).join('\n')}`, calls);
+    assert.deepEqual(first, { said: '199: Operation not permitted', kind: 'call', call: 'call299' });
+    assert.equal(looks, 1);
+  });
+
   it('is bounded, and holds nothing that moves a cursor, however much it says', () => {
     const many = Array.from({ length: 5000 }, (_, i) => `cat: /data/${i}: No such file or directory`);
     assert.equal(saidDenials(many.join('\n'), []).length, 20);

@@ -28,9 +28,12 @@ describe('the tree of one run beside another one in the same process', needsLinu
     assert.notEqual(first, second);
   });
 
-  it('leaves an orphan without an environment alone, because it may belong to the other run', async () => {
-    const { orphan, members } = await play('cleared-beside-another');
-    assert.ok(!(members as number[]).includes(orphan as number));
+  it('leaves an orphan that cleared its environment to the last run that was at work with it, whatever began later', async () => {
+    const { orphan, whileBothWork, ofLast, ofLater, isOrphanAlive } = await play('cleared-beside-another');
+    assert.ok(!(whileBothWork as number[][]).flat().includes(orphan as number));
+    assert.ok((ofLast as number[]).includes(orphan as number));
+    assert.ok(!(ofLater as number[]).includes(orphan as number));
+    assert.equal(isOrphanAlive, false);
   });
 });
 
@@ -40,6 +43,11 @@ describe('the tree of the only run of a process', needsLinux, () => {
     assert.deepEqual([members, isOrphanAlive], [[orphan], false]);
     const left = readProcess(orphan as number);
     assert.ok(left === undefined || !isAlive(left));
+  });
+
+  it('has an orphan that took the id of another run, and kills it', async () => {
+    const { orphan, members, isOrphanAlive } = await play('renamed-alone');
+    assert.deepEqual([members, isOrphanAlive], [[orphan], false]);
   });
 });
 

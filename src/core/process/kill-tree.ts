@@ -64,7 +64,10 @@ export class ProcessTree {
     this.#sandboxProcessDepth = options.sandboxProcessDepth ?? 0;
     this.#isProxyProcess = options.isProxyProcess ?? false;
     this.#hasReaper = options.hasReaper ?? false;
-    if (this.#adopts) ownChildren.add(options.rootPid);
+    if (!this.#adopts) return;
+    ownChildren.add(options.rootPid);
+    // Orphans of a proxy belong to the container engine, not to the tool.
+    if (!this.#isProxyProcess) takers.add(this);
   }
 
   /**
@@ -82,9 +85,7 @@ export class ProcessTree {
   #membersNow(): ProcessInfo[] {
     const found = new Map<number, ProcessInfo>();
     if (this.#root() !== undefined) this.#collect(this.#rootPid, found);
-    // Orphans of a proxy belong to the container engine, not to the tool.
-    const knows = this.#adopts && !this.#isProxyProcess;
-    const strays = knows ? this.#adopted() : processesOfRun(this.#run);
+    const strays = takers.has(this) ? this.#adopted() : processesOfRun(this.#run);
     for (const pid of strays) {
       this.#collect(pid, found);
       if (pid !== process.pid && !found.has(pid)) this.#hasOrphanEnded = true;
@@ -183,6 +184,7 @@ export class ProcessTree {
   /** Forgets the tool's process; call it after the run. */
   release(): void {
     ownChildren.delete(this.#rootPid);
+    takers.delete(this);
   }
 
   #collect(pid: number, found: Map<number, ProcessInfo>): void {
@@ -201,36 +203,54 @@ export class ProcessTree {
       const info = readProcess(pid);
       if (info === undefined || !isAlive(info)) {
         if (info !== undefined) this.#runtime.reap(pid);
+        nameless.delete(pid);
         this.#hasOrphanEnded = true;
         continue;
       }
-      const runId = environmentOf(pid, 'RUN_ID');
-      const isMine =
-        runId === undefined ? ownTrees() === 1 : runId === this.#run.runId && isInFolderOf(pid, this.#run);
-      if (isMine) mine.push(pid);
+      if (takerOf(info) === this) mine.push(pid);
     }
     return mine;
   }
+
+  /** Whether the environment of a process names the run of this tree. */
+  isNamedBy(pid: number): boolean {
+    return environmentOf(pid, 'RUN_ID') === this.#run.runId && isInFolderOf(pid, this.#run);
+  }
+}
+
+/** The trees at work in this process that take orphans. */
+const takers = new Set<ProcessTree>();
+
+/**
+ * Orphans that name no run at work, because they cleared or changed their environment, by pid: with the trees that were at work when each
+ * was first seen. It belongs to one of them, and nothing shows to which, so that it ends with the last of them.
+ */
+const nameless = new Map<number, { startTime: number; trees: readonly ProcessTree[] }>();
+
+/** The tree that ends this orphan; undefined while several may be the one that it belongs to. */
+function takerOf({ pid, startTime }: ProcessInfo): ProcessTree | undefined {
+  const named = [...takers].find((tree) => tree.isNamedBy(pid));
+  if (named !== undefined) return named;
+  let seen = nameless.get(pid);
+  if (seen?.startTime !== startTime) {
+    seen = { startTime, trees: [...takers] };
+    nameless.set(pid, seen);
+  }
+  const left = seen.trees.filter((tree) => takers.has(tree));
+  return left.length === 1 ? left[0] : undefined;
 }
 
 /** Children that this process started itself: tools and companions. All other children were adopted. */
 const ownChildren = new Set<number>();
-const companions = new Set<number>();
 
 /** Registers a child that is not an orphan, such as a watchdog. */
 export function registerCompanion(pid: number): void {
   ownChildren.add(pid);
-  companions.add(pid);
 }
 
 /** Removes a companion that has ended. */
 export function forgetCompanion(pid: number): void {
   ownChildren.delete(pid);
-  companions.delete(pid);
-}
-
-function ownTrees(): number {
-  return ownChildren.size - companions.size;
 }
 
 /** Sends a signal to a process that may have ended. */

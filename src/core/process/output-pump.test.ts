@@ -98,6 +98,35 @@ describe('the output of a tool', { skip: process.platform !== 'linux' && 'Linux'
     await until(() => watchedPaths() === before);
   });
 
+  it('is looked at no more once its silent end has closed it', async () => {
+    const timers: number[] = [];
+    const { setTimeout: own } = globalThis;
+    const before = watchedPaths();
+    const {
+      pump: made,
+      stdout,
+      end,
+    } = begun({
+      onStdoutClosed() {
+        made.close();
+        // What this turn of the loop begins from here on.
+        globalThis.setTimeout = Object.assign((...[work, ms]: Parameters<typeof own>) => {
+          timers.push(ms ?? 0);
+          return own(work, ms);
+        }, own);
+        queueMicrotask(() => {
+          globalThis.setTimeout = own;
+          said.push('closed');
+        });
+      },
+    });
+    made.start(NO_PIPES);
+    await until(() => watchedPaths() === before + 2);
+    end(stdout);
+    await until(() => said.includes('closed'));
+    assert.deepEqual(timers, []);
+  });
+
   it('is read from the pipes of the runtime where there are no FIFOs', async () => {
     let made = 0;
     const makeFifo = (path: string) => {

@@ -10,6 +10,7 @@ import { loadConfig } from '../../config/load.ts';
 import { loadRuntime } from '../../process/load-runtime.ts';
 import type { Runtime, SpawnedProcess } from '../../process/runtime.ts';
 import { Registry } from '../../registry/registry.ts';
+import { groupPlaces } from '../../sandbox/groups/group-places.ts';
 import { FileRunQueue } from '../../store-files/file-run-queue.ts';
 import { FileRunStore } from '../../store-files/file-run-store.ts';
 import type { RunnerServices } from '../services.ts';
@@ -21,7 +22,12 @@ const TOOL = `#!/bin/sh
 sleep 600 &
 echo '{"type":"result","status":"ok"}'
 `;
-const MANIFEST = 'name: leaves\nversion: 1.0.0\ndescription: Leaves a process.\n';
+const MANIFEST = `name: leaves
+version: 1.0.0
+description: Leaves a process.
+actions: [choose]
+resources: { memory_mb: 900, processes: 400 }
+`;
 
 const isLinux = process.platform === 'linux';
 
@@ -37,13 +43,9 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
       'name: stays\nversion: 1.0.0\ndescription: Stays.\ntimeout_s: 1\n',
     );
     project.write('tools/stays/cli.sh', '#!/bin/sh\nsleep 600\n', 0o755);
-    const config = await loadConfig({
-      cwd: project.root,
-      env: { ...process.env, ACOR_ENVIRONMENT_CANCEL_GRACE_S: '0.1' },
-    });
     services = {
-      config,
-      registry: Registry.open(config, undefined),
+      config: await configWith({}),
+      registry: Registry.open(await configWith({}), undefined),
       store: new FileRunStore(project.runsDir, commandOf),
       queue: new FileRunQueue(project.runsDir),
       workspaces: new Workspaces(project.runsDir),
@@ -55,6 +57,12 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
     await endOf(services);
   });
   after(() => project[Symbol.dispose]());
+
+  const configWith = (env: Record<string, string>) =>
+    loadConfig({
+      cwd: project.root,
+      env: { ...process.env, ACOR_ENVIRONMENT_CANCEL_GRACE_S: '0.1', ...env },
+    });
 
   async function endOf(faulty: RunnerServices) {
     const request = { kind: 'tool' as const, tool: 'leaves', args: [], cwd: project.root, env: process.env };
@@ -73,6 +81,7 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
     const streams = existsSync(layout.control) ? readdirSync(layout.control) : [];
     assert.deepEqual(streams, []);
     assert.equal(existsSync(layout.ownershipRecord), false);
+    assert.deepEqual(groupsOf(run_id), []);
     await until(() => openFiles().length <= before.length);
   }
 
@@ -84,6 +93,9 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
       spawn: () => Promise.reject(Object.assign(new Error(), { code: 'ENOENT' })),
     });
     await assertNothingIsLeft({ ...services, runtime }, /cannot start .*: no such program/);
+    // Without a sandbox, control groups count the processes.
+    const config = await configWith({ ACOR_SECURITY_ISOLATION: 'off' });
+    await assertNothingIsLeft({ ...services, config, runtime }, /cannot start .*: no such program/);
   });
 
   it('while the tool is starting leaves nothing of it', async () => {
@@ -150,6 +162,14 @@ function fail(message: string): () => never {
   return () => {
     throw new Error(message);
   };
+}
+
+/** The control groups of a run, where this process may make them. */
+function groupsOf(runId: string): string[] {
+  return groupPlaces()
+    .filter(({ folder }) => existsSync(folder))
+    .flatMap(({ folder }) => readdirSync(folder))
+    .filter((name) => name.includes(runId));
 }
 
 function openFiles(): string[] {
