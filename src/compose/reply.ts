@@ -3,7 +3,7 @@ import { writeAsync } from '../util/write-async.ts';
 import { EXIT } from './app-error.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
 import { type Envelope, type EnvelopeMeta, encodeLine, failure, success } from './envelope.ts';
-import { type Failure, toFailure, withData } from './failure.ts';
+import type { Failure } from './failure.ts';
 import { asksForPart, type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
 import type { Repeatable } from './next-page.ts';
@@ -125,14 +125,15 @@ export class Reply<C> {
   }
 
   /** Answers with any thrown value and returns the exit code. */
-  thrown(thrown: unknown): Promise<number> {
-    return this.#failure(this.#toFailure(thrown));
+  async thrown(thrown: unknown): Promise<number> {
+    return this.#failure(await this.#toFailure(thrown));
   }
 
   async #answer(op: Operation<C>, answer: Answer<unknown>): Promise<number> {
     if (answer.kind === 'data') return this.#data(op, answer);
     const { error, data, exit } = answer;
-    const failure = withData(this.#toFailure(error), await this.#selectedData(op, data));
+    const { withData } = await import('./failure.ts');
+    const failure = withData(await this.#toFailure(error), await this.#selectedData(op, data));
     if (!this.structured && data !== undefined) await this.#failureData(op, data);
     if (this.#isRendered) {
       const presenter = await this.#presenter(op);
@@ -173,7 +174,7 @@ export class Reply<C> {
     if (shown === 'answer') return this.#answer(op, answer);
     for (const line of [...notes, ...this.#commands(next)]) await this.note(line);
     if (answer.kind === 'data') return answer.programExit ?? EXIT.done;
-    return answer.exit ?? this.#toFailure(answer.error).exit;
+    return answer.exit ?? (await this.#toFailure(answer.error)).exit;
   }
 
   /** Whether the caller gave flags that only the answer at the end follows, and did not ask for the stream itself. */
@@ -231,7 +232,7 @@ export class Reply<C> {
       return select(op, result, this.globals, this.invocation);
     } catch (error) {
       if (op.effect === 'reads') throw error;
-      const { message, hint } = this.#toFailure(error).error;
+      const { message, hint } = (await this.#toFailure(error)).error;
       const unselected = `the whole answer is shown: ${message}. ${hint}`;
       return { data: result.data, count: undefined, total: undefined, hasMore: undefined, unselected };
     }
@@ -257,7 +258,8 @@ export class Reply<C> {
     return command === undefined ? [] : [command];
   }
 
-  #toFailure(thrown: unknown): Failure {
+  async #toFailure(thrown: unknown): Promise<Failure> {
+    const { toFailure } = await import('./failure.ts');
     return toFailure(thrown, this.#app, {
       signal: this.#io.signal,
       showsStack: Boolean(this.#io.env['DEBUG']),

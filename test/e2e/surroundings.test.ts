@@ -303,7 +303,7 @@ describe('a warm `acor run`', () => {
         'shapes.ts',
       ],
     );
-    assert.ok(loaded.length > 100 && loaded.length <= 242, String(loaded.length));
+    assert.ok(loaded.length > 100 && loaded.length <= 237, String(loaded.length));
   });
 });
 

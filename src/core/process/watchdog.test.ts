@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -111,6 +111,24 @@ for (const program of PROGRAMS)
       assert.ok(isThere(other.pid));
       process.kill(other.pid, 'SIGKILL');
       await other.exited;
+    });
+
+    it('executes no file of its user, although its input is a socket', async () => {
+      using folder = new Folder();
+      const ran = join(folder.path, 'ran');
+      for (const name of ['.bashrc', '.bash_profile', '.profile'])
+        writeFileSync(join(folder.path, name), `: >'${ran}'\n`);
+      const bun = await loadRuntime();
+      const atHome: Runtime = {
+        ...bun,
+        startCompanion: (argv, env, cwd) => bun.startCompanion(argv, { ...env, HOME: folder.path }, cwd),
+      };
+      const shell = startShell(atHome, undefined, program);
+      shell.write(`in ${folder.path}`);
+      await until(() => workingFolderOf(shell.pid) === folder.path);
+      assert.equal(existsSync(ran), false);
+      shell.close();
+      await until(() => !isThere(shell.pid));
     });
 
     it('is killed with all by which it waits for the time limit', async () => {

@@ -247,7 +247,10 @@ export function startShell(
 ): Companion {
   // A clean environment: with the RUN_ID of an outer run in it, that run's watchdog would kill this one.
   const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
-  const shell = runtime.startCompanion([program, '-c', SCRIPT, NAME, String(process.pid)], env, folder);
+  // Standard input is a socket: bash takes that for a connection from another machine, and would read the user's .bashrc first.
+  const options = program.endsWith('/bash') ? ['--norc'] : [];
+  const argv: [string, ...string[]] = [program, ...options, '-c', SCRIPT, NAME, String(process.pid)];
+  const shell = runtime.startCompanion(argv, env, folder);
   registerCompanion(shell.pid);
   return shell;
 }

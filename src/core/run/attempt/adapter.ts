@@ -29,6 +29,9 @@ export interface Adapter {
   readonly keepsEmptyLines?: boolean;
 }
 
+/** Measures files where artifacts of the run may be. */
+export type FileMeter = Pick<ArtifactMeter, 'measure'>;
+
 /** What an adapter gets to do its work. */
 export interface AdapterContext {
   intake: Intake;
@@ -37,7 +40,7 @@ export interface AdapterContext {
   /** Which attempt of the run this is, from 1. */
   attempt: number;
   /** Measures the files that the program reports. */
-  meter: ArtifactMeter;
+  meter: FileMeter;
   /** The model that the program is to use, if its output does not name one. */
   model: string | undefined;
   /** When the run was created: the run did not write files that are older. */

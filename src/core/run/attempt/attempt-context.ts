@@ -1,9 +1,8 @@
 import type { RunWriter } from '../../ports/run-store.ts';
-import type { ArtifactMeter } from '../../store-files/artifacts.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
-import type { AdapterKind } from './adapter.ts';
+import type { AdapterKind, FileMeter } from './adapter.ts';
 import type { EndingRace } from './ending.ts';
 import type { Intake } from './intake.ts';
 import type { PermissionQuestions } from './permission-questions.ts';
@@ -17,7 +16,7 @@ export interface AttemptContext {
   readonly adapter: AdapterKind;
   readonly race: EndingRace;
   readonly intake: Intake;
-  readonly meter: ArtifactMeter;
+  readonly meter: FileMeter;
   /** Set when the run asks for hosts that its tool may not reach. */
   readonly permissionQuestions: PermissionQuestions | undefined;
   /** The size of what the runner has copied into the folders that the tool writes. */

@@ -2,9 +2,10 @@ import { realpathSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Grant, StagedOutput } from '../../registry/arguments.ts';
-import { type ArtifactMeter, filesUnder, type MeasuredArtifact } from '../../store-files/artifacts.ts';
+import { ArtifactMeter, filesUnder, type MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { RunWorkspace } from '../workspace.ts';
+import type { FileMeter } from './adapter.ts';
 import type { LastMessage } from './intake.ts';
 import { finalPath, stagedPath, writtenAt } from './outputs.ts';
 
@@ -14,7 +15,7 @@ import { finalPath, stagedPath, writtenAt } from './outputs.ts';
  * outside the allowed folders.
  */
 export async function collectArtifacts(
-  meter: ArtifactMeter,
+  meter: FileMeter,
   layout: RunWorkspace,
   result: LastMessage | undefined,
   { outputs, grants }: { outputs: readonly StagedOutput[]; grants: readonly Grant[] },
@@ -33,8 +34,13 @@ export async function collectArtifacts(
   return [...found.values()].map((artifact) => ({ ...artifact, path: finalPath(artifact.path, outputs) }));
 }
 
+/** Measures files where artifacts of the run may be; `check` is asked on the way and may throw. */
+export function meterOf(plan: ToolPlan, check: () => void): FileMeter {
+  return new ArtifactMeter(artifactRoots(plan, plan.workspace), check);
+}
+
 /** The folders that may contain a run's artifacts. */
-export function artifactRoots(plan: ToolPlan, layout: RunWorkspace): string[] {
+function artifactRoots(plan: ToolPlan, layout: RunWorkspace): string[] {
   // Only the store's folder is resolved: the tool may have replaced anything below it by a symbolic link.
   const run = join(realpathSync(dirname(layout.dir)), plan.runId);
   const own = [layout.work, layout.artifacts].map((path) => join(run, relative(layout.dir, path)));

@@ -1,10 +1,11 @@
+import { lstatSync, readdirSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../../protocol/error-codes.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { Exit } from '../../process/runtime.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
-import { ArtifactMeter, type MeasuredArtifact } from '../../store-files/artifacts.ts';
+import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 import {
   cancelledFor,
   failureOf,
@@ -18,8 +19,8 @@ import type { ToolPlan } from '../plan/tool-plan.ts';
 import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
 import { reopenFolders } from '../workspace.ts';
+import type { FileMeter } from './adapter.ts';
 import { runAttempt } from './attempt.ts';
-import { artifactRoots, collectArtifacts } from './collect-artifacts.ts';
 import { hasEndedItself } from './ending.ts';
 import { leftoversIn } from './leftovers.ts';
 import { copiedBytes, placeOutputs, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
@@ -205,7 +206,7 @@ class ToolExecutor implements RunExecutor {
   async #withOutputs(
     outcome: Outcome,
     attempt: ObservedAttempt,
-    meter: ArtifactMeter,
+    meter: FileMeter,
     { turn }: AttemptOptions,
   ): Promise<{ outcome: Outcome; artifacts: MeasuredArtifact[] }> {
     if (outcome.state !== 'completed') return { outcome, artifacts: [] };
@@ -224,14 +225,7 @@ class ToolExecutor implements RunExecutor {
           this.#warn(undefined, `the tool did not write its output '${input}': ${target}`);
         }
       }
-      const { grants } = this.#plan;
-      const artifacts = await collectArtifacts(
-        meter,
-        workspace,
-        attempt.message,
-        { outputs, grants },
-        attempt.files,
-      );
+      const artifacts = await this.#artifactsOf(attempt, outputs, meter);
       placeOutputs(outputs, workspace);
       const { store } = this.#services;
       for (const artifact of artifacts)
@@ -245,13 +239,27 @@ class ToolExecutor implements RunExecutor {
     }
   }
 
+  /** Most tools leave no artifacts: the code for them is loaded only where there are some. */
+  async #artifactsOf(
+    { message, files }: ObservedAttempt,
+    outputs: readonly StagedOutput[],
+    meter: FileMeter,
+  ): Promise<MeasuredArtifact[]> {
+    const { workspace, grants } = this.#plan;
+    const named = Array.isArray(message?.artifacts) ? message.artifacts : [];
+    const known = named.length + outputs.length + files.length;
+    if (known === 0 && isEmptyFolder(workspace.artifacts)) return [];
+    const { collectArtifacts } = await import('./collect-artifacts.ts');
+    return collectArtifacts(meter, workspace, message, { outputs, grants }, files);
+  }
+
   /** The tool has ended by then, so no guard of the attempt looks at the deadline and the cancel. */
-  #meterFor({ leftMs, cancelled }: AttemptOptions): ArtifactMeter {
+  #meterFor({ leftMs, cancelled }: AttemptOptions): FileMeter {
     let reason: string | undefined;
     void cancelled.then((given) => {
       reason = given;
     });
-    return new ArtifactMeter(artifactRoots(this.#plan, this.#plan.workspace), () => {
+    const check = () => {
       if (reason !== undefined) throw new Cancelled(reason);
       if (leftMs() > 0) return;
       const { timeoutS } = this.#plan.limits;
@@ -262,7 +270,15 @@ class ToolExecutor implements RunExecutor {
           hint: 'Let the tool write less into its workspace and ARTIFACTS_DIR, or raise timeout_s in its manifest.',
         },
       );
-    });
+    };
+    const load = async () => (await import('./collect-artifacts.ts')).meterOf(this.#plan, check);
+    let meter: Promise<FileMeter> | undefined;
+    return {
+      measure: async (path) => {
+        meter ??= load();
+        return (await meter).measure(path);
+      },
+    };
   }
 
   async #reportLeftovers(artifacts: readonly MeasuredArtifact[]): Promise<void> {
@@ -301,5 +317,14 @@ class ToolExecutor implements RunExecutor {
 
   #warn(code: string | undefined, msg: string, extra: Record<string, unknown> = {}): void {
     this.#writer.log.append({ type: 'runner_warning', ...(code !== undefined && { code }), msg, ...extra });
+  }
+}
+
+/** False for what is no folder, or cannot be read. */
+function isEmptyFolder(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory() && readdirSync(path).length === 0;
+  } catch {
+    return false;
   }
 }
