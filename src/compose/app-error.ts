@@ -1,4 +1,4 @@
-import type { NextStep } from './next-step.ts';
+import type { NextStep, OperationStep } from './next-step.ts';
 
 /** The optional parts of an AppError. */
 export interface AppErrorOptions {
@@ -58,7 +58,7 @@ export function usageError(
   problems: readonly UsageProblem[],
   invocation?: string,
   example?: string,
-  list?: NextStep,
+  list?: OperationStep,
 ): AppError {
   const messages = problems.map((problem) => problem.message);
   const message =
@@ -70,7 +70,7 @@ export function usageError(
     problems.some(({ parameter }) => shows(example, parameter))
   )
     fixes.push(`For example: ${example}`);
-  if (list !== undefined) fixes.push('There is none here to choose.');
+  if (list !== undefined) fixes.push(`There is no ${list.operation.split('.')[0]} here yet.`);
   const help = invocation === undefined ? [] : [`${invocation} --help`];
   if (fixes.length === 0 && help.length === 0) fixes.push('Correct what the message names.');
   return new AppError('E_USAGE', message, {

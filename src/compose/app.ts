@@ -9,7 +9,7 @@ import type { ForwardedCommand } from './forwarded-command.ts';
 import { asksForPart, type GlobalFlags, globalBehind } from './globals.ts';
 import { readInput } from './input.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
-import type { NextStep } from './next-step.ts';
+import type { OperationStep } from './next-step.ts';
 import type { Operation, OperationContext } from './operation.ts';
 import { type Parameter, parametersOf } from './parameters.ts';
 import { Reply } from './reply.ts';
@@ -237,7 +237,7 @@ async function exampleHere<C>(
 }
 
 /** The operation that lists what the parameter names, by the names of both: `tool.list` for `tool`. */
-function listOf<C>({ routes }: CliApp<C>, { key }: Parameter): NextStep | undefined {
+function listOf<C>({ routes }: CliApp<C>, { key }: Parameter): OperationStep | undefined {
   const operation = `${key}.list`;
   if (!routes.some((route) => route.operation === operation)) return undefined;
   return { operation, input: {}, why: 'List what is there, and how to make the first one.' };

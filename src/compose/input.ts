@@ -7,7 +7,7 @@ import type { ConfigLayers } from './config-layers.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type DurationUnit, readDuration, UNIT_WORDS } from './duration.ts';
 import type { CommandLine } from './flags.ts';
-import type { NextStep } from './next-step.ts';
+import type { OperationStep } from './next-step.ts';
 import type { OperationDescription } from './operation.ts';
 import { label, type Parameter } from './parameters.ts';
 
@@ -22,7 +22,7 @@ interface InputSources {
   /** A valid call as an example; undefined when no example is valid here. */
   example?: string | undefined;
   /** Lists the values of the missing parameter, where there are none yet. */
-  list?: NextStep | undefined;
+  list?: OperationStep | undefined;
 }
 
 /** Builds the operation's input from a command line, or throws one E_USAGE with every problem. */

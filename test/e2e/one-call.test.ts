@@ -32,7 +32,7 @@ describe('an answer', () => {
   it('leads to the list where there is nothing to name yet', async () => {
     using other = new ProjectInProcess();
     const { error, meta } = await other.envelope(['run']);
-    assert.match(error.hint, /^There is none here to choose\. /);
+    assert.match(error.hint, /^There is no tool here yet\. /);
     assert.equal(meta.next[0], 'acor list');
     assert.ok((await other.envelope(['list'])).meta.next.includes('acor template python --name my_tool'));
   });
