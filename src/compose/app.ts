@@ -55,6 +55,8 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
     );
   }
   if (line.globals.version) return reply.text(versionLine(app));
+  if (line.globals.limit === undefined && line.globals.maxTokens === undefined)
+    line.globals.limit = op.pageSize;
   reply.format = formatOf(parameters, line);
   if (line.unplaced.length > 0) await refuseOther(app, found.words, line, io, reply);
   return perform(app, op, parameters, line, io, reply, opened);

@@ -56,6 +56,35 @@ describe('a command line that is defined with the kit', () => {
     assert.deepEqual(await checkContract(doubles), []);
   });
 
+  it('answers with a page of a list where the operation has a pageSize and the caller no limit', async () => {
+    const paged = defineCli({
+      name: 'paged',
+      version: '1.0.0',
+      summary: 'Lists numbers.',
+      commands: {
+        'numbers list': defineOperation({
+          ...READS,
+          name: 'numbers.list',
+          summary: 'List the numbers.',
+          input: z.object({}),
+          output: z.object({ numbers: z.array(z.number()) }),
+          pageSize: 2,
+          example: 'paged numbers list',
+          run: async () => ({ kind: 'data' as const, data: { numbers: [1, 2, 3, 4, 5] } }),
+        }),
+      },
+    });
+    const listed = async (...flags: string[]) =>
+      JSON.parse((await captureCli(paged, ['numbers', 'list', ...flags])).stdout);
+    const page = await listed();
+    assert.deepEqual(page.data.numbers, [1, 2]);
+    assert.deepEqual([page.meta.total, page.meta.next], [5, ['paged numbers list --offset 2']]);
+    assert.deepEqual((await listed('--offset', '2')).data.numbers, [3, 4]);
+    assert.deepEqual((await listed('--limit', '4')).data.numbers, [1, 2, 3, 4]);
+    assert.deepEqual((await listed('--max-tokens', '5000')).data.numbers, [1, 2, 3, 4, 5]);
+    assert.match((await captureCli(paged, ['numbers', 'list', '--help'])).stdout, /2 at once unless --limit/);
+  });
+
   it('has the built-in commands', () => {
     assert.deepEqual(
       doubles.routes.map(({ command }) => command),

@@ -52,7 +52,11 @@ export function deprecationOf({ since, use }: Deprecation): string {
 
 function character(op: OperationDescription): string {
   const limits = op.rateLimit === null ? [] : [`rate limit ${op.rateLimit}`];
-  return [`Effect: ${op.effect}`, op.idempotent ? 'idempotent' : 'not idempotent', ...limits].join(', ');
+  const page =
+    op.pageSize === undefined ? [] : [`answers with ${op.pageSize} at once unless --limit is given`];
+  return [`Effect: ${op.effect}`, op.idempotent ? 'idempotent' : 'not idempotent', ...limits, ...page].join(
+    ', ',
+  );
 }
 
 function usageLine(

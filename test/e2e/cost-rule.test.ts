@@ -75,8 +75,20 @@ describe('in a store of many runs', needsStrace, () => {
       assert.equal(listsStore, false);
     });
 
-  it(`acor runs without a limit reads the logs of ${COMPARED} of them at most, and says so`, () => {
-    const { logs, stdout } = touchedBy(['runs']);
+  it('acor runs lists the newest 100 of them, and leads to the next ones', async () => {
+    const { data, meta } = await project.envelope(['runs']);
+    assert.equal(data.runs.length, 100);
+    assert.equal(meta.total > RUNS, true);
+    assert.equal(meta.hasMore, true);
+    assert.equal(meta.next[0], 'acor runs --offset 100');
+    const next = await project.envelope(['runs', '--offset', '100']);
+    assert.equal(next.data.runs[0].run_id < data.runs[99].run_id, true);
+    const all = await project.envelope(['runs', '--max-tokens', '1000000']);
+    assert.equal(all.data.runs.length, meta.total);
+  });
+
+  it(`acor runs with a larger limit reads the logs of ${COMPARED} of them at most, and says so`, () => {
+    const { logs, stdout } = touchedBy(['runs', '--limit', '100000']);
     assert.equal(logs.size, COMPARED);
     const { data, meta } = JSON.parse(stdout);
     assert.ok(data.runs.length > RUNS);

@@ -55,6 +55,7 @@ export const runList = acorOperation({
   }),
   output: z.object({ runs: z.array(runLine) }),
   list: 'runs',
+  pageSize: 100,
   example: 'acor runs --limit 10',
   moreExamples: [
     'acor runs --tool data_migrator --state failed',
