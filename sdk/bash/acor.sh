@@ -723,6 +723,11 @@ _acor_sync() {
 # ACOR_ERROR=E_ACTION_TIMEOUT when no answer arrives in time and there is no default. Do not call it in $(…).
 ask() {
   local _acor_out='' action=$1 id='' options='' default='' timeout='' schema='' audience='' msg='' has_default=''
+  if _acor_is_captured; then
+    _acor_problem E_USAGE "ask: the script takes what it writes, in \$(…) or a pipe, so nobody sees the question" \
+      "Call it alone: ask $action …; then read \$ANSWER."
+    return 1
+  fi
   shift
   while [[ ${1-} == --* ]]; do
     case $1 in
@@ -762,6 +767,12 @@ ask() {
   if [[ -n $msg ]]; then _acor_text msg "$msg"; fi
   _acor_write action_required
   _acor_wait_for_answer "$action" "$timeout" "$has_default" "$default"
+}
+
+# Whether what a subshell writes goes elsewhere than what the script writes. Where there is no /proc, nothing tells.
+_acor_is_captured() {
+  local own=/proc/$BASHPID/fd/1 script=/proc/$$/fd/1
+  [[ $BASH_SUBSHELL -gt 0 && -e $own && -e $script && ! $own -ef $script ]]
 }
 
 # answer_to ACTION_ID: sets ANSWER and ANSWER_JSON when the answer to a question of emit_action is there, else 1.

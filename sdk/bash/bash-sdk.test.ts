@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { answerLine, describeSdk } from '../contract/sdk-contract.ts';
@@ -88,6 +88,26 @@ describe('the bash SDK on its own', () => {
     await tool.until('action_required');
     tool.write(answerLine('a-1', 'é "😀"\n\n'));
     assert.equal((await tool.ended).events.at(-1)?.['text'], '<é "😀"\n\n>');
+  });
+
+  it('refuses at once a question whose event the script itself takes, and asks from another subshell', {
+    skip: skip || (existsSync('/proc/self/fd/1') ? false : 'there is no /proc'),
+  }, async () => {
+    using run = new RunFolders();
+    const captured = await finish(run, ['ask-captured']);
+    assert.deepEqual(
+      [captured.code, captured.events.map(({ type, code }) => [type, code])],
+      [30, [['error', 'E_USAGE']]],
+    );
+    assert.match(captured.stderr, /Call it alone: ask choose …; then read \$ANSWER/);
+    const tool = new ToolProcess([...driver, 'ask-in-subshell'], {
+      cwd: run.workspace,
+      env: run.env(),
+      stdin: 'open',
+    });
+    await tool.until('action_required');
+    tool.write(answerLine('a-1', 'a'));
+    assert.equal((await tool.ended).events.at(-1)?.['text'], 'a');
   });
 
   it('keeps long lines whole while the heartbeat beats', { skip }, async () => {

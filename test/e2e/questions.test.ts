@@ -257,3 +257,40 @@ describe('a question without an answer', () => {
     assert.match(stdout, /unanswered +pick \(p-1\)/);
   });
 });
+
+describe('a tool whose manifest lists no actions', hasPython ? {} : { skip: 'python3 is not here' }, () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject();
+    const asks =
+      "from acor.protocol import ask, emit_result\n\ndef question():\n    emit_result(data=ask('pick', options=['a', 'b']))\n";
+    project.write('tools/forgets/cli.py', `${asks}\nquestion()\n`);
+    project.write('tools/forgets/tool.yaml', 'version: 1.0.0\n');
+    // The entry itself has no call that asks.
+    project.write('tools/hides/questions.py', asks);
+    project.write('tools/hides/cli.py', 'import questions\nquestions.question()\n');
+    project.write('tools/hides/tool.yaml', 'version: 1.0.0\n');
+  });
+  after(() => project[Symbol.dispose]());
+
+  it('holds no caller when its entry asks: the call returns with the question, and the run continues', async () => {
+    const { code, error, meta } = await project.envelope(['run', 'forgets', '--no-stream']);
+    assert.deepEqual([code, error.code], [2, 'E_ACTION_REQUIRED']);
+    const runId = project.runIds()[0]!;
+    assert.equal(meta.next[0], `acor answer ${runId} a-1 --choice a`);
+    await project.envelope(['answer', runId, '--choice', 'b']);
+    assert.equal((await project.envelope(['wait', runId])).data.result.data, 'b');
+  });
+
+  it('names on stderr the answer and the line of the manifest when its question comes unexpected', async () => {
+    const running = project.start(['run', 'hides']);
+    running.child.stdin!.end();
+    const { run_id: runId } = await running.event('runner_state', 'waiting_ai');
+    await project.envelope(['answer', String(runId), '--choice', 'b']);
+    const { stderr, code } = await running.finished;
+    assert.equal(code, 0);
+    assert.match(stderr, /waits for an answer to "pick"/);
+    assert.ok(stderr.includes(`acor answer ${runId} a-1 --choice a`), stderr);
+    assert.match(stderr, /actions: \["pick"\]/);
+  });
+});

@@ -1,4 +1,6 @@
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
+import { answerSteps, type Question, valueStep } from '../../core/run/answers/question.ts';
+import type { KnownRun } from '../../core/run/known-run.ts';
 import { Run } from '../../core/run/run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
@@ -19,7 +21,9 @@ export async function runHere(
   // The runs of a server outlive it.
   if (ctx.app.launcher !== undefined)
     return (await import('./run-detached.ts')).runApart(request, flags, ctx);
-  const run = await startRun(services, request);
+  const asks = ctx.person?.ask !== undefined;
+  const onQuestion = (question: Question) => noteQuestion(run, question, ctx);
+  const run: Run | KnownRun = await startRun(services, asks ? request : { ...request, onQuestion });
   if (!(run instanceof Run)) {
     ctx.note(
       `acor: run ${run.runId} was already started with this idempotency key, so no second run was started`,
@@ -37,14 +41,27 @@ export async function runHere(
   return {
     kind: 'events',
     stream: streams(flags.stream, ctx.env),
-    events: ctx.person?.ask === undefined ? untilLeft(run, () => isCancelled, ctx) : withDialog(run, ctx),
+    events: asks ? withDialog(run, ctx) : untilLeft(run, () => isCancelled, ctx),
     about: async () => {
       const { runAbout } = await import('./run-about.ts');
-      const asks = ctx.person?.ask !== undefined;
       return runAbout(run.runId, ctx, { asks, cancels: true, old: { bytes: 0 } });
     },
     ended: async () => ({ answer: await answerOf(await run.ended, flags, ctx.app) }),
   };
+}
+
+/** A caller who only waits for the end would not learn that the run waits, too: for an answer. */
+function noteQuestion(
+  { runId }: Pick<Run, 'runId'>,
+  question: Question,
+  ctx: OperationContext<AcorApp>,
+): void {
+  if (!question.blocking) return;
+  const action = JSON.stringify(question.action);
+  const [step = valueStep(runId, question)] = answerSteps(runId, question);
+  ctx.note(
+    `acor: run ${runId} waits for an answer to ${action}. Answer from another shell: ${commandOf(step)}. The manifest does not list this action; with "actions: [${action}]" in it, this command returns as soon as the tool asks`,
+  );
 }
 
 /** Passes the events on; notes on stderr whether the run continues when the reader of stdout is gone. */

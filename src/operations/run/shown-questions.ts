@@ -1,5 +1,5 @@
 import type { RunStore } from '../../core/ports/run-store.ts';
-import { answerSteps, readQuestion } from '../../core/run/answers/question.ts';
+import { answerSteps, readQuestion, valueStep } from '../../core/run/answers/question.ts';
 import { stepsForOpenQuestions, waitingBelow } from '../../core/supervision/follow-run.ts';
 import { type OpenQuestion, openQuestionsOf, shownQuestionsOf } from '../../core/supervision/run-status.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
@@ -36,7 +36,7 @@ export async function answersToShow(store: RunStore, runId: string): Promise<Nex
 
 /** Adds the form of the command where no ready one can be offered, because only the caller knows a valid answer. */
 export function withAnswer(runId: string, question: OpenQuestion): OpenQuestion {
-  if (answerSteps(runId, readQuestion({ ...question })).length > 0) return question;
-  const input = { run: runId, action_id: question.action_id, value: 'JSON' };
-  return { ...question, answer_with: commandOf({ operation: 'run.answer', input, why: '' }) };
+  const read = readQuestion({ ...question });
+  if (answerSteps(runId, read).length > 0) return question;
+  return { ...question, answer_with: commandOf(valueStep(runId, read)) };
 }

@@ -84,6 +84,12 @@ export function answerSteps(runId: string, question: Question): OperationStep[] 
   }));
 }
 
+/** The step that answers a question with a value that only the caller knows. */
+export function valueStep(runId: string, { actionId }: Pick<Question, 'actionId'>): OperationStep {
+  const input = { run: runId, action_id: actionId, value: 'JSON' };
+  return { operation: 'run.answer', input, why: 'Answer the question with a value of its schema.' };
+}
+
 function short(answers: readonly string[]): string[] {
   return answers.filter((answer) => answer.length <= SHOWN_CHARS).slice(0, SHOWN_CHOICES);
 }
