@@ -724,7 +724,7 @@ _acor_sync() {
 ask() {
   local _acor_out='' action=$1 id='' options='' default='' timeout='' schema='' audience='' msg='' has_default=''
   if _acor_is_captured; then
-    _acor_problem E_USAGE "ask: the script takes what it writes, in \$(…) or a pipe, so nobody sees the question" \
+    _acor_problem E_USAGE "ask: the script takes what it writes, in \$(…) or a pipe, so the question does not reach the runner" \
       "Call it alone: ask $action …; then read \$ANSWER."
     return 1
   fi
@@ -769,7 +769,7 @@ ask() {
   _acor_wait_for_answer "$action" "$timeout" "$has_default" "$default"
 }
 
-# Whether what a subshell writes goes elsewhere than what the script writes. Where there is no /proc, nothing tells.
+# Whether what a subshell writes goes elsewhere than what the script writes. Without /proc it cannot be known.
 _acor_is_captured() {
   local own=/proc/$BASHPID/fd/1 script=/proc/$$/fd/1
   [[ $BASH_SUBSHELL -gt 0 && -e $own && -e $script && ! $own -ef $script ]]
