@@ -1,4 +1,5 @@
-import { type NextStep, runTool } from '../protocol/next-steps.ts';
+import { type NextStep, runProgram, runTool } from '../protocol/next-steps.ts';
+import { nearest } from '../util/nearest.ts';
 import type { AcorApp } from './acor-app.ts';
 import { COMMANDS } from './command-forms.ts';
 import { nearCommand } from './near-commands.ts';
@@ -14,7 +15,24 @@ export async function meantBy(app: AcorApp, words: readonly string[]): Promise<N
   const [workflow = '', ...args] = rest;
   if (first === 'workflow' && (await hasWorkflow(app, workflow)))
     return { operation: 'workflow.run', input: { workflow, args }, why: 'Run the workflow.' };
-  return nearCommand(words);
+  return nearCommand(words) ?? (isGroup ? undefined : programOf(app, first, rest));
+}
+
+/** A program of this machine, where the word is not nearly a command of ACOR. */
+async function programOf(
+  { env }: AcorApp,
+  name: string,
+  args: readonly string[],
+): Promise<NextStep | undefined> {
+  if (
+    nearest(
+      name,
+      COMMANDS.flatMap((command) => command.split(' ')),
+    ) !== undefined
+  )
+    return undefined;
+  const { findProgram } = await import('../core/registry/find-program.ts');
+  return findProgram(name, env) === undefined ? undefined : runProgram(name, args);
 }
 
 async function hasTool(app: AcorApp, name: string): Promise<boolean> {

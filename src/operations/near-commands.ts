@@ -45,8 +45,8 @@ const NEAR: Readonly<Record<string, Meant>> = {
     step('project.validate', { ...(tool !== undefined && { targets: [tool] }), selftest: true }),
   ),
   ...named(['fix', 'repair'], always('project.validate', { fix: true, dry_run: true })),
-  ...named(['call', 'invoke', 'execute', 'use'], ([tool, ...args]) => started(tool, args)),
-  ...named(['dry-run', 'plan', 'preview'], ([tool, ...args]) => started(tool, args, { dry_run: true })),
+  ...starting(['call', 'invoke', 'execute', 'use']),
+  ...starting(['dry-run', 'plan', 'preview'], { dry_run: true }),
   ...named(['env', 'settings', 'config list', 'config ls', 'config edit'], always('config.show')),
   ...named(['get config', 'config get'], ([key]) => step('config.show', key === undefined ? {} : { key })),
   ...named(['set', 'set config'], ([key, value]) =>
@@ -90,10 +90,20 @@ export function nearCommand([first = '', ...rest]: readonly string[]): NextStep 
   return Object.hasOwn(NEAR, first) ? NEAR[first]!(rest) || undefined : undefined;
 }
 
+/** `meant` gets the words in front of the first flag, which belongs to a command of another program and may have a value. */
 function named(words: readonly string[], meant: (words: readonly string[]) => NextStep | '' | undefined) {
-  return Object.fromEntries(
-    words.map((each) => [each, (rest: readonly string[]) => meant(rest) || undefined]),
-  );
+  const withoutFlags = (rest: readonly string[]) => {
+    const flag = rest.findIndex((word) => word.startsWith('-'));
+    return meant(flag === -1 ? rest : rest.slice(0, flag)) || undefined;
+  };
+  return Object.fromEntries(words.map((each) => [each, withoutFlags]));
+}
+
+/** The words start a tool, so the flags behind its name are its own. */
+function starting(words: readonly string[], input: Input = {}) {
+  const meant = ([tool, ...args]: readonly string[]) =>
+    tool === undefined || tool.startsWith('-') ? undefined : step('run.start', { tool, ...input, args });
+  return Object.fromEntries(words.map((each) => [each, meant]));
 }
 
 function always(operation: string, input: Input = {}): Meant {
@@ -109,10 +119,6 @@ function template(words: readonly string[]): NextStep {
   const name = words.find((word) => !LANGUAGES.includes(word) && word !== 'tool');
   const language = words.find((word) => LANGUAGES.includes(word)) ?? 'python';
   return step('project.template', { language, ...(name !== undefined && { name }) });
-}
-
-function started(tool: string | undefined, args: readonly string[], input: Input = {}): NextStep | undefined {
-  return tool === undefined ? undefined : step('run.start', { tool, ...input, args });
 }
 
 function explained(word: string): NextStep {
