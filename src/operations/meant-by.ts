@@ -24,13 +24,8 @@ async function programOf(
   name: string,
   args: readonly string[],
 ): Promise<NextStep | undefined> {
-  if (
-    nearest(
-      name,
-      COMMANDS.flatMap((command) => command.split(' ')),
-    ) !== undefined
-  )
-    return undefined;
+  const firstWords = COMMANDS.map((command) => command.split(' ', 1)[0]!);
+  if (nearest(name, firstWords) !== undefined) return undefined;
   const { findProgram } = await import('../core/registry/find-program.ts');
   return findProgram(name, env) === undefined ? undefined : runProgram(name, args);
 }
