@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { newRun } from '../../../test/contracts/new-run.ts';
 import { commandOf } from '../../operations/command-forms.ts';
+import { newRunId } from '../../util/ids.ts';
+import type { NewRun } from '../ports/run-store.ts';
 import { withClaimed } from './claim-runs.ts';
 import { FileLeases } from './file-leases.ts';
 import { FileRunStore } from './file-run-store.ts';
@@ -18,8 +20,8 @@ describe('runs that are claimed to be removed or packed', () => {
   });
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-  async function endedRun(): Promise<string> {
-    const writer = await store.create(newRun());
+  async function endedRun(parent: NewRun['parent'] = null): Promise<string> {
+    const writer = await store.create({ ...newRun(), parent });
     await writer.update({ state: 'completed', ended_at: new Date().toISOString() }, { durable: true });
     await writer.close();
     return writer.record.run_id;
@@ -55,5 +57,21 @@ describe('runs that are claimed to be removed or packed', () => {
       writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), epoch: 2 }));
     };
     assert.deepEqual(await claimed(ended), ['second']);
+  });
+
+  it('are steps of a removed workflow at the cost of one look for it each, and not of a search for the reason', async () => {
+    const parent = { run_id: newRunId(), task_id: 'one' };
+    const steps = [await endedRun(parent), await endedRun(parent)];
+    let listings = 0;
+    const listNow = store.listNow.bind(store);
+    store.listNow = () => {
+      listings++;
+      return listNow();
+    };
+    const taken = await withClaimed(store, steps, 'remove', async (runs) => runs.length);
+    assert.deepEqual([taken, listings], [2, 0]);
+    // What a search costs: it lists the store for names that are near.
+    assert.throws(() => store.readNow(parent.run_id));
+    assert.equal(listings, 1);
   });
 });

@@ -13,6 +13,7 @@ export interface FileRuns {
   readonly files: RunFiles;
   listNow(): string[];
   readNow(runId: string): RunRecord;
+  findNow(runId: string): RunRecord | undefined;
   layout(runId: string): RunLayout;
   forgetKeys(runs: readonly KeyOfRun[]): Promise<void>;
   forgetPackedKeys(runs: readonly KeyOfRun[]): Promise<void>;
@@ -99,7 +100,7 @@ export function keysOf(records: readonly RunRecord[]): KeyOfRun[] {
 
 export function readOrUndefined(store: FileRuns, runId: string): RunRecord | undefined {
   try {
-    return store.readNow(runId);
+    return store.findNow(runId);
   } catch {
     return undefined;
   }

@@ -140,8 +140,15 @@ export class FileRunStore implements RunStore {
 
   /** `read` without a promise, for code of this store that reads many runs. */
   readNow(runId: string): RunRecord {
+    const record = this.findNow(runId);
+    if (record === undefined) throw runNotFound(runId, this);
+    return record;
+  }
+
+  /** Undefined for a run without a record, at the cost of looking for one file: `readNow` looks through the store for the reason. */
+  findNow(runId: string): RunRecord | undefined {
     using file = this.#open(runId, METADATA, 'read the record of the run');
-    if (file === undefined) throw runNotFound(runId, this);
+    if (file === undefined) return undefined;
     const text = bytesOf(file).toString('utf8');
     try {
       const record: RunRecord = JSON.parse(text);
