@@ -126,6 +126,10 @@ export function showRun(run: string): OperationStep {
   return step('run.show', { run }, 'Show the state of the run and its artifacts.');
 }
 
+export function removeRun(run: string): OperationStep {
+  return step('run.remove', { run }, 'Remove the run, and enter that in the ledger.');
+}
+
 export function readLogs(run: string): OperationStep {
   return step('run.logs', { run }, 'Read the events of the run.');
 }

@@ -491,9 +491,11 @@ describe('clean --pack and its leftovers', () => {
 
   it('and health name a pack that cannot be read', async () => {
     using project = new TestProject({ tools: ['quick'] });
-    await project.run(['quick']);
+    for (let i = 0; i < 3; i++) await project.run(['quick']);
     await project.supervisorsExited();
     await project.envelope(['clean', '--pack', '--keep', '0']);
+    const sound = await project.envelope(['runs']);
+    assert.equal(sound.meta.warnings, undefined);
     const checkOfPacks = async () => {
       const { data } = await project.envelope(['health']);
       return data.checks.find(({ name }: { name: string }) => name === 'store.packs');
@@ -505,6 +507,11 @@ describe('clean --pack and its leftovers', () => {
     assert.deepEqual([status, detail.includes(pack)], ['degraded', true]);
     const { meta } = await project.envelope(['clean', '--keep', '0']);
     assert.ok(String(meta.warnings).includes(`${pack} were left as they are`), String(meta.warnings));
+    // A list has one warning for all runs of the pack.
+    const runs = await project.envelope(['runs']);
+    for (const { unverified } of runs.data.runs) assert.match(unverified, /pack .* is damaged/);
+    assert.equal(runs.meta.warnings.length, 1);
+    assert.match(runs.meta.warnings[0], /^3 of these runs are unverified.*is damaged/);
   });
 
   it('and every other command report the runs of a pack that is gone, until it is back or the loss is accepted', async () => {

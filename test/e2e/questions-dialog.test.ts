@@ -15,9 +15,11 @@ describe('a question at a terminal', { skip: noTerminal || (!hasPython && 'pytho
   let project: TestProject;
   before(() => {
     project = new TestProject({ tools: ['asks', 'asks_any'] });
+    // The entry itself has no call that asks, so `acor run` supervises the tool in its own process.
+    project.write('tools/asks_here/cli.py', 'import way\nway.ask_way()\n');
     project.write(
-      'tools/asks_here/cli.py',
-      'from acor.protocol import ask, emit_result\nemit_result(data={"way": ask("which_way", options=["left", "right"])})\n',
+      'tools/asks_here/way.py',
+      'from acor.protocol import ask, emit_result\ndef ask_way():\n    emit_result(data={"way": ask("which_way", options=["left", "right"])})\n',
     );
   });
   after(() => project[Symbol.dispose]());

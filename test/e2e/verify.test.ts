@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { verifyAll, verifyRun } from '../../src/core/audit/verify.ts';
@@ -395,6 +395,21 @@ function rehashed({ line_sha256, ...entry }: Record<string, unknown>): string {
 }
 
 describe('a run whose record or log something has changed', () => {
+  it('whose log is gone is E_INTEGRITY for each command that needs it, and can be removed', async () => {
+    using project = new TestProject({ tools: ['quick'] });
+    const runId = String((await project.run(['quick'])).end.run_id);
+    rmSync(join(project.runsDir, runId, 'events.jsonl'));
+    for (const command of ['show', 'logs', 'wait', 'artifacts', 'replay', 'decisions']) {
+      const { error, meta } = await project.envelope([command, runId]);
+      assert.deepEqual([error.code, error.class], ['E_INTEGRITY', 'infra_error'], command);
+      assert.match(error.message, /the event log of run .* is gone/);
+      assert.deepEqual(meta.next, ['acor verify', `acor runs rm ${runId}`]);
+    }
+    assert.equal((await project.envelope(['runs'])).data.runs[0].unverified, 'the event log is gone');
+    assert.equal((await project.envelope(['runs', 'rm', runId])).ok, true);
+    assert.equal((await project.envelope(['verify'])).data.ok, true);
+  });
+
   it('is not presented as fact by the commands that read it', async () => {
     using project = new TestProject({ tools: ['quick', 'exits_with'] });
     const failed = String((await project.run(['exits_with', '7'])).end.run_id);

@@ -5,7 +5,7 @@ import type { ToolEntry } from '../registry/registry.ts';
 
 /** The beginning of an entry that is searched for a question. */
 const MAX_BYTES = 65_536;
-/** How the SDKs and the protocol ask. */
+/** How the SDKs are called to ask. */
 const CALLS_ASK = /\bask[ (<]/;
 
 /**
@@ -21,9 +21,11 @@ export function toolMayAsk(
   return manifest.adapter === 'jsonl' && entry !== null && hasQuestion(startOf(entry));
 }
 
-/** A tool whose manifest forgets its actions must not hold its caller until the deadline. */
+/**
+ * A tool whose manifest forgets its actions must not hold its caller until the deadline. Only an SDK gets its answers without
+ * them: a tool that reads them from its standard input finds that empty, and goes on.
+ */
 function hasQuestion(start: Buffer): boolean {
-  if (start.includes('action_required')) return true;
   return start.includes('ask') && start.includes('acor') && CALLS_ASK.test(start.toString('latin1'));
 }
 

@@ -27,7 +27,7 @@ import { Ledger } from './ledger.ts';
 import { readQuestionEvents } from './question-file.ts';
 import { bytesOf, type ReadableFile } from './readable-file.ts';
 import { RunFiles } from './run-files.ts';
-import { runNotFound } from './run-not-found.ts';
+import { logMissing, runNotFound } from './run-not-found.ts';
 import { storageError } from './storage-error.ts';
 import { extentOf, tailOf } from './tail.ts';
 
@@ -244,11 +244,12 @@ export class FileRunStore implements RunStore {
     return readQuestionEvents(questions, log, hasAsked);
   }
 
-  /** Opens the event log of a run. Throws E_STORAGE when the log does not exist. */
+  /** Opens the event log of a run. Throws E_INTEGRITY when only the log is gone. */
   openLog(runId: string): ReadableFile {
     const log = this.logIfThere(runId);
     if (log !== undefined) return log;
-    throw storageError(new Error('it does not exist'), 'read the event log', this.layout(runId).events);
+    this.readNow(runId);
+    throw logMissing(runId, this.layout(runId).events);
   }
 
   logIfThere(runId: string): ReadableFile | undefined {

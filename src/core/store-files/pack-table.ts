@@ -147,7 +147,7 @@ export function damagedPack(path: string, why: string, runId?: string): AcorErro
   const what = runId === undefined ? `the pack ${path}` : `run ${runId} in the pack ${path}`;
   return new AcorError('E_INTEGRITY', `${what} is damaged: ${why}`, {
     hint: 'Restore the file from a backup. ACOR deletes nothing of it, and all other runs stay readable.',
-    ...(runId !== undefined && { details: { run: runId, pack: path } }),
+    details: { ...(runId !== undefined && { run: runId }), pack: path },
     next: [VERIFY],
   });
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { FORGET_MISSING_RUNS, LIST_RUNS, showRun, VERIFY } from '../../protocol/next-steps.ts';
+import { FORGET_MISSING_RUNS, LIST_RUNS, removeRun, showRun, VERIFY } from '../../protocol/next-steps.ts';
 import { editDistance } from '../../util/nearest.ts';
 import type { FileRuns } from './claim-runs.ts';
 import { missingPacks, missingRuns } from './missing-runs.ts';
@@ -45,6 +45,15 @@ function recordMissing(runId: string, root: string): AcorError {
       next: [LIST_RUNS],
     },
   );
+}
+
+/** The record of the run is there, and its log is not. */
+export function logMissing(runId: string, path: string): AcorError {
+  return new AcorError('E_INTEGRITY', `the event log of run ${runId} is gone: ${path}`, {
+    hint: 'Another program removed it. Restore the file from a backup. If there is none, remove the run: what it did is not known any more.',
+    details: { run: runId },
+    next: [VERIFY, removeRun(runId)],
+  });
 }
 
 /** The ledger has the end of the run, and ACOR has not removed it. */

@@ -8,7 +8,7 @@ import { runLine } from '../shapes.ts';
 import { missingWords } from './missing-words.ts';
 import { runLineOf } from './run-line.ts';
 import { namedRun } from './run-status.ts';
-import { unverified, unverifiedWords } from './run-unverified.ts';
+import { unverified, unverifiedOf } from './run-unverified.ts';
 
 /** The next steps name at most this many of the runs that wait for an answer. */
 const MAX_NEXT = 3;
@@ -91,7 +91,7 @@ export const runList = acorOperation({
         ...(index.warning === undefined ? [] : [index.warning]),
         ...(missing === undefined ? [] : [missing.words]),
         ...(compared > MOST_COMPARED ? [ONLY_FIRST_COMPARED] : []),
-        ...runs.flatMap(({ run_id, unverified: why }) => (why ? [unverifiedWords(run_id, why)] : [])),
+        ...unverifiedOf(runs),
       ],
       next: [
         ...waiting.map(({ run_id }) => stepFor(run_id)),

@@ -10,7 +10,8 @@ const MAX_LOG_BYTES = 1_000_000;
 export function unverified(store: FileRunStore, runId: string, maxBytes = MAX_LOG_BYTES): string | undefined {
   try {
     return whyUnverified(store, runId, { maxBytes });
-  } catch {
+  } catch (error) {
+    if (error instanceof AcorError && error.details?.['pack'] !== undefined) return error.message;
     // Another process removed the run meanwhile, or what reads it reports why it cannot be read.
     return undefined;
   }
@@ -18,6 +19,18 @@ export function unverified(store: FileRunStore, runId: string, maxBytes = MAX_LO
 
 export function unverifiedWords(runId: string, why: string): string {
   return `${runId} is unverified, and what is shown of it may be forged: ${why}`;
+}
+
+/** One warning for each reason: a damaged pack has many runs. */
+export function unverifiedOf(runs: readonly { run_id: string; unverified?: string | undefined }[]): string[] {
+  const byReason = Map.groupBy(
+    runs.filter((run) => run.unverified !== undefined),
+    (run) => run.unverified!,
+  );
+  return Array.from(byReason, ([why, [first, ...others]]) => {
+    if (others.length === 0) return unverifiedWords(first!.run_id, why);
+    return `${others.length + 1} of these runs are unverified, and what is shown of them may be forged: ${why}`;
+  });
 }
 
 /** Throws E_INTEGRITY for a run that would be repeated with another call than the recorded one: its record or log was changed. */
