@@ -48,6 +48,8 @@ const NEEDED = {
   chromium: 'chromium',
   jq: 'jq',
   sqlite3: 'sqlite3',
+  nghttp: 'nghttp2-client',
+  promtool: 'prometheus',
   // A small program in Go. The compiler has 464 MB; where it is installed, a test compiles a client as well.
   hcloud: 'hcloud-cli',
 };
