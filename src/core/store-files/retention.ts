@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import { timeOfRunId } from '../../util/ids.ts';
 import { withPacks } from './change-packs.ts';
 import {
   type Claimed,
@@ -46,6 +47,8 @@ export function selectRemovable(
   const ids = store.listNow();
   const old = rule.keep === undefined ? ids : ids.slice(0, Math.max(0, ids.length - rule.keep));
   return old.filter((runId) => {
+    // It cannot have ended before it was created, which its id says without a look at its record.
+    if (rule.olderThanMs !== undefined && nowMs - timeOfRunId(runId) <= rule.olderThanMs) return false;
     const record = mayTake(runId) ? readOrUndefined(store, runId) : undefined;
     if (record === undefined || !isWanted(record) || !isRemovable(store, record)) return false;
     const endedMs = Date.parse(record.ended_at ?? record.created_at);

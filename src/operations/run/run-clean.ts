@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import { shortenLedger } from '../../core/audit/shorten-ledger.ts';
+import type { RunIndex, RunQuery } from '../../core/ports/run-index.ts';
 import { whyKept } from '../../core/review/undecided.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { forgetMissingRuns, missingRuns } from '../../core/store-files/missing-runs.ts';
@@ -11,6 +12,9 @@ import { countOf } from '../../util/count-of.ts';
 import { acorOperation } from '../define.ts';
 
 const DAY_MS = 86_400_000;
+/** The rules that are offered where the caller gives none. */
+const USUAL_KEEP = 20;
+const USUAL_DAYS = 30;
 
 export const runClean = acorOperation({
   name: 'run.clean',
@@ -55,11 +59,12 @@ export const runClean = acorOperation({
   example: 'acor clean --keep 20 --dry-run',
   moreExamples: ['acor clean --older-than 30d', 'acor clean --pack --older-than 7'],
   async run(input, ctx) {
-    const { store, config } = await ctx.app.project();
+    const { store, config, index } = await ctx.app.project();
     if (input.missing) return forgetMissing(store, input);
     // The rule of the project applies where the caller gives none.
     const keep = input.keep ?? (input.older_than === undefined ? config.config.storage.keep : undefined);
-    if (keep === undefined && input.older_than === undefined) throw needsRule(store, input.pack);
+    if (keep === undefined && input.older_than === undefined)
+      throw await needsRule(await index(), input.pack);
     const rule: RetentionRule = {
       ...(keep !== undefined && { keep }),
       ...(input.older_than !== undefined && { olderThanMs: input.older_than * DAY_MS }),
@@ -105,16 +110,16 @@ async function forgetMissing(
   return { kind: 'data' as const, data };
 }
 
-/** Says with numbers what the usual rules would do. */
-function needsRule(store: FileRunStore, packs: boolean): AppError {
-  const what = packs ? 'pack' : 'remove';
-  const count = (rule: RetentionRule) => selectRemovable(store, rule).length;
-  const [byCount, byAge] = [count({ keep: 20 }), count({ olderThanMs: 30 * DAY_MS })];
+/** Says with numbers what the usual rules would remove: those of the index, because a look at each run of a large store takes long. */
+async function needsRule(index: RunIndex, packs: boolean): Promise<AppError> {
+  const count = async (query: RunQuery = {}) => (await index.query({ ...query, limit: 0 })).total;
+  const [all, old] = [await count(), await count({ untilMs: Date.now() - USUAL_DAYS * DAY_MS })];
+  const numbers = `--keep ${USUAL_KEEP} would remove about ${Math.max(0, all - USUAL_KEEP)}, --older-than ${USUAL_DAYS}d about ${old}. `;
   return new AppError(
     'E_USAGE',
-    `clean needs a rule for which of the ${countOf(store.listNow().length, 'run')} to ${what}`,
+    `clean needs a rule for which of the ${countOf(all, 'run')} to ${packs ? 'pack' : 'remove'}`,
     {
-      hint: `Add --keep N, --older-than 30d, or both. --keep 20 would ${what} ${byCount}, --older-than 30d ${byAge}. Preview with --dry-run.`,
+      hint: `Add --keep N, --older-than ${USUAL_DAYS}d, or both. ${packs ? '' : numbers}Preview with --dry-run.`,
       next: [packs ? PREVIEW_PACK : PREVIEW_CLEAN],
     },
   );
