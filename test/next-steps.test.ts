@@ -41,6 +41,7 @@ const MADE_STEPS: readonly NextStep[] = [
   steps.createTool('bash', 'my_tool'),
   steps.showRun(r),
   steps.readLogs(r),
+  steps.removeRun(r),
   steps.findOutEffects(r),
   steps.followLogs(r),
   steps.attachTo(r),

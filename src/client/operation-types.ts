@@ -1344,6 +1344,8 @@ export interface OperationTypes {
       caller?: string | undefined;
       /** Only the steps of this run. */
       parent?: string | undefined;
+      /** Only runs that are no step of another run. */
+      top_level?: boolean | undefined;
       /** Only runs older than this one: the last id of a page, to read on. */
       before?: string | undefined;
       /** Only runs created at this time or later: 2026-01-31, 2026-01-31T12:00Z. */

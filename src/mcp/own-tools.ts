@@ -90,7 +90,7 @@ export const OWN_TOOLS: readonly OwnTool[] = [
     name: 'acor_runs',
     operation: 'run.list',
     without: [],
-    rare: ['kind', 'caller', 'parent', 'before', 'created_after', 'created_before', 'offset'],
+    rare: ['kind', 'caller', 'parent', 'top_level', 'before', 'created_after', 'created_before', 'offset'],
     pages: true,
     words: { tool: 'List runs, newest first.', parameters: { tool: '', state: '', text: '' } },
   },

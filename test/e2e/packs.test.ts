@@ -119,6 +119,7 @@ describe('a packed run', () => {
       ['runs', '--tool', 'every_kind', '--state', 'completed'],
       ['runs', '--kind', 'workflow'],
       ['runs', '--parent', ids.workflow!],
+      ['runs', '--top-level'],
       ['runs', '--text', 'out.txt'],
       ['decisions'],
       ['verify'],

@@ -56,6 +56,13 @@ describe('a workflow', () => {
     const { said, file } = result!.data as { said: string[]; file: string };
     assert.deepEqual(said, ['x 0 hello', 'y 1 hello']);
     assert.equal(readFileSync(file, 'utf8'), 'hello\n');
+    const top = await project.envelope(['runs', '--top-level']);
+    assert.deepEqual(
+      top.data.runs.map(({ run_id }: { run_id: string }) => run_id),
+      [project.flowId()],
+    );
+    const both = await project.envelope(['runs', '--top-level', '--parent', project.flowId()]);
+    assert.deepEqual([both.error.code, top.meta.total], ['E_USAGE', 1]);
     const flow = project.whole(project.flowId());
     for (const runId of project.runIds()) {
       const { trace_id, parent } = project.whole(runId);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { AppError } from '../../compose/app-error.ts';
 import type { Page } from '../../compose/operation.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { attachTo, showRun } from '../../protocol/next-steps.ts';
@@ -38,6 +39,7 @@ export const runList = acorOperation({
     kind: z.enum(RUN_KINDS).optional().describe('Only tools, workflows, pipes or tasks.'),
     caller: z.string().optional().describe('Only runs that this agent started.'),
     parent: z.string().optional().describe('Only the steps of this run.'),
+    top_level: z.boolean().default(false).describe('Only runs that are no step of another run.'),
     before: z
       .string()
       .refine((id) => id === 'last' || RUN_ID_PATTERN.test(id), 'must be the id of a run, or last')
@@ -61,12 +63,22 @@ export const runList = acorOperation({
     'acor runs --tool data_migrator --state failed',
     'acor runs --text E_TIMEOUT --created-after 2026-01-31',
   ],
-  async run({ created_after: after, created_before: before, ...filters }, ctx) {
+  async run({ created_after: after, created_before: before, top_level: isTop, ...filters }, ctx) {
+    if (isTop && filters.parent !== undefined)
+      throw new AppError('E_USAGE', '--top-level and --parent exclude each other', {
+        hint: 'Leave one of them out.',
+      });
     const { store, index: openIndex } = await ctx.app.project();
     const index = await openIndex();
     // A page is continued also where its last run was removed meanwhile.
     const older = filters.before && { before: await namedRun(ctx.app, filters.before) };
-    const query = { ...filters, ...older, sinceMs: msOf(after), untilMs: msOf(before) };
+    const query = {
+      ...filters,
+      ...(isTop && { parent: null }),
+      ...older,
+      sinceMs: msOf(after),
+      untilMs: msOf(before),
+    };
     const found = await index.query({ ...query, ...ctx.page });
     const leased = new Set((await store.leases.list()).map(({ runId }) => runId));
     const runs: z.output<typeof runLine>[] = [];
