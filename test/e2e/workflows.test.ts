@@ -74,6 +74,33 @@ describe('a workflow', () => {
     assert.equal((await project.envelope(['verify'])).code, 0);
   });
 
+  it('answers with what its last steps answered, where it declares no outputs', async () => {
+    using project = new WorkflowProject();
+    const many = Array.from({ length: 21 }, (_, index) => String(index));
+    const { of } = await project.flow(
+      {
+        steps: [
+          { name: 'first', ...project.noting('one') },
+          { name: 'single', needs: ['first'], ...project.noting('two') },
+          { name: 'never', needs: ['first'], when: '${false}', ...project.noting('never') },
+          { name: 'each', needs: ['first'], foreach: ['x', 'y'], ...project.noting('${item}') },
+          { name: 'many', needs: ['first'], foreach: many, ...project.noting('${item}') },
+          {
+            name: 'last',
+            needs: ['single'],
+            type: 'ai_decision',
+            decision_type: 'which',
+            instruction: 'Which?',
+          },
+        ],
+      },
+      ['--answer', 'which=this one'],
+    );
+    const [result] = of('result');
+    // Only `first` and `single` are needed by others; `never` has no answer, and `many` has too many.
+    assert.deepEqual(result!.data, { each: [{ said: 'x' }, { said: 'y' }], last: 'this one' });
+  });
+
   it('reports which part of a parallel step failed, starts nothing more, and still runs the final steps', async () => {
     using project = new WorkflowProject();
     const { code, end, of } = await project.flow({

@@ -23,6 +23,10 @@ export interface StepEnd {
   fatal: { taskId: string; code: string; message: string } | undefined;
 }
 
+/** The most tasks of a step whose answers are in the result of a workflow that declares no outputs, and the length of all such answers. */
+const MOST_ANSWERS = 20;
+const MOST_ANSWER_CHARS = 64_000;
+
 /**
  * The values that expressions may read. A step's result is stored only in the log of its run and is read when an
  * expression refers to it, so ten thousand items need no memory.
@@ -60,6 +64,27 @@ export class StepResults {
       workflow: { run_id: writer.record.run_id, ok: this.#engine.isOk },
       ...item,
     });
+  }
+
+  /**
+   * What steps have answered, by their names; a list for a step with items or tasks. Left out: a step without an answer or whose run was removed, one
+   * with more than `MOST_ANSWERS`, and an answer that would make all of them longer than `MOST_ANSWER_CHARS`. For them a workflow declares outputs.
+   */
+  async answersOf(names: readonly string[]): Promise<Record<string, unknown>> {
+    const answers: Record<string, unknown> = {};
+    let chars = 0;
+    for (const name of names) {
+      const end = this.#ends.get(name);
+      if (end === undefined || end.taskIds.length > MOST_ANSWERS) continue;
+      const scope = await stepScope(this.#engine, end, (field) => field === 'data').catch(() => undefined);
+      const answer = end.isDecision ? scope?.answer : scope?.data;
+      if ([answer].flat().every((each) => each == null)) continue;
+      const length = JSON.stringify(answer).length;
+      if (chars + length > MOST_ANSWER_CHARS) continue;
+      chars += length;
+      answers[name] = answer;
+    }
+    return answers;
   }
 }
 

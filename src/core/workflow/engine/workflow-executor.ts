@@ -15,6 +15,7 @@ import {
 import type { RunnerServices } from '../../run/services.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { evaluate, expressionsIn } from '../expression/expression.ts';
+import type { Step } from '../model.ts';
 import { ChildCosts } from './child-costs.ts';
 import { Decisions } from './decisions.ts';
 import { AT_DEADLINE, type Engine, emit, recordedFailure, Slots, StoreFailed } from './engine.ts';
@@ -196,12 +197,7 @@ export class WorkflowExecutor implements RunExecutor {
   }
 
   async #complete(engine: Engine, results: StepResults, failed: readonly string[]): Promise<AttemptOutcome> {
-    const { outputs } = this.#plan.workflow;
-    const scopeOf = await results.scopeFor(Object.values(outputs).flatMap(expressionsIn));
-    const scope = scopeOf();
-    const data = Object.fromEntries(
-      Object.entries(outputs).map(([name, output]) => [name, evaluate(output, scope)]),
-    );
+    const data = await this.#data(results);
     const ends = [...results.all()].map(([, { state }]) => state);
     const steps = {
       completed: ends.filter((state) => state === 'completed').length,
@@ -227,6 +223,16 @@ export class WorkflowExecutor implements RunExecutor {
     return { ...notStarted(outcome), result };
   }
 
+  /** The outputs that the workflow declares; without any, what its last steps have answered. */
+  async #data(results: StepResults): Promise<Record<string, unknown>> {
+    const { outputs, steps } = this.#plan.workflow;
+    const named = Object.entries(outputs);
+    if (named.length === 0) return results.answersOf(lastOf(steps));
+    const scopeOf = await results.scopeFor(Object.values(outputs).flatMap(expressionsIn));
+    const scope = scopeOf();
+    return Object.fromEntries(named.map(([name, output]) => [name, evaluate(output, scope)]));
+  }
+
   #named({ history }: Engine, failed: readonly string[]): Record<string, unknown>[] {
     return failed.slice(0, MOST_NAMED).map((taskId) => {
       const { childRunId, done } = history.of(taskId);
@@ -247,4 +253,10 @@ async function askForMore({ decisions, stop }: Engine, over: OverBudget): Promis
 
 function cancelled(reason: string): Outcome {
   return { state: 'cancelled', code: null, message: reason, hint: null, retryable: false, byRunner: false };
+}
+
+/** The names of the steps that no other step needs. */
+function lastOf(steps: readonly Step[]): string[] {
+  const needed = new Set(steps.flatMap(({ needs }) => needs));
+  return steps.map(({ name }) => name).filter((name) => !needed.has(name));
 }

@@ -207,6 +207,14 @@ describe('a workflow file', () => {
     );
   });
 
+  it('names the key that a type needs', async () => {
+    const { problems } = await read('steps:\n  - { name: a, type: ai_decision, instruction: x }\n');
+    assert.deepEqual(
+      [problems[0]?.message, problems[0]?.fix],
+      ["a step of type ai_decision must have 'decision_type', and no other work", "Add 'decision_type'."],
+    );
+  });
+
   it('names the nearest key', async () => {
     const { problems } = await read('steps:\n  - { name: a, tool: x, timeout: 5 }\n');
     assert.match(String(problems[0]?.message), /did you mean 'timeout_s'\?/);

@@ -38,11 +38,14 @@ export function kindOf(reader: FileReader, step: StepFile, path: KeyPath): Kind 
       (each) => KEYS[each].one,
     );
     return mistake(reader, path, 'what-a-step-does', {
-      message: `a step must have exactly one of: ${wanted.join(', ')}`,
+      message:
+        named !== undefined && wanted.length === 1
+          ? `a step of type ${step.type} must have '${wanted[0]}', and no other work`
+          : `a step must have exactly one of: ${wanted.join(', ')}`,
       fix:
         kinds.length > 1
           ? 'Keep one of them, and make a step of each other one.'
-          : `Add one of them, such as ${wanted[0]}.`,
+          : `Add ${wanted.length === 1 ? `'${wanted[0]}'` : `one of them, such as ${wanted[0]}`}.`,
     });
   }
   const { one, further } = KEYS[kind];
