@@ -93,7 +93,9 @@ export class OpenHost {
     options: Pick<Call<AcorApp>, 'signal' | 'selection' | 'onEvents' | 'onDocument'>,
   ): Promise<Envelope<NextStep>> {
     const op = await this.#host.load(operation);
-    const call = { context: this.app, cwd: this.app.cwd, env: this.#env, ...options };
+    const selection = { ...options.selection };
+    if (selection.maxTokens === undefined) selection.limit ??= op.pageSize;
+    const call = { context: this.app, cwd: this.app.cwd, env: this.#env, ...options, selection };
     const envelope = await callOperation(this.#host.cli, op, input, call);
     const { ACOR_LOG: log } = this.#env;
     if (log) {

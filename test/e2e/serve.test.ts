@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { SERVERS } from '../../src/operations/command-forms.ts';
 import { ROUTES } from '../../src/operations/index.ts';
+import { cloneRuns } from '../support/cloned-runs.ts';
 import { TestServer, TestStream, TOKEN } from '../support/http-server.ts';
 import { processesOf, TestProject, until } from '../support/project.ts';
 
@@ -362,6 +363,13 @@ describe('an operation by HTTP', () => {
       [...first, ...second].map(({ run_id }) => run_id),
       all,
     );
+  });
+
+  it('answers with 100 of many runs to a client that names no limit', async () => {
+    await cloneRuns(project.runsDir, 120);
+    const { data, meta } = (await server.get('/api/v1/run.list')).json;
+    assert.deepEqual([data.runs.length, meta.hasMore, meta.total > 120], [100, true, true]);
+    assert.equal((await server.get('/api/v1/run.list?limit=110')).json.data.runs.length, 110);
   });
 });
 
