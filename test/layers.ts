@@ -60,7 +60,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'util',
     folders: [],
-    packages: ['diff'],
+    packages: ['diff', 'limiter'],
     node: true,
     note: 'no domain words',
   },

@@ -8,7 +8,7 @@ import { ProjectHost } from '../operations/project-host.ts';
 import { listenOnLoopback } from '../operations/system/listen.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { Log } from '../util/log.ts';
-import { RateLimit } from '../util/rate-limit.ts';
+import { rateLimit } from '../util/rate-limit.ts';
 import { userName } from '../util/user-name.ts';
 import { sendArtifact } from './artifact-route.ts';
 import { callByHttp, offeredRoutes } from './call-route.ts';
@@ -83,7 +83,7 @@ class Site {
   readonly #parts: SiteParts;
   readonly #routes: ReadonlyMap<string, Route<AcorApp>>;
   readonly #repeated = new RepeatedCalls();
-  readonly #limit = new RateLimit(REQUESTS);
+  readonly #limit = rateLimit(REQUESTS);
 
   constructor(parts: SiteParts) {
     this.#parts = parts;
@@ -96,7 +96,7 @@ class Site {
     try {
       // In this order: a malicious web page learns nothing, whatever it sends.
       this.#parts.gate.checkPlace(req);
-      if (!this.#limit.allows()) throw tooMany();
+      if (!this.#limit.tryRemoveTokens(1)) throw tooMany();
       await this.#route(req, res, new URL(req.url ?? '/', 'http://localhost'));
     } catch (thrown) {
       if (res.headersSent) res.destroy();

@@ -1,5 +1,5 @@
 import { LOG_LEVEL_META_KEY, type LoggingLevel, type ServerContext } from '@modelcontextprotocol/server';
-import { RateLimit } from '../util/rate-limit.ts';
+import { rateLimit } from '../util/rate-limit.ts';
 import { boundedText } from './bounded-text.ts';
 import { eventsIn } from './events-in.ts';
 
@@ -37,7 +37,7 @@ export class LogRelay {
   readonly #send: (message: LogMessage) => void;
   readonly #logger: string;
   readonly #threshold: number;
-  readonly #rate = new RateLimit(RATE);
+  readonly #rate = rateLimit(RATE);
   #omitted = 0;
 
   constructor(
@@ -53,7 +53,7 @@ export class LogRelay {
     for (const { level: given, msg } of eventsIn(lines, ['log'])) {
       const level = levelOf(given);
       if (SEVERITIES.indexOf(level) < this.#threshold) continue;
-      if (this.#rate.allows()) this.#report(level, boundedText(String(msg), MAX_MESSAGE_CHARS));
+      if (this.#rate.tryRemoveTokens(1)) this.#report(level, boundedText(String(msg), MAX_MESSAGE_CHARS));
       else this.#omitted++;
     }
   }

@@ -1,4 +1,4 @@
-import { RateLimit } from '../util/rate-limit.ts';
+import { rateLimit } from '../util/rate-limit.ts';
 import { boundedText } from './bounded-text.ts';
 import { eventsIn } from './events-in.ts';
 
@@ -28,7 +28,7 @@ export class ProgressTeller {
   #value = -LEAST_STEP;
   #message: string | undefined;
   #hasTotal = false;
-  readonly #rate = new RateLimit(RATE);
+  readonly #rate = rateLimit(RATE);
 
   constructor(send: (progress: Progress) => void) {
     this.#send = send;
@@ -37,7 +37,7 @@ export class ProgressTeller {
   emit({ pct, msg }: LifeSign): void {
     if (pct !== undefined) this.#hasTotal = true;
     if (msg !== undefined) this.#message = boundedText(msg, MAX_MESSAGE_CHARS);
-    if (!this.#rate.allows()) return;
+    if (!this.#rate.tryRemoveTokens(1)) return;
     const percent = Math.min(100, pct ?? 0);
     this.#value = percent > this.#value ? percent : this.#value + LEAST_STEP;
     this.#send({

@@ -1,22 +1,8 @@
-/** Allows `perSecond` actions, and `burst` at once. */
-export class RateLimit {
-  readonly #perSecond: number;
-  readonly #burst: number;
-  #tokens: number;
-  #refilledAt = performance.now();
+import { TokenBucket } from 'limiter';
 
-  constructor({ perSecond, burst }: { perSecond: number; burst: number }) {
-    this.#perSecond = perSecond;
-    this.#burst = burst;
-    this.#tokens = burst;
-  }
-
-  allows(): boolean {
-    const now = performance.now();
-    this.#tokens = Math.min(this.#burst, this.#tokens + ((now - this.#refilledAt) / 1000) * this.#perSecond);
-    this.#refilledAt = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens--;
-    return true;
-  }
+/** A full bucket that allows `burst` actions at once, and `perSecond` over time: `tryRemoveTokens(1)` says whether one is allowed now. */
+export function rateLimit({ perSecond, burst }: { perSecond: number; burst: number }): TokenBucket {
+  const bucket = new TokenBucket({ bucketSize: burst, tokensPerInterval: perSecond, interval: 'second' });
+  bucket.content = burst;
+  return bucket;
 }
