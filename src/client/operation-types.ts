@@ -982,6 +982,12 @@ export interface OperationTypes {
         run_id: string;
         reason: string;
       }>;
+      /** Of all of them: a list may have only a page. */
+      counts: {
+        removed: number;
+        packed: number;
+        skipped: number;
+      };
       dry_run: boolean;
       /** How many runs are still in the store, packed or not. */
       kept: number;

@@ -30,6 +30,17 @@ describe(`clean (seed ${SEED})`, () => {
         .flatMap(({ type, run_id }) => (type === 'cleaned' ? [run_id] : [])),
     );
 
+  it('names 100 of the runs that go, and counts all of them', async () => {
+    using many = new TestProject({ tools: ['quick'] });
+    await many.run(['quick']);
+    await cloneRuns(many.runsDir, 120);
+    const preview = await many.envelope(['clean', '--keep', '0', '--dry-run']);
+    assert.deepEqual(preview.data.counts, { removed: 121, packed: 0, skipped: 0 });
+    assert.deepEqual([preview.data.removed.length, preview.meta.total], [100, 121]);
+    const shown = await many.acor(['clean', '--keep', '0', '--format', 'text']);
+    assert.match(shown.stdout, /^121 runs removed\n[^]*\n {2}and 101 more\n0 runs kept\n/);
+  });
+
   it('killed at any moment, leaves every run either unchanged, or removed and recorded as cleaned', async () => {
     const random = new SeededRandom(SEED);
     await cloneRuns(project.runsDir, RUNS, { isWhole: true });

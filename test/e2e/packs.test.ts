@@ -76,6 +76,7 @@ describe('a packed run', () => {
       removed: [],
       packed: all.map(([, id]) => id),
       skipped: [],
+      counts: { removed: 0, packed: all.length, skipped: 0 },
       dry_run: false,
       kept: all.length,
     });

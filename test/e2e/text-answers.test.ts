@@ -16,6 +16,7 @@ describe('readable text in a pipe', () => {
     );
     project.write('tools/counts.sh', METRICS, 0o755);
     project.write('.acor/workflows/two.yaml', WORKFLOW);
+    project.write('.acor/workflows/mute.yaml', 'steps: [{ name: one, tool: counts }]\n');
   });
   after(() => project[Symbol.dispose]());
 
@@ -32,7 +33,8 @@ describe('readable text in a pipe', () => {
 
   it('has what a run did where it has no data, and nothing where there is nothing', async () => {
     assert.equal((await text('run', 'counts')).stdout, 'rows  3\n');
-    assert.match((await text('workflow', 'run', 'two')).stdout, /^steps\n {2}completed {2}2\n/);
+    assert.equal((await text('workflow', 'run', 'two')).stdout, 'two\n  output  from r\n');
+    assert.match((await text('workflow', 'run', 'mute')).stdout, /^steps\n {2}completed {2}1\n/);
     assert.equal((await text('exec', '--', 'true')).stdout, '');
   });
 

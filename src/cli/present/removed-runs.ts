@@ -9,10 +9,10 @@ import { tableOf } from './views.ts';
 const MAX_IDS = 20;
 
 export const cleanedPresenter = {
-  data: ({ removed, packed, skipped, dry_run, kept }: DataOf<typeof runClean>, screen) =>
+  data: ({ removed, packed, skipped, counts, dry_run, kept }: DataOf<typeof runClean>, screen) =>
     [
-      counted(removed, dry_run ? 'would be removed' : 'removed'),
-      ...(packed.length > 0 ? [counted(packed, dry_run ? 'would be packed' : 'packed')] : []),
+      counted(removed, counts.removed, dry_run ? 'would be removed' : 'removed'),
+      ...(packed.length > 0 ? [counted(packed, counts.packed, dry_run ? 'would be packed' : 'packed')] : []),
       `${kept} ${runs(kept)} kept`,
       ...(skipped.length > 0 ? [skippedRuns(skipped, screen)] : []),
     ].join('\n'),
@@ -20,13 +20,14 @@ export const cleanedPresenter = {
 
 export const removedPresenter = {
   data: ({ removed, dry_run }: DataOf<typeof runRemove>) =>
-    counted(removed, dry_run ? 'would be removed' : 'removed'),
+    counted(removed, removed.length, dry_run ? 'would be removed' : 'removed'),
 } satisfies Presenter;
 
-function counted(ids: readonly string[], what: string): string {
+/** `ids` may be only a page of `count`. */
+function counted(ids: readonly string[], count: number, what: string): string {
   const shown = ids.slice(0, MAX_IDS).map((id) => `  ${id}`);
-  const more = ids.length > MAX_IDS ? [`  and ${ids.length - MAX_IDS} more`] : [];
-  return [`${ids.length} ${runs(ids.length)} ${what}`, ...shown, ...more].join('\n');
+  const more = count > shown.length ? [`  and ${count - shown.length} more`] : [];
+  return [`${count} ${runs(count)} ${what}`, ...shown, ...more].join('\n');
 }
 
 function skippedRuns(skipped: DataOf<typeof runClean>['skipped'], screen: Screen): string {

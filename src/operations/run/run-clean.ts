@@ -52,10 +52,14 @@ export const runClean = acorOperation({
     skipped: z
       .array(z.object({ run_id: z.string(), reason: z.string() }))
       .describe('The runs that were left as they are, and why.'),
+    counts: z
+      .object({ removed: z.int(), packed: z.int(), skipped: z.int() })
+      .describe('Of all of them: a list may have only a page.'),
     dry_run: z.boolean(),
     kept: z.int().describe('How many runs are still in the store, packed or not.'),
   }),
   list: 'removed',
+  pageSize: 100,
   example: 'acor clean --keep 20 --dry-run',
   moreExamples: ['acor clean --older-than 30d', 'acor clean --pack --older-than 7'],
   async run(input, ctx) {
@@ -85,7 +89,7 @@ export const runClean = acorOperation({
     const next = undecided === undefined ? [] : [diffRun(undecided.run_id), discardRun(undecided.run_id)];
     return {
       kind: 'data',
-      data: { ...changed, dry_run: input.dry_run, kept },
+      data: { ...changed, counts: countsOf(changed), dry_run: input.dry_run, kept },
       ...(input.pack && { list: 'packed' }),
       warnings,
       next,
@@ -106,8 +110,14 @@ async function forgetMissing(
     });
   const removed = dry_run ? missingRuns(store) : await forgetMissingRuns(store);
   if (removed.length > 0 && !dry_run) await shortenLedger(store);
-  const data = { removed, packed: [], skipped: [], dry_run, kept: store.listNow().length };
+  const changed = { removed, packed: [], skipped: [] };
+  const data = { ...changed, counts: countsOf(changed), dry_run, kept: store.listNow().length };
   return { kind: 'data' as const, data };
+}
+
+function countsOf(lists: Readonly<Record<'removed' | 'packed' | 'skipped', readonly unknown[]>>) {
+  const { removed, packed, skipped } = lists;
+  return { removed: removed.length, packed: packed.length, skipped: skipped.length };
 }
 
 /** Says with numbers what the usual rules would remove: those of the index, because a look at each run of a large store takes long. */
