@@ -38,7 +38,7 @@ describe(`clean (seed ${SEED})`, () => {
     assert.deepEqual(preview.data.counts, { removed: 121, packed: 0, skipped: 0 });
     assert.deepEqual([preview.data.removed.length, preview.meta.total], [100, 121]);
     const shown = await many.acor(['clean', '--keep', '0', '--format', 'text']);
-    assert.match(shown.stdout, /^121 runs removed\n[^]*\n {2}and 101 more\n0 runs kept\n/);
+    assert.match(shown.stdout, /^121 runs removed\n[\s\S]*\n {2}and 101 more\n0 runs kept\n/);
   });
 
   it('killed at any moment, leaves every run either unchanged, or removed and recorded as cleaned', async () => {
