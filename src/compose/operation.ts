@@ -52,7 +52,7 @@ export interface OperationDescription<I extends z.ZodObject = z.ZodObject, O ext
    * The key of `data` that is its main array (`--fields`, `--limit`, `--offset`, `count`); defaults to the only array.
    */
   list?: string;
-  /** How many elements of `list` a caller gets who asks for no number: neither `--limit` nor `--max-tokens`. */
+  /** How many elements of `list` a command line answers with, unless it has `--limit` or `--max-tokens`. ACOR's own servers do the same. */
   pageSize?: number;
   /** A full invocation, shown first in help. */
   example: string;
