@@ -8,6 +8,12 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    file: 'src/core/guard/read-policy.ts',
+    before: 'if (cached !== undefined) return { layer: cached, problems: [] };',
+    after: 'if (cached !== undefined) {}',
+    why: 'the cache holds what reading the file again gives; only the time differs',
+  },
+  {
     file: 'src/core/guard/engine-command.ts',
     before: 'return undefined;',
     after: '{}',

@@ -88,6 +88,21 @@ describe('a command that decides', () => {
     while (isAlive(pid)) await new Promise((resolve) => setImmediate(resolve));
   });
 
+  it('that leaves a process behind has its answer taken, and the process ended', async () => {
+    const left = `sleep 3600 >/dev/null 2>&1 & echo $! > '${folder.at('pid')}'; echo '{"allow":true}'`;
+    assert.deepEqual(await ask(left), []);
+    const pid = readFileSync(folder.at('pid'), 'utf8').trim();
+    while (isAlive(pid)) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('may print as much as a megabyte, and no byte more', async () => {
+    const answer = '{"allow":true}';
+    const printed = (bytes: number) =>
+      ask(`printf '${answer}'; head -c ${bytes - answer.length} /dev/zero | tr '\\0' ' '`);
+    assert.deepEqual(await printed(1 << 20), []);
+    assert.match((await printed((1 << 20) + 1))[0]!.rule, /too much/);
+  });
+
   it('that is not there allows nothing', async () => {
     const [violation] = await askCommand(['/no/such/engine'], question(), BY, ENV);
     assert.match(violation!.rule, /could not be started/);

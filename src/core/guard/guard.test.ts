@@ -532,6 +532,15 @@ describe('without a policy', () => {
     assert.equal((await (await open()).authorizeTool()).approval, null);
   });
 
+  it('every program at once is refused, and one that is named is not', async () => {
+    const asking = (command: string) =>
+      folder.write('tools/t/tool.yaml', `name: t\npermissions: { commands: ['${command}'] }\n`);
+    asking('*');
+    assert.equal((await refusal((await open()).authorizeTool())).code, 'E_POLICY_DENIED');
+    asking('git');
+    assert.equal((await (await open()).authorizeTool()).approval, null);
+  });
+
   it('agents may decide nothing', async () => {
     assert.equal(await agentsMay('allow_host', { root: folder.root, env }), false);
   });
@@ -543,6 +552,11 @@ describe('what agents may decide', () => {
   it('is said by the user, never by the project alone', async () => {
     folder.write(LAYERS.project, 'agents_may: [allow_host]\n');
     assert.equal(await may(), false);
+    folder.write(LAYERS.user, 'agents_may: [allow_host]\n');
+    assert.equal(await may(), true);
+  });
+
+  it('is said by the only file that there is', async () => {
     folder.write(LAYERS.user, 'agents_may: [allow_host]\n');
     assert.equal(await may(), true);
   });
