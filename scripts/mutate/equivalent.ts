@@ -8,6 +8,12 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    file: 'src/core/process/tree-meter.ts',
+    before: 'const PAGE_BYTES = SYSTEM.get(AT_PAGESZ) ?? 4096;',
+    after: 'const PAGE_BYTES = SYSTEM.get(AT_PAGESZ) ?? 4097;',
+    why: 'Linux always reports the size of a page, and elsewhere nothing is measured',
+  },
+  {
     file: 'src/core/guard/read-policy.ts',
     before: 'if (cached !== undefined) return { layer: cached, problems: [] };',
     after: 'if (cached !== undefined) {}',

@@ -1,5 +1,4 @@
 import { dlopen, FFIType } from 'bun:ffi';
-import { constants } from 'node:os';
 import type { Companion, Exit, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
 
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -91,7 +90,8 @@ function exitOf(child: Bun.Subprocess, ownRssBytes: number): Exit {
   const signal = child.signalCode ?? null;
   return {
     rc: signal === null ? child.exitCode : null,
-    signal: typeof signal === 'number' ? nameOfSignal(signal) : signal,
+    // A number is that of a real-time signal, which has no name.
+    signal: typeof signal === 'number' ? `SIG${signal}` : signal,
     usage: {
       cpu_s: usage === undefined ? null : Number(usage.cpuTime.total) / 1e6,
       // Between fork and exec, a child counts this process's own pages: a figure below that says nothing about the
@@ -99,11 +99,6 @@ function exitOf(child: Bun.Subprocess, ownRssBytes: number): Exit {
       max_rss_bytes: maxRssBytes !== undefined && maxRssBytes > ownRssBytes * 1.1 ? maxRssBytes : null,
     },
   };
-}
-
-function nameOfSignal(number: number): string {
-  const entry = Object.entries(constants.signals).find(([, value]) => value === number);
-  return entry?.[0] ?? `SIG${number}`;
 }
 
 const libc = openLibc();

@@ -120,6 +120,10 @@ time.sleep(600)`);
     assert.deepEqual([stray.measure().processes, stray.anyPid], [1, child]);
   });
 
+  it('never counts the process that measures, which has the tool among its children', async () => {
+    assert.equal(meterOf(-1, 0, [process.pid]).measure().processes, 0);
+  });
+
   it('keeps an orphan that it has seen, and the time of one that has ended', async () => {
     const { pid, words } = await start(`${WORKS}
 orphan = os.fork()
