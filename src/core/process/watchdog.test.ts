@@ -138,8 +138,10 @@ for (const program of PROGRAMS)
       const watchdog = new Watchdog(runtime, 'r-hangs', { folder: folder.path, shell });
       watchdog.limitTime(3_600_000);
       const waiting = () => childrenOf(shell.pid).flatMap((pid) => [pid, ...childrenOf(pid)]);
-      if (program === '/bin/sh' && realpathSync('/bin/sh') !== realpathSync('/bin/bash'))
+      if (program === '/bin/sh' && realpathSync('/bin/sh') !== realpathSync('/bin/bash')) {
         await until(() => waiting().length === 2);
+        assert.deepEqual(watchdogsOf(process.pid, folder.path), [shell.pid], 'its subshell is no other one');
+      }
       const all = [shell.pid, ...waiting()];
       process.kill(shell.pid, 'SIGSTOP');
       killWatchdog(shell.pid);
