@@ -8,6 +8,12 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    file: 'src/core/process/watchdog.ts',
+    before: 'const below = childrenOf(pid).flatMap((subshell) => [subshell, ...childrenOf(subshell)]);',
+    after: 'const below = childrenOf(pid).flatMap((subshell) => [...childrenOf(subshell)]);',
+    why: 'a subshell whose sleep is killed ends by itself, and does nothing before',
+  },
+  {
     file: 'src/core/process/tree-meter.ts',
     before: 'const PAGE_BYTES = SYSTEM.get(AT_PAGESZ) ?? 4096;',
     after: 'const PAGE_BYTES = SYSTEM.get(AT_PAGESZ) ?? 4097;',

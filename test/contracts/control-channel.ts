@@ -90,6 +90,15 @@ export function controlChannelContract(name: string, { open, lose }: ControlChan
       listener.close();
     });
 
+    it('hands over at once what is there when its listener looks', async () => {
+      const { runId, heard, listener } = await listening();
+      await open().control.requestCancel(runId, 'now', { force: true });
+      await open().control.postAnswer(runId, answer('1'));
+      await listener.look();
+      assert.deepEqual([...heard].sort(), ['answer: 1', 'cancel: now', 'force']);
+      listener.close();
+    });
+
     it('delivers the position of the consumer of its records to the supervisor', async () => {
       const { runId, listener } = await listening();
       assert.equal(listener.consumed(), undefined);

@@ -30,6 +30,8 @@ export interface ControlHandlers {
 export interface ControlListener {
   /** How many bytes of the run's log the reader of its records has acknowledged; undefined while no run reads them. */
   consumed(): number | undefined;
+  /** Handles the requests that are there now. A supervisor that was stopped learns of the end of its tool before the channel reports why. */
+  look(): Promise<void>;
   close(): void;
 }
 

@@ -149,6 +149,10 @@ class ControlFolder implements ControlListener {
     return readConsumedBytes(this.#layout.consumed);
   }
 
+  async look(): Promise<void> {
+    this.#look();
+  }
+
   close(): void {
     this.#watcher?.close();
     clearInterval(this.#timer);

@@ -72,7 +72,7 @@ export class MemoryControlChannel implements ControlChannel {
   /** Calls listeners asynchronously, as with requests of another process: never while the request is made. */
   #notify(requests: Requests): void {
     setImmediate(() => {
-      for (const listener of requests.listeners) listener.look();
+      for (const listener of requests.listeners) listener.hear();
     });
   }
 }
@@ -98,7 +98,11 @@ class MemoryListener implements ControlListener {
     this.#requests.listeners.delete(this);
   }
 
-  look(): void {
+  async look(): Promise<void> {
+    this.hear();
+  }
+
+  hear(): void {
     const { cancel, isForced, answers } = this.#requests;
     if (cancel !== undefined && !this.#isCancelled) {
       this.#isCancelled = true;

@@ -49,10 +49,12 @@ export function supervise(
   const deadline = deadlineOf(attempt, prepared);
   const guards = [deadline.stop, ...silenceGuards(attempt, prepared)];
   beginQuestions(attempt, prepared, deadline);
-  void exited.then(({ exit }) =>
-    race.endAsExit(isWatchdogKill(attempt, exit) ? deadline.ending() : { kind: 'exited', exit }),
-  );
   void options.cancelled.then((reason) => race.end({ kind: 'cancelled', reason }));
+  void exited.then(async ({ exit }) => {
+    // The watchdog may have killed it for a cancel of which this process has not heard, because it was stopped or blocked.
+    if (exit.signal === 'SIGKILL') await options.control.look().catch(() => undefined);
+    race.endAsExit(isWatchdogKill(attempt, exit) ? deadline.ending() : { kind: 'exited', exit });
+  });
   const stop = () => {
     for (const stopGuard of guards) stopGuard();
     resources.stop();
