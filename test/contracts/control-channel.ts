@@ -90,7 +90,7 @@ export function controlChannelContract(name: string, { open, lose }: ControlChan
       listener.close();
     });
 
-    it('hands over at once what is there when its listener looks', async () => {
+    it('delivers what is there at once when its listener looks', async () => {
       const { runId, heard, listener } = await listening();
       await open().control.requestCancel(runId, 'now', { force: true });
       await open().control.postAnswer(runId, answer('1'));
