@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -30,5 +30,12 @@ describe('the costs of removed runs', () => {
     );
     appendFileSync(join(root, 'removed-costs', '2026-01-02.jsonl'), '{"run_id":"r-cut","cost_u');
     assert.equal(removedCosts(root, none).length, 1);
+  });
+
+  it('make no folder for runs that cost nothing', () => {
+    const free = mkdtempSync(join(tmpdir(), 'acor-removed-'));
+    keepCosts(free, [{ ...newRun(), ended_at: '2026-01-02T03:04:05.678Z' } as unknown as RunRecord]);
+    assert.deepEqual(readdirSync(free), []);
+    rmSync(free, { recursive: true });
   });
 });
