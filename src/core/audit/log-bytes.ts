@@ -1,5 +1,7 @@
+import { AcorError } from '../../protocol/acor-error.ts';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
 import { newSha256 } from '../../util/sha256.ts';
+import type { FileRunStore } from '../store-files/file-run-store.ts';
 import { type FileLine, linesOfFile } from '../store-files/ledger-files.ts';
 import type { ReadableFile } from '../store-files/readable-file.ts';
 import { findBrokenMark } from '../store-files/seal.ts';
@@ -78,5 +80,15 @@ export class LogBytes implements Disposable {
       yield this.#chunk.subarray(0, count);
       at += count;
     }
+  }
+}
+
+/** The log of a run, or why it cannot be read. */
+export function openLog(store: FileRunStore, runId: string): ReadableFile | string {
+  try {
+    return store.logIfThere(runId) ?? 'the event log is gone';
+  } catch (error) {
+    if (error instanceof AcorError) return error.message;
+    throw error;
   }
 }

@@ -43,6 +43,11 @@ export function checkLog(bytes: LogBytes, options: { mayBeTorn: boolean }): Chec
   return log;
 }
 
+/** Whether the last event is an end, whose seal covers all events before it. */
+export function isSealed({ ends, events }: CheckedLog): boolean {
+  return events > 0 && ends.at(-1)?.number === events;
+}
+
 /** Compares a log with valid seals to its ledger line, which also covers the last event. */
 export function checkEntry(bytes: LogBytes, { ends, events }: CheckedLog, entry: EnteredEnd): PlaceProblem[] {
   const end = ends.find(({ number }) => number === entry.events);

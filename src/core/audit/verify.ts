@@ -1,28 +1,24 @@
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { equalJson } from '../../util/equal-json.ts';
-import { errorCode, errorMessage } from '../../util/error-code.ts';
-import { parseObject } from '../../util/parse-object.ts';
-import { ArtifactMeter } from '../store-files/artifacts.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import type { RunLayout } from '../store-files/layout.ts';
 import { Ledger } from '../store-files/ledger.ts';
 import type { EnteredRun } from './entered-runs.ts';
 import { LaterRecords } from './later-records.ts';
 import type { LedgerChain } from './ledger-chain.ts';
-import { LogBytes } from './log-bytes.ts';
+import { LogBytes, openLog } from './log-bytes.ts';
 import { PackedArtifacts } from './packed-artifacts.ts';
 import { endsInLedger, readLedger } from './read-ledger.ts';
 import { undonePaths } from './undone-paths.ts';
+import { artifactsOf, checkArtifact } from './verify-artifacts.ts';
 import { enteredOf, ledgerOf, readWholeLedger, verifyLedger, verifyRunInLedger } from './verify-ledger.ts';
-import { type CheckedLog, checkEntry, checkLog, type EndLine } from './verify-log.ts';
+import { type CheckedLog, checkEntry, checkLog, type EndLine, isSealed } from './verify-log.ts';
 import { noteOn } from './verify-note.ts';
 import type { PlaceProblem, VerifyProblem } from './verify-problem.ts';
+import { recordProblems } from './verify-record.ts';
 
 /**
  * The result of verifying one run. `sealed` is false for a run that has not ended. A seal covers its events up to `sealed_events`; of
@@ -119,16 +115,6 @@ function sizeOf(store: FileRunStore, runId: string): number | undefined {
   if (typeof log === 'string') return undefined;
   using opened = log;
   return opened.size;
-}
-
-/** The log, or why it cannot be read. */
-function openLog(store: FileRunStore, runId: string) {
-  try {
-    return store.logIfThere(runId) ?? 'the event log is gone';
-  } catch (error) {
-    if (error instanceof AcorError) return error.message;
-    throw error;
-  }
 }
 
 async function verifyNow(
@@ -260,10 +246,6 @@ function timeOf({ event }: EndLine): number {
   return Date.parse(String(event.ts));
 }
 
-function isSealed({ ends, events }: CheckedLog): boolean {
-  return events > 0 && ends.at(-1)?.number === events;
-}
-
 function endProblems({ state }: RunRecord, log: CheckedLog, bytes: LogBytes): PlaceProblem[] {
   if (!isFinal(state) || isSealed(log)) return [];
   return [
@@ -274,78 +256,6 @@ function endProblems({ state }: RunRecord, log: CheckedLog, bytes: LogBytes): Pl
       to: bytes.size,
     },
   ];
-}
-
-/**
- * Why the call in the record is not the one with which the log of the run begins. Undefined also for a run that was lost, or had no room on the
- * disk, before its log had its start.
- * The cost does not depend on the length of the log.
- */
-export function whyOtherCall(store: FileRunStore, runId: string): string | undefined {
-  const opened = openLog(store, runId);
-  if (typeof opened === 'string') return undefined;
-  using bytes = new LogBytes(opened);
-  const [first] = bytes.lines();
-  if (first === undefined) return undefined;
-  const start = parseObject(first.text.toString('utf8'));
-  if (start?.type !== 'runner_start') return undefined;
-  const { kind, tool, cwd, given_args, writes, reads } = store.readNow(runId);
-  const recorded = { kind, tool, cwd, given_args, writes, reads };
-  return differences(recorded, { kind, cwd, ...start, ...callOf(start) })[0];
-}
-
-/** What the caller asked for, as `runner_start` has it; nothing in logs of builds that did not write it. */
-function callOf({ given_args, writes = null, reads = null }: Readonly<Record<string, unknown>>) {
-  return given_args === undefined ? {} : { given_args, writes, reads };
-}
-
-/** Where the record differs from what the log has. */
-function differences(
-  recorded: Readonly<Record<string, unknown>>,
-  logged: Readonly<Record<string, unknown>>,
-): string[] {
-  return Object.entries(recorded)
-    .filter(([key, value]) => key in logged && !equalJson(value, logged[key]))
-    .map(
-      ([key, value]) =>
-        `it has ${key} ${JSON.stringify(value)}, but the sealed log has ${JSON.stringify(logged[key])}`,
-    );
-}
-
-/** Differences between the record of an ended run and its sealed log: the record itself has no seal. */
-function recordProblems(store: FileRunStore, record: RunRecord, log: CheckedLog): VerifyProblem[] {
-  const end = log.ends.at(-1)?.event;
-  if (end === undefined || !isSealed(log) || !isFinal(record.state)) return [];
-  const { run_id, kind, tool, trace_id, attempt, state, code, rc, signal, duration_s } = record;
-  const {
-    tool: startedTool,
-    trace_id: startedTrace,
-    args,
-    cwd,
-    tool_version,
-    tool_digest,
-    isolation,
-  } = log.start ?? {};
-  const sealed: Record<string, unknown> = {
-    ...(startedTool !== undefined && { tool: startedTool }),
-    ...(startedTrace !== undefined && { trace_id: startedTrace }),
-    // A workflow that is resumed from another step has other arguments than at its start.
-    ...(kind === 'tool' && cwd !== undefined && { args, cwd, tool_version, tool_digest }),
-    // A later attempt may have run in another sandbox.
-    ...(isolation !== undefined && log.ends.length === 1 && { isolation }),
-    ...callOf(log.start ?? {}),
-    cost: null,
-    ...end,
-  };
-  const said = {
-    ...{ tool, trace_id, state, code, rc, signal, duration_s, attempt },
-    ...{ args: record.args, cwd: record.cwd },
-    ...{ tool_version: record.tool_version, tool_digest: record.tool_digest },
-    ...{ given_args: record.given_args, writes: record.writes, reads: record.reads },
-    ...{ message: record.message, cost: record.cost ?? null, isolation: record.isolation },
-  };
-  const path = store.layout(run_id).metadata;
-  return differences(said, sealed).map((problem) => ({ run_id, where: 'record', path, problem }));
 }
 
 function unreadable(
@@ -366,21 +276,6 @@ function unreadable(
   };
 }
 
-/** An artifact from a log, which another program may have changed. */
-interface RecordedArtifact {
-  path: string;
-  sha256?: unknown;
-}
-
-/** The artifacts of the last `runner_end`; a changed log may contain anything there. */
-function artifactsOf({ ends }: CheckedLog): RecordedArtifact[] {
-  const named: unknown = ends.at(-1)?.event.artifacts;
-  return Array.isArray(named) ? named.filter((artifact) => typeof artifact?.path === 'string') : [];
-}
-
-/** Whether a later run of this store, whose own log is intact, recorded this content for a path. */
-type IsReplaced = (path: string, sha256: string) => Promise<boolean>;
-
 async function isRecordedLater(
   store: FileRunStore,
   { path, sha256, runId, endedMs }: { path: string; sha256: string; runId: string; endedMs: number },
@@ -400,62 +295,6 @@ function isIntact(store: FileRunStore, runId: string): boolean {
   if (log.problems.length > 0 || !isSealed(log)) return false;
   const entries = enteredOf(ledgerOf(store, runId, log.ends.map(timeOf)), runId);
   return entries.length > 0 && entries.every((entry) => checkEntry(bytes, log, entry).length === 0);
-}
-
-function checkArtifact(
-  recorded: RecordedArtifact,
-  packed: PackedArtifacts,
-  isReplaced: IsReplaced,
-): Promise<string | undefined> {
-  return holdsRedaction(recorded.path)
-    ? checkRenamed(recorded, packed)
-    : checkFile(recorded, packed, isReplaced);
-}
-
-async function checkFile(
-  recorded: RecordedArtifact,
-  packed: PackedArtifacts,
-  isReplaced?: IsReplaced,
-): Promise<string | undefined> {
-  try {
-    const sha256 = packed.sha256(recorded.path) ?? (await measured(packed.pathNow(recorded.path)));
-    if (sha256 === recorded.sha256 || (await isReplaced?.(recorded.path, sha256))) return undefined;
-    return `its sha256 is ${sha256} now; ${recorded.sha256} was recorded`;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return 'it is gone';
-    if (error instanceof AcorError) return error.code === 'E_PROTOCOL' ? 'it is gone' : error.message;
-    return `it cannot be read: ${errorMessage(error)}`;
-  }
-}
-
-async function measured(path: string): Promise<string> {
-  // The project's path may contain a symbolic link.
-  const meter = new ArtifactMeter([realpathSync(dirname(path))], () => {});
-  return (await meter.measure(path)).sha256;
-}
-
-/** A name with a secret was recorded redacted: it must match one of the names in the folder. */
-async function checkRenamed(
-  { path, sha256: recorded }: RecordedArtifact,
-  packed: PackedArtifacts,
-): Promise<string | undefined> {
-  const folder = dirname(path);
-  if (holdsRedaction(folder))
-    return 'its path contained a secret and was recorded redacted, so the file cannot be found';
-  const names = packed.namesIn(folder) ?? namesIn(packed.pathNow(folder));
-  for (const name of names) {
-    const problem = await checkFile({ path: join(folder, name), sha256: recorded }, packed);
-    if (problem === undefined) return undefined;
-  }
-  return 'its name contained a secret and was recorded redacted, and no file in its folder has the recorded sha256';
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function isLive(store: FileRunStore, runId: string): boolean {

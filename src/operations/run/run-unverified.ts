@@ -1,4 +1,5 @@
-import { whyOtherCall, whyUnverified } from '../../core/audit/verify.ts';
+import { whyUnverified } from '../../core/audit/verify.ts';
+import { whyOtherCall } from '../../core/audit/verify-record.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { VERIFY } from '../../protocol/next-steps.ts';
