@@ -1,13 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import type { Route } from '../compose/cli-app.ts';
 import type { Envelope } from '../compose/envelope.ts';
 import type { NextStep } from '../compose/next-step.ts';
 import { readQuery } from '../compose/query-input.ts';
 import type { AcorApp } from '../operations/acor-app.ts';
 import { type OperationName, SERVERS } from '../operations/command-forms.ts';
+import { parseObject } from '../util/parse-object.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
 import { nextRequests } from './next-requests.ts';
-import { readBody } from './read-body.ts';
 import type { RepeatedCalls } from './repeated-calls.ts';
 import { sendCached, sendEnvelope } from './reply.ts';
 
@@ -62,4 +63,46 @@ async function rendered({ host, open }: Exchange, envelope: Envelope<NextStep>) 
 /** The operations that a server offers, by name. */
 export function offeredRoutes(routes: readonly Route<AcorApp>[]): ReadonlyMap<string, Route<AcorApp>> {
   return new Map(routes.filter(isOffered).map((route) => [route.operation, route]));
+}
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** A client that sends slower than this holds a connection for nothing. */
+const MAX_BODY_MS = 30_000;
+
+/** The JSON object of a request; an empty body is an empty object. Throws for one that is too long, too slow, or no JSON object. */
+export async function readBody(req: IncomingMessage): Promise<Record<string, unknown>> {
+  const text = await readText(req);
+  if (text === '') return {};
+  // A form of another site can send other types without asking.
+  if (!/^application\/json\b/i.test(req.headers['content-type'] ?? ''))
+    throw new HttpError(415, 'E_USAGE', 'the body must be application/json', {
+      hint: 'Send the input as a JSON object, with Content-Type: application/json.',
+    });
+  const body = parseObject(text);
+  if (body !== undefined) return body;
+  throw new HttpError(400, 'E_USAGE', 'the body is not a JSON object', {
+    hint: 'Send the input as a JSON object.',
+  });
+}
+
+async function readText(req: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const slow = setTimeout(() => req.destroy(), MAX_BODY_MS);
+  try {
+    for await (const chunk of req) {
+      length += chunk.length;
+      if (length > MAX_BODY_BYTES) throw tooLong();
+      chunks.push(chunk);
+    }
+  } finally {
+    clearTimeout(slow);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function tooLong(): HttpError {
+  return new HttpError(413, 'E_USAGE', `the body is longer than ${MAX_BODY_BYTES} bytes`, {
+    hint: 'Send less, or give a file by its path.',
+  });
 }

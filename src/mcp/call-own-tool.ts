@@ -5,10 +5,10 @@ import type { SuccessEnvelope } from '../compose/envelope.ts';
 import type { NextStep, OperationStep } from '../compose/next-step.ts';
 import { cutTexts } from '../util/cut-text.ts';
 import { withShortData } from './bounded-answer.ts';
+import { boundedText } from './bounded-text.ts';
 import type { Host, OpenHost } from './host.ts';
-import { logLine } from './log-lines.ts';
 import { jsonSchemaOf, type OwnTool, PAGE } from './own-tools.ts';
-import { explanationInCalls, explanationText } from './surface-words.ts';
+import { explanationInCalls, explanationText, inCalls } from './surface-words.ts';
 import { envelopeResult, thrownResult } from './tool-result.ts';
 
 /** The operation's own default names its command. */
@@ -128,4 +128,44 @@ async function logsResult(
     ...(await envelopeResult(open, { ...answered, data: { ...about, events } })),
     content: [{ type: 'text', text: [...events.map(logLine), text].join('\n') }],
   };
+}
+
+const MAX_REST_CHARS = 160;
+
+type Event = Readonly<Record<string, unknown>>;
+
+/** Fields that every event has, or that a model does not need. */
+const LEFT_OUT = [
+  'v',
+  'type',
+  'ts',
+  'seq',
+  'run_id',
+  'trace_id',
+  'span_id',
+  'attempt',
+  'msg',
+  'level',
+  'pct',
+  'step',
+];
+
+/** An event as one line for a model; the resource `acor://runs/{run}/events` has it whole. */
+export function logLine(event: Event): string {
+  const { seq, type, level, step, pct, msg } = event;
+  const rest = Object.entries(event).filter(([key, value]) => !LEFT_OUT.includes(key) && value !== null);
+  const words = [
+    level,
+    step,
+    pct === undefined ? undefined : `${String(pct)}%`,
+    msg,
+    ...rest.map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`),
+  ];
+  const text = words
+    .filter((word) => word !== undefined)
+    .map(String)
+    .join(' ');
+  // The runner writes its events for a command line; those of a tool are the tool's own.
+  const said = String(type).startsWith('runner_') ? inCalls(text) : text;
+  return `${String(seq)} ${String(type)} ${boundedText(said, MAX_REST_CHARS)}`.trimEnd();
 }

@@ -23,7 +23,6 @@ import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { shellCommand } from '../../util/shell-words.ts';
-import { checkOwnOnly, modeOf } from './own-only.ts';
 import { MAX_SECRET_BYTES, problemOfSecret, type SecretProblem } from './secret.ts';
 
 /** The public facts about a stored secret. `size` in bytes, `mode` in the notation of `chmod`. */
@@ -201,4 +200,25 @@ function asStorageError(error: unknown, what: string, path: string): AcorError {
     hint: `Check the folder and its permissions: ${path}`,
     cause: error,
   });
+}
+
+/** Throws E_PERMISSION when another user can access a file or folder; `wanted` is the required mode. */
+function checkOwnOnly(path: string, stats: Stats, wanted: string): void {
+  if (process.getuid !== undefined && stats.uid !== process.getuid()) {
+    throw new AcorError('E_PERMISSION', `${path} belongs to another user (${stats.uid})`, {
+      hint: 'It must belong to the user who runs ACOR: remove it, and store the secret again.',
+      next: [{ command: shellCommand(['rm', '-r', path]), why: 'Remove it.' }],
+    });
+  }
+  if ((stats.mode & 0o077) === 0) return;
+  const command = shellCommand(['chmod', wanted, path]);
+  throw new AcorError('E_PERMISSION', `other users can access ${path} (mode ${modeOf(stats)})`, {
+    hint: `Remove their access, and change the secret if they may have read it: ${command}`,
+    next: [{ command, why: 'Remove the access of other users.' }],
+  });
+}
+
+/** The mode in the notation of `chmod`. */
+function modeOf({ mode }: Stats): string {
+  return (mode & 0o777).toString(8).padStart(3, '0');
 }

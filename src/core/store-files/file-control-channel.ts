@@ -1,11 +1,21 @@
-import { existsSync, type FSWatcher, mkdirSync, readdirSync, rmSync, watch } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  type FSWatcher,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  watch,
+  writeSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { ANSWER_SOURCES } from '../../protocol/v1/wire.ts';
 import { writeAtomic, writeEvenOnFullDisk } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/files.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import { NOT_REGULAR, readOwn, refuseLinks } from '../../util/regular-file.ts';
+import { NOT_REGULAR, openOwn, readOwn, refuseLinks } from '../../util/regular-file.ts';
 import type {
   CancelOptions,
   ControlChannel,
@@ -14,7 +24,6 @@ import type {
   PostedAnswer,
   RecordsReader,
 } from '../ports/control-channel.ts';
-import { ConsumedBytes, readConsumedBytes } from './consumed-bytes.ts';
 import type { FileLeases } from './file-leases.ts';
 import { CONTROL, layoutOf, type RunLayout } from './layout.ts';
 import { storageError } from './storage-error.ts';
@@ -252,5 +261,36 @@ function answersIn(folder: string): string[] {
     return readdirSync(folder).filter(isAnswer).sort();
   } catch {
     return [];
+  }
+}
+
+const DIGITS = 16;
+
+/** Stores in a file how many bytes of a run's log the reader of its records has consumed. */
+class ConsumedBytes implements RecordsReader {
+  readonly #fd: number;
+
+  constructor(path: string) {
+    this.#fd = openOwn(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
+    this.acknowledge(0);
+  }
+
+  acknowledge(consumedBytes: number): void {
+    // A fixed length in one write: a concurrent reader always finds a complete number.
+    writeSync(this.#fd, String(consumedBytes).padStart(DIGITS, '0'), 0);
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}
+
+/** Undefined while no other run reads the records. */
+function readConsumedBytes(path: string): number | undefined {
+  try {
+    const text = readOwn(path).toString();
+    return text.length === DIGITS ? Number(text) : undefined;
+  } catch {
+    return undefined;
   }
 }

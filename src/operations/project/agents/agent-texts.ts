@@ -6,11 +6,10 @@ import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import { commandNames } from '../../system/explain/commands.ts';
-import { decisionsInShort } from '../../system/explain/decisions.ts';
 import { recovery } from '../../system/explain/errors.ts';
 import type { Facts } from '../../system/explain/facts.ts';
 import { ANSWERS } from '../../system/explain/overview.ts';
-import { runInShort } from '../../system/explain/runs.ts';
+import { decisionsInShort, runInShort } from '../../system/explain/runs.ts';
 
 /** At most 1024 characters. From it an agent decides whether to read the rest. */
 const DESCRIPTION =

@@ -2,17 +2,13 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { explainStep } from '../../../protocol/next-steps.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import { commandDetail, commandSections } from './commands.ts';
-import { decisionSections } from './decisions.ts';
 import { errorSections } from './errors.ts';
 import type { Facts } from './facts.ts';
-import { manifestSections } from './manifests.ts';
-import { overview } from './overview.ts';
-import { practiceSections } from './practices.ts';
+import { overview, practiceSections, securitySections } from './overview.ts';
 import { protocolSections } from './protocol.ts';
-import { runSections } from './runs.ts';
+import { decisionSections, runSections } from './runs.ts';
 import type { Section } from './section.ts';
-import { securitySections } from './security.ts';
-import { toolSections, toolsSection } from './tools.ts';
+import { manifestSections, toolSections, toolsSection } from './tools.ts';
 
 interface Topic {
   about: string;

@@ -6,11 +6,9 @@ import { TRUST } from '../../../protocol/next-steps.ts';
 import { commandOf } from '../../command-forms.ts';
 import { acorOperation } from '../../define.ts';
 import { untrusted } from '../../project/untrusted.ts';
-import { checkHost } from './host.ts';
 import { checkLimits } from './limits.ts';
-import { checkNotify } from './notify.ts';
 import { checkSandbox } from './sandbox.ts';
-import { checkSecrets } from './secrets.ts';
+import { checkHost, checkNotify, checkSecrets } from './services.ts';
 import { checkStore } from './store.ts';
 import { checkPlugins, checkPolicy, checkRuntimes, checkTools } from './tools.ts';
 

@@ -1,6 +1,6 @@
 import { brokenBy, type Check, evidenceOf, finding, notJudged } from '../finding.ts';
 import { callsFor } from '../observe.ts';
-import { errorIn } from '../printed.ts';
+import { errorIn, printed } from '../printed.ts';
 
 export const errorEnvelope: Check = {
   rule: 'error-envelope',
@@ -61,5 +61,59 @@ export const errorEnvelope: Check = {
         });
       }),
     );
+  },
+};
+
+const LEADS_ON =
+  /--help|-h\b|\bhelp\b|usage|\btry\b|did you mean|similar|valid|possible|available|supported|expected|see ['`"]|hint/i;
+
+export const errorHint: Check = {
+  rule: 'error-hint',
+  judge(observed) {
+    const failed = callsFor(observed, 'unknown-option', 'unknown-command').filter(
+      ({ rc }) => rc !== null && rc !== 0,
+    );
+    if (failed.length === 0) return notJudged('no usage error was seen');
+    const mute = failed.filter(({ stdout, stderr }) => !LEADS_ON.test(`${stdout}\n${stderr}`));
+    return brokenBy([
+      mute.length === 0
+        ? undefined
+        : finding({
+            rule: 'error-hint',
+            severity: 'medium',
+            message: 'a usage error does not say how to repair the call',
+            evidence: mute.map((call) =>
+              evidenceOf(observed.program, call, call.stderr === '' ? 'stdout' : 'stderr'),
+            ),
+            fix: 'Name the nearest valid word, or the command that lists the valid ones.',
+          }),
+    ]);
+  },
+};
+
+export const errorsOnStderr: Check = {
+  rule: 'errors-on-stderr',
+  judge(observed) {
+    const failed = callsFor(observed, 'unknown-option', 'unknown-command', 'missing-object').filter(
+      ({ rc }) => rc !== 0,
+    );
+    if (failed.length === 0) return notJudged('no call failed');
+    const wrong = failed.filter(
+      ({ stdout, stderr }) =>
+        stderr.trim() === '' &&
+        ['text', 'mixed'].includes(printed(stdout).kind) &&
+        errorIn(stdout) === undefined,
+    );
+    return brokenBy([
+      wrong.length === 0
+        ? undefined
+        : finding({
+            rule: 'errors-on-stderr',
+            severity: 'medium',
+            message: 'the text of an error is on stdout',
+            evidence: wrong.map((call) => evidenceOf(observed.program, call, 'stdout')),
+            fix: 'Write text about a failure to stderr. Only the envelope belongs on stdout.',
+          }),
+    ]);
   },
 };
