@@ -1,4 +1,4 @@
-// `npm run test:openai`, `test:frameworks` and `test:mcp-clients`: tests with real packages that are too large to be installed for every
+// `npm run test:openai`, `test:frameworks`, `test:mcp-clients` and `test:collector`: tests with real packages that are too large to be installed for every
 // test. They come into a folder of their own, and go with it; the environment variable names a folder that has them, and stays.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,6 +22,11 @@ const SUITES = {
     python: ['fastmcp==4.0.10', 'mcp==2.3.0'],
     test: 'test/optional/mcp-clients.test.ts',
     variable: 'ACOR_TEST_MCP_CLIENTS',
+  },
+  collector: {
+    packages: ['@genkit-ai/telemetry-server@1.43.0'],
+    test: 'test/optional/collector.test.ts',
+    variable: 'ACOR_TEST_COLLECTOR',
   },
 };
 

@@ -252,8 +252,8 @@ export function removeFolder(path: string): void {
 }
 
 /** Polls until a condition holds; only the test's own time limit ends it earlier. */
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 /** The processes that were started for a run and are still alive. */
