@@ -1,4 +1,5 @@
 import { fstatSync, readSync } from 'node:fs';
+import { errorCode } from '../../util/error-code.ts';
 import { parseObject } from '../../util/parse-object.ts';
 import { readOwn } from '../../util/regular-file.ts';
 import type { Ledger } from '../store-files/ledger.ts';
@@ -45,26 +46,74 @@ export function readLedger(ledger: Ledger, part?: LedgerPart): LedgerChain {
 }
 
 /**
- * The ends of a run in the ledger, some of which were added at these times. Parses only the lines that name the run, and checks no hash:
- * lists look at many runs.
+ * Finds the ends of runs in a ledger as it is now. Parses only the lines that name the run, and checks no hash: lists look at many runs, which
+ * are mostly in the same few files, so each file is read once.
  */
-export function endsInLedger(ledger: Ledger, runId: string, timesMs: readonly number[]): EnteredEnd[] {
-  return ledger.read((sealed, open) => {
-    const ends = open === undefined ? [] : endsIn(readOpen(open), runId);
-    const near = new Set(nearestFirst(filesAt(timesMs, sealed), timesMs));
-    for (const file of [...near, ...sealed.filter((each) => !near.has(each))]) {
+export class LedgerEnds {
+  readonly #ledger: Ledger;
+  #open: Buffer = Buffer.alloc(0);
+  #sealed: readonly SealedFile[] = [];
+  readonly #bytes = new Map<SealedFile, Buffer>();
+  readonly #begins = new Map<SealedFile, number>();
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+    this.#readAgain();
+  }
+
+  /** The ends of a run, some of which were added at these times. */
+  of(runId: string, timesMs: readonly number[]): EnteredEnd[] {
+    try {
+      return this.#find(runId, timesMs);
+    } catch (error) {
+      // A compaction replaced a file before it was read: the new ones are read.
+      if (errorCode(error) !== 'ENOENT') throw error;
+      this.#readAgain();
+      return this.#find(runId, timesMs);
+    }
+  }
+
+  #readAgain(): void {
+    this.#bytes.clear();
+    this.#begins.clear();
+    this.#ledger.read((sealed, open) => {
+      this.#sealed = sealed;
+      this.#open = open === undefined ? Buffer.alloc(0) : readOpen(open);
+    });
+  }
+
+  #find(runId: string, timesMs: readonly number[]): EnteredEnd[] {
+    const ends = endsIn(this.#open, runId);
+    if (ends.length >= timesMs.length) return ends;
+    for (const file of this.#nearestFirst(timesMs)) {
+      ends.push(...endsIn(this.#bytesOf(file), runId));
       if (ends.length >= timesMs.length) break;
-      ends.push(...endsIn(readOwn(file.path), runId));
     }
     return ends;
-  });
-}
+  }
 
-/** A run is mostly entered in the file that began last before its end. */
-function nearestFirst(files: Iterable<SealedFile>, timesMs: readonly number[]): SealedFile[] {
-  const distance = (file: SealedFile) => Math.min(...timesMs.map((ms) => Math.abs(ms - beginOf(file))));
-  const far = new Map(Array.from(files, (file) => [file, distance(file)]));
-  return [...far.keys()].sort((a, b) => far.get(a)! - far.get(b)!);
+  /** A run is mostly entered in the file that began last before its end. */
+  #nearestFirst(timesMs: readonly number[]): SealedFile[] {
+    const beginMsOf = (file: SealedFile) => this.#beginMsOf(file);
+    const near = filesAt(timesMs, this.#sealed, beginMsOf);
+    const distance = (file: SealedFile) =>
+      Math.min(...timesMs.map((ms) => Math.abs(ms - this.#beginMsOf(file))));
+    const far = new Map(Array.from(near, (file) => [file, distance(file)]));
+    const sorted = [...far.keys()].sort((a, b) => far.get(a)! - far.get(b)!);
+    return [...sorted, ...this.#sealed.filter((file) => !near.has(file))];
+  }
+
+  #bytesOf(file: SealedFile): Buffer {
+    const bytes = this.#bytes.get(file) ?? readOwn(file.path);
+    this.#bytes.set(file, bytes);
+    return bytes;
+  }
+
+  #beginMsOf(file: SealedFile): number {
+    const beginMs = this.#begins.get(file) ?? beginOf(file);
+    this.#begins.set(file, beginMs);
+    return beginMs;
+  }
 }
 
 function endsIn(bytes: Buffer, runId: string): EnteredEnd[] {
@@ -96,17 +145,21 @@ function readOpen(fd: number): Buffer {
 }
 
 /** The files are in the order of their times. When the clock was set back, a file may be missed. */
-function filesAt(timesMs: readonly number[], sealed: readonly SealedFile[]): Set<SealedFile> {
+function filesAt(
+  timesMs: readonly number[],
+  sealed: readonly SealedFile[],
+  beginMsOf = beginOf,
+): Set<SealedFile> {
   const wanted = new Set<SealedFile>();
   for (const timeMs of timesMs) {
     let [low, high] = [0, sealed.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (beginOf(sealed[middle]!) <= timeMs - BEFORE_MS) low = middle + 1;
+      if (beginMsOf(sealed[middle]!) <= timeMs - BEFORE_MS) low = middle + 1;
       else high = middle;
     }
     const later = sealed.slice(low);
-    const end = later.findIndex((file) => beginOf(file) > timeMs + AFTER_MS);
+    const end = later.findIndex((file) => beginMsOf(file) > timeMs + AFTER_MS);
     for (const file of sealed.slice(Math.max(0, low - 1), end === -1 ? undefined : low + end))
       wanted.add(file);
   }

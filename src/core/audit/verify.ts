@@ -11,7 +11,7 @@ import { LaterRecords } from './later-records.ts';
 import type { LedgerChain } from './ledger-chain.ts';
 import { LogBytes, openLog } from './log-bytes.ts';
 import { PackedArtifacts } from './packed-artifacts.ts';
-import { endsInLedger, readLedger } from './read-ledger.ts';
+import { LedgerEnds, readLedger } from './read-ledger.ts';
 import { undonePaths } from './undone-paths.ts';
 import { artifactsOf, checkArtifact } from './verify-artifacts.ts';
 import { enteredOf, ledgerOf, readWholeLedger, verifyLedger, verifyRunInLedger } from './verify-ledger.ts';
@@ -60,15 +60,26 @@ export async function verifyOne(store: FileRunStore, runId: string): Promise<Ver
 
 /**
  * Why the record and the log of an ended run are no facts: they differ from each other, from their seal or from the ledger. Undefined for a
- * live run, and for a log of more than `maxBytes`, which only `verifyOne` reads. Artifacts are not compared.
+ * live run, and for a log of more than `maxBytes`, which only `verifyOne` reads. Artifacts are not compared. Whoever asks for many runs gives the `ends` of the ledger.
  */
 export function whyUnverified(
   store: FileRunStore,
   runId: string,
-  { maxBytes }: { maxBytes: number },
+  { maxBytes, ends = new LedgerEnds(new Ledger(store.root)) }: { maxBytes: number; ends?: LedgerEnds },
 ): string | undefined {
   const record = store.readNow(runId);
-  if (!isFinal(record.state) || isLive(store, runId)) return undefined;
+  if (!isFinal(record.state)) return undefined;
+  const problem = problemOfEnded(store, record, { maxBytes, ends });
+  // It may have been resumed meanwhile. A look at all leases for each run of a list would cost more than the rest.
+  return problem === undefined || isLive(store, runId) ? undefined : problem;
+}
+
+function problemOfEnded(
+  store: FileRunStore,
+  record: RunRecord,
+  { maxBytes, ends }: { maxBytes: number; ends: LedgerEnds },
+): string | undefined {
+  const { run_id: runId } = record;
   const opened = openLog(store, runId);
   if (typeof opened === 'string') return opened;
   using bytes = new LogBytes(opened);
@@ -77,13 +88,10 @@ export function whyUnverified(
   const [problem] = [
     ...log.problems,
     ...endProblems(record, log, bytes),
-    ...endsInLedger(new Ledger(store.root), runId, log.ends.map(timeOf)).flatMap((end) =>
-      checkEntry(bytes, log, end),
-    ),
+    ...ends.of(runId, log.ends.map(timeOf)).flatMap((end) => checkEntry(bytes, log, end)),
     ...recordProblems(store, record, log),
   ];
-  // It may have been resumed meanwhile.
-  return problem === undefined || isLive(store, runId) ? undefined : problem.problem;
+  return problem?.problem;
 }
 
 type Entries = (timesMs: readonly number[]) => readonly EnteredRun[];

@@ -9,7 +9,7 @@ import { runLine } from '../shapes.ts';
 import { missingWords } from './missing-words.ts';
 import { runLineOf } from './run-line.ts';
 import { namedRun } from './run-status.ts';
-import { unverified, unverifiedOf } from './run-unverified.ts';
+import { unverifiedAmong, unverifiedOf } from './run-unverified.ts';
 
 /** The next steps name at most this many of the runs that wait for an answer. */
 const MAX_NEXT = 3;
@@ -82,13 +82,14 @@ export const runList = acorOperation({
     const found = await index.query({ ...query, ...ctx.page });
     const leased = new Set((await store.leases.list()).map(({ runId }) => runId));
     const runs: z.output<typeof runLine>[] = [];
+    const whyUnverified = unverifiedAmong(store, MAX_LOG_BYTES);
     let compared = 0;
     for (const indexed of found.runs) {
       const isOver = isFinal(indexed.state) && !leased.has(indexed.run_id);
       // Also undefined when another process removed the run meanwhile.
       const record = isOver ? undefined : await readRun(store, indexed.run_id).catch(() => undefined);
       const isCompared = isOver && compared++ < MOST_COMPARED;
-      const why = isCompared ? unverified(store, indexed.run_id, MAX_LOG_BYTES) : undefined;
+      const why = isCompared ? whyUnverified(indexed.run_id) : undefined;
       runs.push({ ...(await runLineOf(store, record ?? indexed)), ...(why && { unverified: why }) });
     }
     const missing = missingWords(store, await index.missing());

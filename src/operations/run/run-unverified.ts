@@ -1,6 +1,8 @@
+import { LedgerEnds } from '../../core/audit/read-ledger.ts';
 import { whyUnverified } from '../../core/audit/verify.ts';
 import { whyOtherCall } from '../../core/audit/verify-record.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
+import { Ledger } from '../../core/store-files/ledger.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { VERIFY } from '../../protocol/next-steps.ts';
 
@@ -8,14 +10,26 @@ import { VERIFY } from '../../protocol/next-steps.ts';
 const MAX_LOG_BYTES = 1_000_000;
 
 /** Why a run cannot be presented as fact; undefined where it can, and where only `run.verify` finds out. */
-export function unverified(store: FileRunStore, runId: string, maxBytes = MAX_LOG_BYTES): string | undefined {
-  try {
-    return whyUnverified(store, runId, { maxBytes });
-  } catch (error) {
-    if (error instanceof AcorError && error.details?.['pack'] !== undefined) return error.message;
-    // Another process removed the run meanwhile, or what reads it reports why it cannot be read.
-    return undefined;
-  }
+export function unverified(store: FileRunStore, runId: string): string | undefined {
+  return unverifiedAmong(store, MAX_LOG_BYTES)(runId);
+}
+
+/** `unverified` for the runs of a list, which reads the ledger once. Logs of more than `maxBytes` are not read. */
+export function unverifiedAmong(
+  store: FileRunStore,
+  maxBytes: number,
+): (runId: string) => string | undefined {
+  let ends: LedgerEnds | undefined;
+  return (runId) => {
+    try {
+      ends ??= new LedgerEnds(new Ledger(store.root));
+      return whyUnverified(store, runId, { maxBytes, ends });
+    } catch (error) {
+      if (error instanceof AcorError && error.details?.['pack'] !== undefined) return error.message;
+      // Another process removed the run meanwhile, or what reads it reports why it cannot be read.
+      return undefined;
+    }
+  };
 }
 
 export function unverifiedWords(runId: string, why: string): string {
