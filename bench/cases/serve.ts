@@ -7,7 +7,7 @@ import { ServerUnderLoad } from '../support/serve-load.ts';
 const READERS = 1000;
 const TOOLS = 20;
 const REQUESTS_PER_S = 100;
-const SECONDS = { short: 20, long: 1200 };
+const SECONDS = { short: 20, long: 600 };
 /** The memory of a server that has worked for this part of the time is the baseline of that at the end. */
 const BEGINNING = 0.2;
 const QUIET_REQUESTS = 400;
