@@ -29,6 +29,9 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** How long a connection may rest between two requests. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+
 /**
  * Serves the commands of a program over HTTP, on this machine alone: `GET /tools` is the catalog, `POST /items.list` calls a
  * command with a JSON object, and `GET /items.list?owner=Ada` one that only reads. Every answer is the envelope.
@@ -46,6 +49,8 @@ export async function serveHttp<C>(
       .then((envelope) => send(response, envelope))
       .catch(() => response.destroy());
   });
+  // A client that sends a request while the server closes the connection gets an error: most keep theirs longer than the default of 5 s.
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);

@@ -24,8 +24,6 @@ import { sendEnvelope, sendText, setSecurityHeaders } from './reply.ts';
 
 /** Enough for a thousand clients that load their pages at once, and too little to keep the machine busy. */
 const REQUESTS = { perSecond: 200, burst: 2000 };
-/** A client that has not sent its headers by then is disconnected. */
-const HEADERS_TIMEOUT_MS = 10_000;
 const NOT_ALLOWED = 'this server was started without --http-allow for it';
 
 /** Serves the HTTP API and the dashboard on the loopback interface, without end. It only ends when it cannot listen. */
@@ -51,7 +49,6 @@ export async function serveHttp(request: HttpRequest): Promise<never> {
   const changes = new ChangeStream((principal) => host.openFor(principal).app, owner);
   const site = new Site({ host, gate, changes });
   const server = createServer((req, res) => void site.serve(req, res));
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
   port = await listenOnLoopback(server, request.port);
   await changes.watch();
   const [{ deliverForever }, { runSchedules }] = await Promise.all([
