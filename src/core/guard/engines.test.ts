@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { defaultManifest } from '../../protocol/default-manifest.ts';
@@ -93,6 +93,15 @@ describe('a command that decides', () => {
     assert.deepEqual(await ask(left), []);
     const pid = readFileSync(folder.at('pid'), 'utf8').trim();
     while (isAlive(pid)) await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('that leaves a process behind in a session of its own leaves no open pipe to it', async () => {
+    const pipes = () => readdirSync('/proc/self/fd').length;
+    const before = pipes();
+    const left = `setsid sleep 600 >&2 & echo $! > '${folder.at('pid')}'; echo '{"allow":true}'`;
+    assert.deepEqual(await ask(left), []);
+    while (pipes() > before) await new Promise((resolve) => setImmediate(resolve));
+    process.kill(Number(readFileSync(folder.at('pid'), 'utf8')), 'SIGKILL');
   });
 
   it('may print as much as a megabyte, and no byte more', async () => {

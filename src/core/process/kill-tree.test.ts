@@ -44,8 +44,10 @@ describe('signals to the tree of a tool', { skip: process.platform !== 'linux' &
     return child.pid!;
   }
 
-  const treeOf = (rootPid: number, more: { sandboxProcessDepth?: number; isProxyProcess?: boolean } = {}) =>
-    new ProcessTree(runtime, { rootPid, run: { runId: 'r-none', folder }, adopts: false, ...more });
+  const treeOf = (
+    rootPid: number,
+    more: { sandboxProcessDepth?: number; isProxyProcess?: boolean; hasReaper?: boolean } = {},
+  ) => new ProcessTree(runtime, { rootPid, run: { runId: 'r-none', folder }, adopts: false, ...more });
   const has = (name: string) => existsSync(join(folder, name));
   async function until(isSo: () => boolean): Promise<void> {
     while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -143,5 +145,48 @@ describe('signals to the tree of a tool', { skip: process.platform !== 'linux' &
       globalThis.setTimeout = own;
     }
     assert.equal(rounds, 1);
+  });
+
+  it('kill the sandbox too, when it stays although nothing is left in it', async () => {
+    const root = start('exec sleep 600');
+    await until(() => commandLineOf(root).startsWith('sleep'));
+    const tree = treeOf(root, { sandboxProcessDepth: 1, hasReaper: true });
+    assert.deepEqual(await tree.kill(), []);
+    await until(() => !isThere(root));
+  });
+
+  it('are sent again and again, while there are other processes each time, up to 50 times in a row', async () => {
+    const env = { PATH: process.env['PATH'], RUN_ID: 'r-forks', WORKSPACE: join(folder, 'work') };
+    const born: number[] = [];
+    const tree = new ProcessTree(runtime, { rootPid: -1, run: { runId: 'r-forks', folder }, adopts: false });
+    const bear = () => {
+      const child = spawn('/bin/sleep', ['600'], { detached: true, stdio: 'ignore', env });
+      started.push(child);
+      born.push(child.pid!);
+      // It has its environment a moment later.
+      while (tree.members().every(({ pid }) => pid !== child.pid));
+    };
+    bear();
+    const { kill } = process;
+    const { setTimeout: own } = globalThis;
+    let inARow: number | undefined;
+    process.kill = (pid, signal) => {
+      const isSent = kill.call(process, pid, signal);
+      // A process that forks and exits: its child is there before the next look.
+      if (born.at(-1) === pid && inARow === undefined) bear();
+      return isSent;
+    };
+    globalThis.setTimeout = Object.assign((...given: Parameters<typeof own>) => {
+      inARow ??= born.length - 1;
+      return own(...given);
+    }, own);
+    try {
+      assert.deepEqual(await tree.kill(), []);
+    } finally {
+      process.kill = kill;
+      globalThis.setTimeout = own;
+    }
+    assert.equal(inARow, 50);
+    for (const pid of born) assert.equal(isThere(pid), false);
   });
 });

@@ -127,6 +127,38 @@ describe('the output of a tool', { skip: process.platform !== 'linux' && 'Linux'
     assert.deepEqual(timers, []);
   });
 
+  it('is looked at no more once both streams have ended', async () => {
+    let timers: number[] | undefined;
+    const { setTimeout: own } = globalThis;
+    const {
+      pump: made,
+      stdout,
+      stderr,
+      end,
+    } = begun({
+      onStdoutClosed() {
+        // What this turn of the pump begins from here on.
+        timers = [];
+        globalThis.setTimeout = Object.assign((...[work, ms]: Parameters<typeof own>) => {
+          timers!.push(ms ?? 0);
+          return own(work, ms);
+        }, own);
+        queueMicrotask(() => {
+          globalThis.setTimeout = own;
+          said.push('closed');
+        });
+      },
+    });
+    end(stderr);
+    made.start(NO_PIPES);
+    writeSync(stdout, 'x');
+    // The turn that read this has seen the end of stderr.
+    await until(() => said.includes('turn'));
+    end(stdout);
+    await until(() => said.includes('closed'));
+    assert.deepEqual(timers, []);
+  });
+
   it('is read from the pipes of the runtime where there are no FIFOs', async () => {
     let made = 0;
     const makeFifo = (path: string) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -67,6 +67,22 @@ describe('measuring the artifacts of an attempt', () => {
       { code: 'E_PERMISSION', message: /holes/ },
     );
     assert.equal(measured.length, 5);
+  });
+
+  it('takes a file of which one byte of a hundred is stored, and refuses it when it is longer', async () => {
+    const path = join(folder, 'hundredth');
+    writeFileSync(path, Buffer.alloc(10 << 20, 'x'));
+    const bytes = 512 * statSync(path).blocks * 100;
+    for (const [size, isRefused] of [
+      [bytes, false],
+      [bytes + 100, true],
+    ] as const) {
+      truncateSync(path, size);
+      const measured = new ArtifactMeter([folder], PASS).measure(path);
+      if (isRefused) await assert.rejects(measured, { code: 'E_PERMISSION', message: /holes/ });
+      else assert.equal((await measured).size, size);
+    }
+    rmSync(path);
   });
 
   it('takes ten thousand files in all, and refuses one more', async () => {

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
@@ -18,6 +27,13 @@ it('an answer that cannot be read at first is delivered when it can be read', as
   const channel = new FileControlChannel(root, leases);
   // A folder of the file's name fails the read as a process without a free descriptor does.
   const unreadable = join(root, runId, 'control', 'answer-a.json');
+  // What is no answer is passed over, each for its own reason.
+  for (const [name, text] of Object.entries({
+    'no-action': '{"answer_id":"no-action","answer":"yes"}',
+    'no-id': '{"action_id":"q","answer":"yes"}',
+    'no-json': '{',
+  }))
+    writeFileSync(join(root, runId, 'control', `answer-${name}.json`), text);
   mkdirSync(unreadable);
   let arrived = () => {};
   const next = () => new Promise<void>((resolve) => (arrived = resolve));
@@ -37,13 +53,13 @@ it('an answer that cannot be read at first is delivered when it can be read', as
     await isThere;
   };
   // The answers are read in the order of their names: the unreadable one was tried before this one was delivered.
-  await post('b');
+  await post('z');
   rmdirSync(unreadable);
   await post('a');
   listener.close();
   await lease.release();
   rmSync(root, { recursive: true });
-  assert.deepEqual(got, ['b', 'a']);
+  assert.deepEqual(got, ['z', 'a']);
 });
 
 it('the records of a run can be read while its control folder is removed', () => {

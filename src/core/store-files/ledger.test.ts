@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -57,6 +65,29 @@ describe('the ledger', () => {
       changed[at] = changed[at]! ^ 1;
       assert.equal(holdsItsHash(changed), false, `byte ${at}`);
     }
+  });
+
+  it('grows on while a full segment cannot be sealed, as on a full disk', async () => {
+    const full = mkdtempSync(join(root, 'full-'));
+    const ledger = new Ledger(full, { segmentBytes: 300 });
+    // Sealed segments would go to another file system, into which no file can be renamed.
+    symlinkSync('/proc/self/task', ledger.folder);
+    for (let run = 1; run <= 6; run++) await ledger.append({ type: 'run', run_id: `r-${run}` });
+    const lines = readFileSync(ledger.path, 'utf8').trimEnd().split('\n');
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).run_id),
+      ['r-1', 'r-2', 'r-3', 'r-4', 'r-5', 'r-6'],
+    );
+    let prev = GENESIS;
+    for (const line of lines) {
+      assert.equal(JSON.parse(line).prev, prev);
+      prev = sha256(line);
+    }
+    // Once it can be sealed, it is.
+    rmSync(ledger.folder);
+    await ledger.append({ type: 'run', run_id: 'r-7' });
+    assert.equal(ledger.lines().length, 8);
+    assert.deepEqual(readdirSync(ledger.folder), ['00000001.jsonl']);
   });
 
   it('is not replaced by a new one when its end is beyond repair', async () => {

@@ -25,7 +25,9 @@ import { readEvents } from '../run/read-log.ts';
 import { withPacks } from './change-packs.ts';
 import { FileRunStore } from './file-run-store.ts';
 import { Ledger } from './ledger.ts';
+import { forgetMissingRuns, missingRuns } from './missing-runs.ts';
 import { packRuns, selectPackable } from './pack-runs.ts';
+import { FRAME_BYTES } from './pack-table.ts';
 import { bytesOf } from './readable-file.ts';
 import { removeRuns } from './retention.ts';
 
@@ -110,6 +112,8 @@ describe('packed runs', () => {
   it('are read in any part, across the frames of a file', async () => {
     const runId = await endedRun({ 'work/big.bin': BIG });
     await pack();
+    // Packs that were written before have this size of frames too.
+    assert.equal(FRAME_BYTES, 65_536);
     using file = store.files.open(runId, 'work/big.bin')!;
     assert.equal(file.size, BIG.length);
     for (const [from, bytes] of [
@@ -200,6 +204,21 @@ describe('packed runs', () => {
     await assertSound();
   });
 
+  it('leave nothing behind when a pack cannot be written again without them', async () => {
+    const [first, second] = [await endedRun(), await endedRun()];
+    await pack();
+    const before = readdirSync(join(root, 'packs'));
+    const kept = readFileSync(join(root, 'ledger.jsonl'));
+    rmSync(join(root, 'ledger.jsonl'));
+    mkdirSync(join(root, 'ledger.jsonl'));
+    await assert.rejects(withPacks(root, (changes) => changes.remove([first])));
+    assert.deepEqual(readdirSync(join(root, 'packs')), before);
+    rmSync(join(root, 'ledger.jsonl'), { recursive: true });
+    writeFileSync(join(root, 'ledger.jsonl'), kept);
+    assert.deepEqual(open().listNow().sort(), [first, second].sort());
+    await assertSound();
+  });
+
   it('are taken over with the next epoch, and packed again after their next end', async () => {
     const [runId, other] = [await endedRun({ 'work/x': 'x' }), await endedRun()];
     await pack();
@@ -258,8 +277,12 @@ describe('packed runs', () => {
       const path = packPath();
       await assert.rejects(
         async () => [open().readNow(bad), await eventsOf(bad)],
-        (error: { code: string; message: string }) =>
-          error.code === 'E_INTEGRITY' && error.message.includes(path) && error.message.includes(bad),
+        (error: { code: string; message: string; details: object }) => {
+          assert.equal(error.code, 'E_INTEGRITY');
+          assert.ok(error.message.includes(path) && error.message.includes(bad));
+          assert.deepEqual(error.details, { run: bad, pack: path });
+          return true;
+        },
       );
       assert.equal((await eventsOf(good)).length, 2);
       const { runs, counts } = await verifyStore(open());
@@ -308,6 +331,35 @@ describe('packed runs', () => {
       const { ledger } = await verifyStore(open());
       assert.match(ledger[0]!.problem, /not one that was entered in the ledger/);
     });
+  });
+});
+
+describe('a run whose files another program removed', () => {
+  it('is missing until it is forgotten, and stays so', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'acor-missing-'));
+    try {
+      const store = new FileRunStore(root, commandOf);
+      const runIds: string[] = [];
+      for (let run = 0; run < 3; run++) {
+        const writer = await store.create(newRun());
+        writer.log.append({ type: 'runner_end', state: 'failed', seal: writer.log.seal(), artifacts: [] });
+        await writer.log.sync();
+        await writer.enterInLedger({ state: 'failed', code: null });
+        await writer.update({ state: 'failed' }, { durable: true });
+        await writer.close();
+        runIds.push(writer.record.run_id);
+      }
+      assert.deepEqual(missingRuns(store), []);
+      const gone = runIds.slice(1).sort();
+      for (const runId of gone) rmSync(join(root, runId), { recursive: true });
+      assert.deepEqual(missingRuns(store), gone);
+      assert.deepEqual(missingRuns(store, [runIds[0]!, gone[0]!]), [gone[0]]);
+      assert.deepEqual(await forgetMissingRuns(store), gone);
+      assert.deepEqual(missingRuns(new FileRunStore(root, commandOf)), []);
+      assert.deepEqual(await forgetMissingRuns(store), []);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
   });
 });
 

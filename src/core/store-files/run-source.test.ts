@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { newRun } from '../../../test/contracts/new-run.ts';
 import { commandOf } from '../../operations/command-forms.ts';
+import { newRunId } from '../../util/ids.ts';
 import { FileRunStore } from './file-run-store.ts';
+import { Ledger } from './ledger.ts';
 import { fileRunSource } from './run-source.ts';
 
 describe('what an index reads from the files of runs', () => {
@@ -35,6 +37,21 @@ describe('what an index reads from the files of runs', () => {
     assert.equal(await source.changesAfter(position), undefined);
     // The control: its own position.
     assert.deepEqual((await source.changesAfter(await source.position()))?.runIds, []);
+  });
+
+  it('has the changes of a ledger with several sealed segments', async () => {
+    const { store, source } = sourceIn('sealed');
+    mkdirSync(store.root);
+    const ledger = new Ledger(store.root, { segmentBytes: 200 });
+    const begin = await source.position();
+    const runIds = Array.from({ length: 6 }, () => newRunId());
+    for (const run_id of runIds) await ledger.append({ type: 'run', run_id });
+    assert.ok(readdirSync(ledger.folder).length > 2);
+    assert.deepEqual((await source.changesAfter(begin))?.runIds, runIds);
+    const later = await source.position();
+    const more = newRunId();
+    await ledger.append({ type: 'run', run_id: more });
+    assert.deepEqual((await source.changesAfter(later))?.runIds, [more]);
   });
 
   it('has the changes up to a position, and no later ones', async () => {
