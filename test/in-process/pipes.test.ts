@@ -43,6 +43,10 @@ describe('a pipe', () => {
         `echo '{"type":"error","code":"E_RATE_LIMIT","msg":"enough","retryable":true}'; exit 20\n`,
       ],
       holds: [READER, 'sleep 600\n'],
+      claims: [
+        'version: 1.0.0\nstdin: records\n',
+        `echo '{"type":"task_action_required","task_id":"x","child_run_id":"'"$RUN_ID"'","child_event":{"type":"action_required","action":"x","action_id":"a-1","blocking":true}}'; cat >/dev/null; echo '{"type":"result","status":"ok"}'\n`,
+      ],
       whole: [`${READER}output: json\n`, 'wc -l\n'],
       slow: [`${PLAIN}timeout_s: 77\n`, 'echo 1\n'],
       hides: [`${PLAIN}inputs: [{ name: key, secret: true, type: string }]\n`, 'echo 1\n'],
@@ -113,6 +117,12 @@ describe('a pipe', () => {
     assert.deepEqual([result!.status, result!.data, 'records' in result!], ['ok', { output: '3' }, false]);
     const begun = of('runner_start')[0]!;
     assert.deepEqual([begun.tool, begun.timeout_s], ['pipe:counts|maps|waits', 1800]);
+  });
+
+  it('asks nothing for a task that only a stage knows', async () => {
+    const { summary, of } = await run(['counts 1', 'claims']);
+    assert.equal(summary.state, 'completed');
+    assert.deepEqual(of('task_action_required'), []);
   });
 
   it('has as much time as its longest stage, or as the caller says', async () => {

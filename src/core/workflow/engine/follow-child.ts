@@ -78,7 +78,6 @@ class ChildTeller {
   /** Withdraws the child's questions: the child no longer waits for answers. */
   end(): void {
     for (const actionId of this.#open.keys()) this.#engine.decisions.withdraw(actionId);
-    this.#open.clear();
   }
 
   #recordedEvents(lines: Buffer): ReadEvent[] {

@@ -83,6 +83,13 @@ describe('an expression', () => {
       ['steps', 'a b', 'data', 'rows', '0', 'id'],
       ['inputs', 'n'],
     ]);
+    const nested = parseCel('inputs.list.map(x, inputs.others.exists(y, y.id == x.id && x.n > inputs.n))');
+    assert.ok('references' in nested);
+    assert.deepEqual(nested.references, [
+      ['inputs', 'list'],
+      ['inputs', 'others'],
+      ['inputs', 'n'],
+    ]);
   });
 });
 

@@ -6,6 +6,8 @@ import { findSubWorkflow } from './find-workflow.ts';
 import { readCommand, readTool } from './read-command.ts';
 import { type FileReader, kindOf, reportKeysWithoutUse, type StepFile } from './step-file.ts';
 
+const NO_RETRY = { max: 0, on: ['retryable'], backoffS: 1 };
+
 /** Reads a list of steps: their order and their work. */
 export function readSteps(
   reader: FileReader,
@@ -45,7 +47,7 @@ function commonOf(
     },
     retry:
       step.retry === undefined
-        ? { max: 0, on: ['retryable'], backoffS: 1 }
+        ? NO_RETRY
         : { max: step.retry.max, on: step.retry.on, backoffS: step.retry.backoff_s },
     onError: step.on_error ?? reader.onError,
     timeoutS: step.timeout_s,
@@ -109,7 +111,7 @@ function readTask(
   const at = reader.yaml.placeOf(path);
   const plain = {
     name: String(index),
-    retry: { max: 0, on: ['retryable'], backoffS: 1 },
+    retry: NO_RETRY,
     // The `on_error` of the step decides what a task's failure means.
     onError: 'fail' as const,
   };

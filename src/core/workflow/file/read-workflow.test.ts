@@ -231,6 +231,22 @@ describe('a workflow file', () => {
     assert.deepEqual(await rulesOf(`outputs: ${'['.repeat(20_000)}`), ['1:1 too-deep']);
   });
 
+  it('names the place of each word of the arguments in which an expression is wrong', async () => {
+    const steps = [
+      'steps:',
+      '  - name: a',
+      '    tool: x',
+      '    args:',
+      '      - fine',
+      '      - "${nosuch("',
+      '  - name: b',
+      '    tool: x',
+      '    args: { key: "${nosuch(" }',
+    ];
+    const places = (await rulesOf(steps.join('\n'))).map((each) => each.split(' ')[0]!.split(':')[0]);
+    assert.deepEqual(places, ['6', '9']);
+  });
+
   it('has its limits in bytes and in steps', async () => {
     // As many as are allowed are read in the test of the checks.
     const steps = (count: number, more = '') =>
