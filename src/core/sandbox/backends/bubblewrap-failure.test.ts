@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { explain, launchFailed } from './bubblewrap-failure.ts';
 
@@ -12,6 +13,15 @@ describe('what bubblewrap says when it cannot create a sandbox', () => {
         means: 'the system limits the number of namespaces',
         fix: 'sysctl -w user.max_user_namespaces=15000',
       });
+  });
+
+  it('is not explained by what keeps users from namespaces when it is about something else', () => {
+    const { means, fix } = explain('bwrap: Unknown option --nonsense');
+    const isOff = (path: string) => existsSync(path) && readFileSync(path, 'utf8').trim() === '0';
+    if (isOff('/proc/sys/kernel/unprivileged_userns_clone') || isOff('/proc/sys/user/max_user_namespaces'))
+      assert.match(fix, /^sysctl -w /);
+    else assert.equal(means, 'bubblewrap could not create the sandbox');
+    assert.doesNotMatch(means, /AppArmor/);
   });
 
   it('becomes an error with its last line and the fix', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { chooseBackend } from '../choose.ts';
+import { BACKENDS, chooseBackend } from '../choose.ts';
 import { containerBackend } from './container.ts';
 import { containerArguments } from './container-arguments.ts';
 import { Engine } from './engine.ts';
@@ -27,9 +27,23 @@ describe('a container engine that is not here', () => {
     assert.match(probe.detail, /no-such-engine/);
     assert.match(probe.fix!, /no-such-engine/);
     const chosen = chooseBackend({ isolation: 'preferred', container: SETTINGS }, null);
-    await assert.rejects(chosen, { code: 'E_SANDBOX_UNAVAILABLE' });
+    await assert.rejects(chosen, { code: 'E_SANDBOX_UNAVAILABLE', message: /container: .*no-such-engine/ });
     const without = await chooseBackend({ isolation: 'off', container: SETTINGS }, null);
     assert.equal(without.backend.name, 'none');
+  });
+});
+
+describe('the sandboxes from which one is chosen', () => {
+  it('are tried from the strongest, each on its own system; without a sandbox a tool runs only where that is wanted', () => {
+    assert.deepEqual(
+      BACKENDS.map(({ name, tier, platform }) => [name, tier, platform]),
+      [
+        ['bubblewrap', 1, 'linux'],
+        ['landlock', 2, 'linux'],
+        ['seatbelt', 2, 'darwin'],
+        ['none', 3, undefined],
+      ],
+    );
   });
 });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { dial } from './connect.ts';
@@ -29,6 +30,8 @@ describe('dialling', () => {
     const before = heard;
     const { signal } = new AbortController();
     const came = await dial(plan, NAME, port, { resolve, signal });
+    // A connection is not ended by the time limit of the dial, nor by its signal.
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
     if (came.kind === 'connected') {
       await new Promise((done) => came.socket.once('close', done).resume().end());
     }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { connect, createServer } from 'node:net';
 import { describe, it } from 'node:test';
-import { readProxyRequest } from './proxy.ts';
+import type { WayOut } from './egress-route.ts';
+import { answerProxy, readProxyRequest } from './proxy.ts';
 
 const forwarded = (head: string) => {
   const request = readProxyRequest(head);
@@ -68,5 +70,47 @@ describe('a request to the proxy', () => {
       '',
     ])
       assert.equal(typeof readProxyRequest(head), 'string', head);
+  });
+});
+
+describe('a tunnel to a host whose TLS ends in the gateway', () => {
+  /** What the proxy answers to these bytes, and the hosts with which it has begun. */
+  async function answered(bytes: string): Promise<{ text: string; served: number[] }> {
+    const served: number[] = [];
+    const journal = { denied() {} } as Partial<WayOut['journal']> as WayOut['journal'];
+    const way = {
+      journal,
+      allows: async () => true,
+      endsTls: () => true,
+      serveTls(inner, _host, port) {
+        served.push(port);
+        inner.end();
+      },
+    } as Partial<WayOut> as WayOut;
+    const server = createServer((socket) => answerProxy(socket, way));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as { port: number }).port, '127.0.0.1');
+    socket.write(bytes);
+    let text = '';
+    for await (const chunk of socket) text += chunk;
+    server.close();
+    return { text, served };
+  }
+  const HEAD = 'CONNECT api.test:443 HTTP/1.1\r\n\r\n';
+
+  it('begins after its answer, and is refused when a byte follows its head', async () => {
+    const begun = await answered(HEAD);
+    assert.deepEqual(begun.served, [443]);
+    assert.match(begun.text, /^HTTP\/1\.1 200 /);
+    const refused = await answered(`${HEAD}x`);
+    assert.deepEqual(refused.served, []);
+    assert.match(refused.text, /^HTTP\/1\.1 400 /);
+    assert.match(refused.text, /bytes follow its head/);
+  });
+
+  it('is refused for a request that is not encrypted', async () => {
+    const { text, served } = await answered('GET http://api.test/ HTTP/1.1\r\n\r\n');
+    assert.deepEqual(served, []);
+    assert.match(text, /^HTTP\/1\.1 403 [\s\S]*by https:\/\/ only/);
   });
 });
