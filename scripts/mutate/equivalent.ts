@@ -11,7 +11,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: 'src/core/sandbox/groups/run-groups.ts',
     before: 'for (let round = 0; round < REMOVE_ROUNDS; round++) {',
     after: 'for (let round = 0; round <= REMOVE_ROUNDS; round++) {',
-    why: 'it tries once more to remove a cgroup that the kernel keeps',
+    why: 'it tries again to remove a cgroup that the kernel keeps',
   },
   {
     file: 'src/core/sandbox/egress/connect.ts',
@@ -35,7 +35,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     file: 'src/core/run/attempt/guards/usage-limits.ts',
     before: 'return undefined;',
     after: '{}',
-    why: 'the exact memory is never more than the resident one: it is read once more, and is not over the limit either',
+    why: 'the exact memory is never more than the resident one: it is read again, and is not over the limit either',
   },
   {
     file: 'src/core/workflow/engine/child-task.ts',

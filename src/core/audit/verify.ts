@@ -60,7 +60,7 @@ export async function verifyOne(store: FileRunStore, runId: string): Promise<Ver
 
 /**
  * Why the record and the log of an ended run are no facts: they differ from each other, from their seal or from the ledger. Undefined for a
- * live run, and for a log of more than `maxBytes`, which only `verifyOne` reads. Artifacts are not compared. Whoever asks for many runs gives the `ends` of the ledger.
+ * live run, and for a log of more than `maxBytes`, which only `verifyOne` reads. Artifacts are not compared. A caller that asks for many runs gives the `ends` of the ledger.
  */
 export function whyUnverified(
   store: FileRunStore,

@@ -27,7 +27,7 @@ it('an answer that cannot be read at first is delivered when it can be read', as
   const channel = new FileControlChannel(root, leases);
   // A folder of the file's name fails the read as a process without a free descriptor does.
   const unreadable = join(root, runId, 'control', 'answer-a.json');
-  // What is no answer is passed over, each for its own reason.
+  // Invalid answers are skipped, each for its own reason.
   for (const [name, text] of Object.entries({
     'no-action': '{"answer_id":"no-action","answer":"yes"}',
     'no-id': '{"action_id":"q","answer":"yes"}',

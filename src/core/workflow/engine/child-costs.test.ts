@@ -30,7 +30,7 @@ describe('the costs of the children of a workflow', () => {
     children.settle('a', costsOf('r-a', 0.4));
     await settled();
     assert.deepEqual([got, asked, children.partOf('b')], [[undefined], [], 0.6]);
-    // Nothing is left, and no child is at work: whoever may allow more is asked.
+    // Nothing is left, and no child is at work: the workflow asks for more.
     children.settle('b', costsOf('r-b', 0.6));
     assert.deepEqual(await children.reserve('c', signal), { kind: 'over-budget', usd: 1, limit: LIMIT });
     assert.deepEqual(asked, [1]);
