@@ -27,6 +27,10 @@ export const AREAS: readonly { folder: string; tests: readonly string[] }[] = [
     tests: ['test/e2e/retries.test.ts', 'test/e2e/output-schema.test.ts', ...LINES],
   },
   {
+    folder: 'src/core/run/attempt/permission-questions.ts',
+    tests: ['test/e2e/ask-before-start.test.ts', 'test/e2e/ask-for-hosts.test.ts'],
+  },
+  {
     folder: 'src/core/run/attempt/guards/',
     tests: ['test/e2e/limits.test.ts', 'test/e2e/budgets.test.ts'],
   },
@@ -43,6 +47,7 @@ export const AREAS: readonly { folder: string; tests: readonly string[] }[] = [
   { folder: 'src/core/run/steps-after.ts', tests: ANSWERS },
   { folder: 'src/core/run/repeatable.ts', tests: ANSWERS },
   { folder: 'src/core/run/run-slot.ts', tests: ['test/e2e/budgets.test.ts'] },
+  { folder: 'src/core/run/start-run.ts', tests: ['test/e2e/exec.test.ts'] },
   { folder: 'src/core/run/retry.ts', tests: ['test/e2e/retries.test.ts'] },
   { folder: 'src/core/run/recover-lost-run.ts', tests: ['test/e2e/leases.test.ts'] },
   { folder: 'src/core/run/cancel-run.ts', tests: WATCHED },

@@ -72,6 +72,17 @@ describe('a tool that starts other tools', { skip: noPython }, () => {
       'tools/other/tool.yaml',
       'name: other\nversion: 1.0.0\nadapter: plain\npermissions: { commands: [acor] }\n',
     );
+    project.write('tools/slow/cli.sh', '#!/bin/bash\nsleep 600\n', 0o755);
+    project.write('tools/slow/tool.yaml', 'name: slow\nversion: 1.0.0\ntimeout_s: 0.5\n');
+    project.write(
+      'tools/codes/cli.sh',
+      '#!/bin/bash\nfor tool in slow fails; do acor run $tool >/dev/null; echo "$tool $?"; done\n',
+      0o755,
+    );
+    project.write(
+      'tools/codes/tool.yaml',
+      'name: codes\nversion: 1.0.0\nadapter: plain\npermissions: { commands: [acor] }\n',
+    );
     project.write('in.txt', 'content\n');
   });
   after(() => project[Symbol.dispose]());
@@ -114,6 +125,11 @@ describe('a tool that starts other tools', { skip: noPython }, () => {
     const { of, end } = await project.run(['orchestrator', '--workflow', 'wf.json']);
     assert.deepEqual([end.state, end.rc], ['failed', 7]);
     assert.equal((of('task_done')[0] as Event).child_rc, 7);
+  });
+
+  it('gets the exit code of `timeout` for a child that reached its deadline, and the own code of one that failed', async () => {
+    const { data } = await project.envelope(['run', 'codes', '--no-stream']);
+    assert.equal(data.result.data.output, 'slow 124\nfails 7');
   });
 
   it('takes its children with it when it is cancelled', async () => {
