@@ -265,6 +265,17 @@ export function sandboxContract(backend: SandboxBackend): void {
         assert.deepEqual([exit.rc, running.stdout()], [9, 'ready\nheard\n']);
       });
 
+      it('is empty by its own word only when no process of it is alive', async () => {
+        const left = await (await rig.start(backend, '(setsid sleep 600 &); echo ready')).ended;
+        if (left.isEmpty) assert.deepEqual(processesOf(rig.runId), []);
+        // A process that was killed says nothing of what is below it.
+        const killed = await rig.start(backend, 'echo ready; sleep 600');
+        await until(() => killed.stdout() === 'ready\n');
+        process.kill(killed.rootPid, 'SIGKILL');
+        assert.equal((await killed.ended).isEmpty ?? false, false);
+        assert.deepEqual(await killed.tree.kill(), []);
+      });
+
       it('leaves no process alive after a kill', async () => {
         const running = await rig.start(backend, FAMILY);
         await until(() => running.stdout() === 'ready\n');

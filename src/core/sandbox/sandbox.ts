@@ -135,9 +135,9 @@ export interface SandboxLaunch {
   hasEnded(): boolean;
   /**
    * Call it with the exit of the started process. Returns the exit of the tool, and how many remaining processes the
-   * sandbox killed. Throws when the sandbox failed.
+   * sandbox killed. `isEmpty`: the kernel has ended every process of the sandbox, so that none can be left. Throws when the sandbox failed.
    */
-  settle(exit: Exit): { exit: Exit; left: number };
+  settle(exit: Exit): { exit: Exit; left: number; isEmpty?: boolean };
   /** Closes the descriptors after the process was started or failed to start. */
   release(): void;
   /** Call it after the tool has ended. */

@@ -36,7 +36,7 @@ export class SpawnedTool implements AsyncDisposable {
   readonly launch: SandboxLaunch;
   readonly tree: ProcessTree;
   /** Settles when the spawned process has ended; `failure` is set when the sandbox failed and not the tool. */
-  readonly exited: Promise<{ exit: Exit; left: number; failure?: unknown }>;
+  readonly exited: Promise<{ exit: Exit; left: number; isEmpty?: boolean; failure?: unknown }>;
   #isGone = false;
 
   constructor({ services, plan }: AttemptContext, launch: SandboxLaunch, child: SpawnedProcess) {

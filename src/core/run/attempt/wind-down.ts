@@ -26,8 +26,8 @@ export async function windDown(
   supervision.stop();
   const first = race.winner!;
   if (first.kind !== 'exited') await stopTool(attempt, tool, first);
-  const { exit, left: leftInside, failure } = await endOf(tool);
-  const { left: leftOutside, survivors } = await endLeftovers(tool.tree);
+  const { exit, left: leftInside, isEmpty, failure } = await endOf(tool);
+  const { left: leftOutside, survivors } = isEmpty ? NONE_LEFT : await endLeftovers(tool.tree);
   tool.markGone();
   if (survivors.length === 0) watchdog.forgetGroup();
   await supervision.endQuestions();
@@ -58,6 +58,8 @@ export async function windDown(
     files: output.files,
   };
 }
+
+const NONE_LEFT = { left: 0, survivors: [] };
 
 /** Stops the processes that a tool left running when it exited. Returns their number, and those that could not be killed. */
 export async function endLeftovers(tree: ProcessTree): Promise<{ left: number; survivors: Survivor[] }> {

@@ -149,7 +149,11 @@ function launchInBubblewrap(
       spawn,
       sandboxProcessDepth: 2 + (entrance?.sandboxProcessDepth ?? 0) + (request.traceTo === undefined ? 0 : 1),
       hasEnded: () => launcher.hasEnded(),
-      settle: (exit) => launcher.settle(exit, launchFailed),
+      // Bubblewrap exits when the first process of the namespace is gone, and the kernel ends that one last.
+      settle: (exit) => ({
+        ...launcher.settle(exit, launchFailed),
+        isEmpty: exit.signal === null && entrance === undefined && request.traceTo === undefined,
+      }),
       release,
       close() {
         release();
