@@ -49,6 +49,8 @@ describe('a pipe', () => {
       ],
       whole: [`${READER}output: json\n`, 'wc -l\n'],
       slow: [`${PLAIN}timeout_s: 77\n`, 'echo 1\n'],
+      brief: [`${PLAIN}timeout_s: 0.5\n`, 'echo 1\n'],
+      briefer: [`${READER}timeout_s: 0.4\n`, 'cat\n'],
       hides: [`${PLAIN}inputs: [{ name: key, secret: true, type: string }]\n`, 'echo 1\n'],
       once: [`${READER}idempotent: false\n`, 'wc -l\n'],
       sure: [`${READER}idempotent: true\n`, 'wc -l\n'],
@@ -130,6 +132,7 @@ describe('a pipe', () => {
       (await run(stages, more)).of('runner_start')[0]!.timeout_s;
     assert.equal(await timeout(['slow', 'first']), 1800);
     assert.equal(await timeout(['slow', 'first'], { timeoutS: 55 }), 55);
+    assert.equal(await timeout(['brief', 'briefer']), 0.5);
   });
 
   it('answers with the last thousand records of its last stage', async () => {

@@ -3,8 +3,8 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 const MOST_LOOPS = 5;
 const MOST_NESTED_LOOPS = 2;
 
-/** The function that counts the iterations of inner loops. */
-export const COUNTED = '_counted';
+/** The functions that count the rounds of inner loops, and the elements through which `in` searches. */
+export const COUNTED = { loop: '_looped', search: '_searched' } as const;
 
 /**
  * Rejects expressions that could take too long or fill the memory: regular expressions of the host, bound names that
@@ -34,7 +34,8 @@ const LEFT_OUT: Readonly<Record<string, string | undefined>> = {
   matches:
     "'matches' is not supported, because a regular expression may never end. Use startsWith, endsWith or contains",
   bind: "'bind' is left out: bound values can be doubled until they fill the memory. Write the value where it is used",
-  [COUNTED]: `'${COUNTED}' is not a function`,
+  [COUNTED.loop]: `'${COUNTED.loop}' is not a function`,
+  [COUNTED.search]: `'${COUNTED.search}' is not a function`,
 };
 
 /**
@@ -42,9 +43,9 @@ const LEFT_OUT: Readonly<Record<string, string | undefined>> = {
  */
 export function countedLoops(ast: ASTNode): ASTNode | undefined {
   let isChanged = false;
-  const counted = (node: ASTNode): ASTNode => {
+  const counted = (node: ASTNode, what: keyof typeof COUNTED): ASTNode => {
     isChanged = true;
-    return { op: 'call', args: [COUNTED, [node]] } as unknown as ASTNode;
+    return { op: 'call', args: [COUNTED[what], [node]] } as unknown as ASTNode;
   };
   const copy = (node: ASTNode, inLoop: boolean): ASTNode => {
     const each = (value: unknown, within: boolean): unknown =>
@@ -58,10 +59,12 @@ export function countedLoops(ast: ASTNode): ASTNode | undefined {
       const [name, , [variable]] = node.args;
       const over = copy(loop.over, inLoop);
       const bodies = loop.bodies.map((body) => copy(body, true));
-      return { op: 'rcall', args: [name, inLoop ? counted(over) : over, [variable, ...bodies]] } as ASTNode;
+      const range = inLoop ? counted(over, 'loop') : over;
+      return { op: 'rcall', args: [name, range, [variable, ...bodies]] } as ASTNode;
     }
     if (node.op === 'in' && inLoop) {
-      return { op: 'in', args: [copy(node.args[0], true), counted(copy(node.args[1], true))] } as ASTNode;
+      const searched = counted(copy(node.args[1], true), 'search');
+      return { op: 'in', args: [copy(node.args[0], true), searched] } as ASTNode;
     }
     return { op: node.op, args: each(node.args, inLoop) } as ASTNode;
   };

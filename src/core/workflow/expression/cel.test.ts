@@ -116,6 +116,18 @@ describe('an expression that would take too long', () => {
     assert.deepEqual(valueFrom('inputs.list.filter(a, a + 0.5 in inputs.other)', long), [0]);
   });
 
+  it('ends when its inner loops go over the keys of a large map, in which a key is found at once', () => {
+    const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}`);
+    const long = { inputs: { list: keys, map: Object.fromEntries(keys.map((key) => [key, 1])) } };
+    for (const source of [
+      'inputs.map.all(a, inputs.map.all(b, a != ""))',
+      'inputs.list.map(a, inputs.map.map(b, a))',
+    ])
+      assert.match(JSON.stringify(valueFrom(source, long)), /more than 1000000 rounds/, source);
+    assert.equal(valueFrom('inputs.list.all(a, a in inputs.map)', long), true);
+    assert.equal(valueFrom('inputs.map.exists(a, a == "k7")', long), true);
+  });
+
   it('starts its count from zero in each evaluation', () => {
     const parsed = parseCel('inputs.list.all(a, inputs.list.all(b, b >= 0))');
     assert.ok('references' in parsed);

@@ -30,11 +30,27 @@ for (const [operator, compute] of Object.entries(ARITHMETIC)) {
 }
 
 let rounds = 0;
-environment.registerFunction(`${COUNTED}(dyn): dyn`, (list: unknown) => {
-  rounds += Array.isArray(list) ? list.length : 1;
+function count(more: number): void {
+  rounds += more;
   if (rounds > MOST_ROUNDS) throw new Error(`its inner loops take more than ${MOST_ROUNDS} rounds`);
-  return list;
+}
+
+environment.registerFunction(`${COUNTED.search}(dyn): dyn`, (within: unknown) => {
+  // A key of a map is found at once.
+  count(Array.isArray(within) ? within.length : 1);
+  return within;
 });
+
+environment.registerFunction(`${COUNTED.loop}(dyn): dyn`, (over: unknown) => {
+  count(roundsOver(over));
+  return over;
+});
+
+/** A loop over a list takes a round for each element, one over a map a round for each key. */
+function roundsOver(over: unknown): number {
+  if (Array.isArray(over)) return over.length;
+  return typeof over === 'object' && over !== null ? Object.keys(over).length : 1;
+}
 
 export interface ParsedCel {
   references: string[][];
