@@ -8,6 +8,12 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    file: 'src/core/workflow/parent-plan.ts',
+    before: '...withinBudget(limits, { maxAttempts: 1, backoffS: 0, maxBackoffS: 0 }, budget),',
+    after: '...withinBudget(limits, { maxAttempts: 1, backoffS: 1, maxBackoffS: 0 }, budget),',
+    why: 'a run with one attempt never waits for another one',
+  },
+  {
     file: 'src/core/sandbox/groups/run-groups.ts',
     before: 'for (let round = 0; round < REMOVE_ROUNDS; round++) {',
     after: 'for (let round = 0; round <= REMOVE_ROUNDS; round++) {',

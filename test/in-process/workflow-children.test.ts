@@ -456,6 +456,22 @@ describe('the children of a workflow', () => {
       assert.equal((of('task_progress')[0]!.child_event as { pct: number }).pct, 100);
     });
 
+    it('make it wait also from inside of a workflow, under the path to the step that asks', async () => {
+      flows.project.write('asking.json', JSON.stringify({ steps: [{ name: 'ask', tool: 'asks' }] }));
+      const run = await flows.start({ steps: [{ name: 'sub', workflow: './asking.json' }] });
+      await flows.stored(run.runId, ({ type, to }) => type === 'runner_state' && to === 'waiting_ai');
+      const question = await findOpenQuestion(flows.services.store, run.runId);
+      assert.equal(question.actionId, 'sub/ask:a-1');
+      const answer = { value: 'fast', by: 'me', source: 'command' as const };
+      await submitAnswer(flows.services.store, run.runId, question, answer);
+      const { summary, of } = await flows.ended(run);
+      assert.equal(summary.state, 'completed');
+      assert.deepEqual(
+        of('action_answered').map(({ action_id, answer: given }) => [action_id, given]),
+        [['sub/ask:a-1', 'fast']],
+      );
+    });
+
     it('no longer make it wait when they are cancelled', async () => {
       const run = await flows.start({
         steps: [
