@@ -214,14 +214,19 @@ done(found=answers, files=os.listdir(os.environ['ANSWERS_DIR']))`,
   it('is refused without a question after 20 questions', async () => {
     addTool(
       'floods',
-      `found = []
+      `import time
+found = []
 threads = [threading.Thread(target=lambda n=n: found.append(ask(f'h{n}.test'))) for n in range(60)]
 for t in threads: t.start()
+while len(found) < 40: time.sleep(0.01)
+print(json.dumps({'type': 'log', 'level': 'info', 'msg': 'found ' + ' '.join(sorted(set(found)))}), flush=True)
 for t in threads: t.join()
 done(found=sorted(found))`,
     );
     const run = await asking('floods', 20);
     await until(() => eventsOf(run).some(({ msg }) => /has asked for 20 permissions/.test(String(msg))));
+    await until(() => eventsOf(run).some(({ msg }) => String(msg).startsWith('found ')));
+    assert.ok(eventsOf(run).some(({ msg }) => msg === 'found 403'));
     assert.equal(questions(run).length, 20);
     await project.envelope(['cancel', run]);
     await project.envelope(['wait', run]);
