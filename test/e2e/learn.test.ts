@@ -204,6 +204,20 @@ except OSError: pass`,
     assert.equal(existsSync(project.path(`.runs/${runId}/observed`)), false);
   });
 
+  it('needs a sandbox in which a tool can be observed, and says where to see which there are', async () => {
+    addTool('quiet', '');
+    // Nothing that it could change: a layer for that needs a sandbox before.
+    for (const folder of ['lists', 'out']) rmSync(project.path(folder), { recursive: true });
+    const { text } = await atTerminal(['learn', 'quiet'], {
+      cwd: project.root,
+      env: { ...project.environment(), ACOR_SECURITY_ISOLATION: 'off' },
+      when: /To run it, type its name/,
+      typed: 'quiet\n',
+    });
+    assert.match(text, /a tool cannot be observed/);
+    assert.match(text, /acor health/);
+  });
+
   it('counts what it writes down of a tool among what the tool writes', async () => {
     addTool(
       'floods',

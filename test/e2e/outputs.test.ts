@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ACOR, ROOT, TestProject } from '../support/project.ts';
@@ -95,6 +104,13 @@ describe('the outputs of a tool', () => {
     assert.equal(statSync(project.path('log.txt')).mode & 0o777, 0o640);
     const [artifact] = end.artifacts as { path: string; size: number }[];
     assert.deepEqual([artifact!.path, artifact!.size], [project.path('log.txt'), 11]);
+    if (process.geteuid?.() === 0) {
+      // Only root can give a file away: the file keeps its owner as well.
+      chownSync(project.path('log.txt'), 54_321, 54_322);
+      await project.run(['w', '--out', 'log.txt', '--how', 'append']);
+      const { uid, gid } = statSync(project.path('log.txt'));
+      assert.deepEqual([uid, gid, text('log.txt')], [54_321, 54_322, 'first\nmore\nmore\n']);
+    }
     assert.deepEqual(
       readdirSync(project.root).filter((name) => name.startsWith('.acor-')),
       [],
