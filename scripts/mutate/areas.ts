@@ -55,7 +55,10 @@ export const AREAS: readonly { folder: string; tests: readonly string[] }[] = [
   { folder: 'src/core/run/supervisor-watch.ts', tests: WATCHED },
   { folder: 'src/core/run/plan/', tests: ['test/e2e/plans.test.ts', 'test/e2e/bad-input.test.ts'] },
   { folder: 'src/core/run/plan/calling-tools.ts', tests: ['test/e2e/nested-runs.test.ts'] },
-  { folder: 'src/core/run/plan/confine-tool.ts', tests: ['test/e2e/languages.test.ts'] },
+  {
+    folder: 'src/core/run/plan/confine-tool.ts',
+    tests: ['test/e2e/languages.test.ts', 'test/e2e/learn.test.ts'],
+  },
   { folder: 'src/core/run/plan/environment.ts', tests: ['test/e2e/surroundings.test.ts'] },
   { folder: 'src/core/run/plan/keep-grants.ts', tests: ['test/e2e/kept-writes.test.ts'] },
   { folder: 'src/core/run/plan/limit', tests: ['test/e2e/limits.test.ts', 'test/e2e/budgets.test.ts'] },

@@ -8,6 +8,12 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    file: 'src/core/run/attempt/outputs.ts',
+    before: 'if (output.replaces && outputs.length > 1) backups.keep(output.target, to);',
+    after: 'if (output.replaces && outputs.length >= 1) backups.keep(output.target, to);',
+    why: 'the backup of a lone output is never read, and is removed with the others',
+  },
+  {
     file: 'src/core/run/attempt/guards/disk.ts',
     before: 'if (free === undefined || free >= floor || bytes < LEAST_BLAME_BYTES) return undefined;',
     after: 'if (free === undefined || free > floor || bytes < LEAST_BLAME_BYTES) return undefined;',

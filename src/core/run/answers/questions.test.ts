@@ -30,6 +30,20 @@ describe('an answer that was given beforehand', () => {
     assert.deepEqual(await answered(), [['action_answered', 'two']]);
   });
 
+  it('is reported when no question has asked for it, and only then', async () => {
+    const { questions, answered } = await started({}, ['q-1', 'by-action', 'never']);
+    questions.ask({ action_id: 'q-1', action: 'question', blocking: true });
+    questions.ask({ action_id: 'q-2', action: 'by-action', blocking: true });
+    questions.noteAsked('q-3', 'of a child');
+    await questions.end();
+    await questions.reportUnused();
+    assert.deepEqual(await answered(), [
+      ['action_answered', 'two'],
+      ['action_answered', 'two'],
+      ['runner_warning', undefined],
+    ]);
+  });
+
   it('counts for a question whose check was waiting when its tool exited', async () => {
     const { questions, answered } = await started();
     const ended = questions.end();
@@ -100,7 +114,7 @@ describe('the default of a question', () => {
   });
 });
 
-async function started(hooks: Partial<QuestionHooks> = {}) {
+async function started(hooks: Partial<QuestionHooks> = {}, actions: readonly string[] = ['q-1']) {
   const store = new MemoryRunStore(commandOf);
   const run = newRun();
   const writer = await store.create({ ...run, state: 'running' });
@@ -108,7 +122,7 @@ async function started(hooks: Partial<QuestionHooks> = {}) {
   prepareWorkspace(workspace);
   const questions = new Questions(writer, {
     workspace,
-    answers: [{ action: 'q-1', answer: 'two', by: 'caller', source: 'beforehand' }],
+    answers: actions.map((action) => ({ action, answer: 'two', by: 'caller', source: 'beforehand' })),
     onQuestion: undefined,
     answerTimeoutS: 600,
   });
