@@ -4,6 +4,7 @@ import { parseObject } from '../../util/parse-object.ts';
 import { readOwn } from '../../util/regular-file.ts';
 import type { Ledger } from '../store-files/ledger.ts';
 import { beginOf, hashAtEndOf, linesOf, linesOfOpen, type SealedFile } from '../store-files/ledger-files.ts';
+import { storageError } from '../store-files/storage-error.ts';
 import type { EnteredEnd } from './entered-runs.ts';
 import { LedgerChain } from './ledger-chain.ts';
 
@@ -66,8 +67,8 @@ export class LedgerEnds {
     try {
       return this.#find(runId, timesMs);
     } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw storageError(error, 'read the ledger', this.#ledger.folder);
       // A compaction replaced a file before it was read: the new ones are read.
-      if (errorCode(error) !== 'ENOENT') throw error;
       this.#readAgain();
       return this.#find(runId, timesMs);
     }
