@@ -8,6 +8,14 @@ export interface Equivalent {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    file: 'src/core/workflow/engine/task-id.ts',
+    before:
+      "return decodeURIComponent(taskId.split(/[.[]/, 1)[0]!.replace(/%(?!(25|5b|5d|2e|2f|3a))/g, '%25'));",
+    after:
+      "return decodeURIComponent(taskId.split(/[.[]/, 2)[0]!.replace(/%(?!(25|5b|5d|2e|2f|3a))/g, '%25'));",
+    why: 'only the first part is used',
+  },
+  {
     file: 'src/core/run/attempt/outputs.ts',
     before: 'if (output.replaces && outputs.length > 1) backups.keep(output.target, to);',
     after: 'if (output.replaces && outputs.length >= 1) backups.keep(output.target, to);',

@@ -92,7 +92,8 @@ describe('a mistake in a workflow', () => {
         '    type: parallel',
         '    tasks:',
         '      - { name: t, tool: free }',
-        '      - { name: t, tool: free }',
+        '      - { tool: free,',
+        '          name: t }',
         '      - { name: a, tool: free }',
         step('b', 'tool: free, retry: { max: 1, on: [E_TIMEOUTS] }'),
         step('c', 'tool: free, retry: { max: 1, on: [E_TIMEOUT, zzzzzz] }'),
@@ -100,10 +101,10 @@ describe('a mistake in a workflow', () => {
       ]),
       [
         "3: line 2 already defines step called 'a' | Rename one of the two.",
-        "8: line 7 already defines task called 't' | Rename one of the two.",
-        "10: 'E_TIMEOUTS' is neither a class of errors nor an error code | Write 'E_TIMEOUT'.",
-        "11: 'zzzzzz' is neither a class of errors nor an error code | Choose a class or a code from the list. → system.errors",
-        "12: 'qqqqqq' is neither a class of errors nor an error code | Choose a class or a code from the list. → system.errors",
+        "9: line 7 already defines task called 't' | Rename one of the two.",
+        "11: 'E_TIMEOUTS' is neither a class of errors nor an error code | Write 'E_TIMEOUT'.",
+        "12: 'zzzzzz' is neither a class of errors nor an error code | Choose a class or a code from the list. → system.errors",
+        "13: 'qqqqqq' is neither a class of errors nor an error code | Choose a class or a code from the list. → system.errors",
       ],
     );
   });
