@@ -9,6 +9,7 @@ import { AcorError } from '../../src/protocol/acor-error.ts';
 import { newRun } from '../contracts/new-run.ts';
 import { endRun } from '../support/end-run.ts';
 import { type EndedFlow, FlowsInMemory } from '../support/flows-in-memory.ts';
+import { until } from '../support/project.ts';
 
 describe('the children of a workflow', () => {
   let flows: FlowsInMemory;
@@ -332,6 +333,28 @@ describe('the children of a workflow', () => {
       const { summary, task } = await flows.ended(run);
       assert.deepEqual([summary.state, task('task_done', 'bad').passed_over], ['completed', true]);
       assert.deepEqual(flows.project.done(), ['after false']);
+    });
+
+    it('try it again by default where it may pass, three times', async () => {
+      const run = await flows.start(asking('E_TRANSIENT_NET'));
+      const defaults: unknown[] = [];
+      for (const id of ['', '.again-2', '.again-3', '.again-4']) {
+        const asked = await flows.stored(
+          run.runId,
+          ({ type, action_id }) => type === 'action_required' && action_id === `bad.failed${id}`,
+        );
+        defaults.push(asked.default);
+        await until(async () => (await flows.services.store.read(run.runId)).state === 'waiting_ai');
+        const question = await findOpenQuestion(flows.services.store, run.runId);
+        const value = defaults.length < 4 ? 'retry' : 'fail';
+        await submitAnswer(flows.services.store, run.runId, question, {
+          value,
+          by: 'a test',
+          source: 'command',
+        });
+      }
+      assert.equal((await flows.ended(run)).summary.code, 'E_TRANSIENT_NET');
+      assert.deepEqual(defaults, ['retry', 'retry', 'retry', 'fail']);
     });
 
     it('try it again, and ask again', async () => {
