@@ -31,6 +31,7 @@ import { AcorError } from './protocol/acor-error.ts';
 import type { RunEvent } from './protocol/index.ts';
 import type { NextStep } from './protocol/next-steps.ts';
 import { runName } from './protocol/run.ts';
+import { problemOfNode } from './util/least-node.ts';
 import { userName } from './util/user-name.ts';
 
 /** The answer of an operation. */
@@ -73,6 +74,7 @@ export class Acor {
   readonly #warned = new Set<string>();
 
   constructor(options: AcorOptions = {}) {
+    refuseOldNode();
     checkCall('new Acor', {}, options);
     this.#options = {
       ...options,
@@ -386,6 +388,15 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
 }
 
 /** A caller that passed inputs as an object gets no words of a command line. */
+/** An older Node.js would fail anywhere later, with an error of its own. */
+function refuseOldNode(): void {
+  const message = problemOfNode();
+  if (message === undefined) return;
+  throw new AcorError('E_RUNTIME_MISSING', message, {
+    hint: 'Install a later Node.js, or run the program with Bun.',
+  });
+}
+
 async function throwInInputs(error: unknown): Promise<never> {
   if (!(error instanceof AcorError)) throw error;
   const { inInputs } = await import('./operations/tool/input-words.ts');

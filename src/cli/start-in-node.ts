@@ -1,14 +1,14 @@
 // Starts the command in Node. It is a file of its own because an older Node may fail to load any other one.
 
-const LEAST = [22, 22] as const;
+import { problemOfNode } from '../util/least-node.ts';
 
-const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-if (major > LEAST[0] || (major === LEAST[0] && minor >= LEAST[1])) {
+const message = problemOfNode();
+if (message === undefined) {
   await import('./main.ts');
 } else {
   const error = {
     code: 'E_RUNTIME_MISSING',
-    message: `ACOR's JavaScript needs Node.js ${LEAST.join('.')} or later; this is ${process.versions.node}`,
+    message,
     hint: 'Install a later Node.js, or install ACOR with its optional packages: the compiled program needs no Node.js.',
     class: 'infra_error',
     retryable: false,

@@ -2035,7 +2035,7 @@ export interface OperationTypes {
     };
     data: {
       ok: boolean;
-      /** The given run. Without one, the runs with a problem or a note, 1,000 at most. */
+      /** The given run, and the steps of a workflow or a pipe with a problem or a note. Without a run, all runs with a problem or a note. 1,000 at most. */
       runs: Array<{
         run_id: string;
         ok: boolean;

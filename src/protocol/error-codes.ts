@@ -237,7 +237,7 @@ export const ERROR_CODES = {
     false,
     1,
     'Make the tool write files instead, or raise the limit.',
-    'Raise environment.max_output_size, or print less.',
+    'Raise max_output_size in the manifest (without one: environment.max_output_size), or print less.',
   ),
   E_MEMORY_LIMIT: row(
     'infra_error',

@@ -218,9 +218,10 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
     const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
     const compiled = await run([tsc, ...strict, ...nodenext, ...sources], where, project);
     assert.equal(compiled.status, 0, compiled.stdout + compiled.stderr);
-    for (const { bin } of nodes.filter(isRecent)) {
-      const { stdout, stderr } = await run([join(bin, 'node'), 'use.js'], where, project);
-      assert.equal(stdout, 'E_TOOL_NOT_FOUND 0.1.0 1 function true\n', stderr);
+    for (const node of nodes) {
+      const { stdout, stderr } = await run([join(node.bin, 'node'), 'use.js'], where, project);
+      const code = isRecent(node) ? 'E_TOOL_NOT_FOUND' : 'E_RUNTIME_MISSING';
+      assert.equal(stdout, `${code} 0.1.0 1 function true\n`, stderr);
     }
   });
 });

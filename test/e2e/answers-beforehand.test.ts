@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { TestProject } from '../support/project.ts';
+import { TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
 
 describe('an answer that was given beforehand', () => {
   it('has a warning in the answer when no question asked for it', async () => {
@@ -50,6 +51,44 @@ describe('an answer that was given beforehand', () => {
     assert.equal(data?.state, 'completed', JSON.stringify(error));
     const { data: trail } = await project.envelope(['decisions', data.run_id]);
     assert.deepEqual([trail.decisions[0].answer, trail.decisions[0].source], ['2', 'beforehand']);
+  });
+
+  it('still holds for a run that is resumed after its supervisor was killed, until it has completed', async () => {
+    using project = new TestProject({ tools: [], config: WITHOUT_SANDBOX });
+    project.write(
+      'tools/late/cli.sh',
+      `#!/bin/sh
+if [ "$ACOR_RESUME" != 1 ]; then touch "$WORKSPACE/../../../began"; exec sleep 1000; fi
+echo "[QUESTION] Which?"; echo "1. One"; echo "2. Two"; echo; read -r line; echo "[CODEX_COMPLETE] took $line"
+`,
+      0o755,
+    );
+    project.write(
+      'tools/late/tool.yaml',
+      'name: late\nadapter: markers\nactions: [question]\nidempotent: true\n',
+    );
+    const started = await project.envelope(['run', 'late', '--detach', '--answer', 'question=2']);
+    const runId = started.data.run_id;
+    await until(() => existsSync(project.path('began')));
+    await project.killSupervisor(runId);
+    const { data, error } = await project.envelope(['resume', runId, '--no-stream']);
+    assert.equal(data?.state, 'completed', JSON.stringify(error));
+    const { data: trail } = await project.envelope(['decisions', runId]);
+    assert.deepEqual([trail.decisions[0].answer, trail.decisions[0].source], ['2', 'beforehand']);
+    assert.equal(existsSync(project.path('.runs', runId, 'given-answers.json')), false);
+  });
+
+  it('that another has put into the folder of a run is not used', async () => {
+    using project = new TestProject({ tools: ['asks'] });
+    project.write('tools/asks/tool.yaml', 'name: asks\nactions: [choose_speed]\nidempotent: true\n');
+    const { error } = await project.envelope(['run', 'asks', '--no-stream']);
+    const runId = error.details.run_id;
+    await project.killSupervisor(runId);
+    const forged = { answers: [{ action: 'choose_speed', answer: 'slow', by: 'x', source: 'beforehand' }] };
+    project.write(`.runs/${runId}/given-answers.json`, JSON.stringify(forged));
+    const asked = await project.envelope(['resume', runId, '--no-stream']);
+    assert.equal(asked.error?.code, 'E_ACTION_REQUIRED');
+    await project.envelope(['cancel', runId]);
   });
 
   it('is refused before the start when a decision of the workflow can never accept it', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { until } from '../support/project.ts';
 import { endsOf, WorkflowProject } from '../support/workflow-project.ts';
@@ -262,3 +262,39 @@ echo '{"type":"result","status":"ok"}'
     assert.equal(project.done().length, 4);
   });
 });
+
+describe('verify of a workflow', () => {
+  it('also verifies the runs of its steps, and those of a workflow within it', async () => {
+    using project = new WorkflowProject();
+    project.write(
+      'workflows/inner.json',
+      JSON.stringify({ name: 'inner', steps: [{ name: 'deep', ...project.noting('deep') }] }),
+    );
+    const { code, end } = await project.flow({
+      steps: [
+        { name: 'first', ...project.noting('first') },
+        { name: 'sub', workflow: 'inner' },
+      ],
+    });
+    assert.equal(code, 0, JSON.stringify(end));
+    const runId = String(end.run_id);
+    const whole = await project.envelope(['verify', runId]);
+    assert.deepEqual([whole.ok, whole.data.counts.runs, whole.data.counts.artifacts], [true, 4, 2]);
+    const { data } = await project.envelope(['artifacts', runId]);
+    for (const { path, run_id } of data.artifacts) {
+      const before = readFileSync(path);
+      writeFileSync(path, 'changed');
+      const { error } = await project.envelope(['verify', runId]);
+      assert.equal(error?.code, 'E_INTEGRITY', path);
+      assert.deepEqual(
+        error.details.runs.flatMap(({ problems }: { problems: unknown[] }) => problems).map(placeOf),
+        [[run_id, path]],
+      );
+      writeFileSync(path, before);
+    }
+  });
+});
+
+function placeOf({ run_id, path }: { run_id: string; path: string }): [string, string] {
+  return [run_id, path];
+}

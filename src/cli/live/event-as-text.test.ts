@@ -34,6 +34,18 @@ describe('an event of a log as text', () => {
       [{ type: 'artifact', path: '/tmp/a', size: 1200 }, 'artifact: /tmp/a, 1.2 kB'],
       [{ type: 'of_the_tool', n: 1, list: [2] }, 'of_the_tool: n=1 list=[2]'],
       [{ type: 'heartbeat' }, undefined],
+      [{ type: 'task_submitted', task_id: 'a', payload: { command: 'build' } }, 'task a: submitted, build'],
+      [{ type: 'task_started', task_id: 'a', child_run_id: 'r-1' }, 'task a: started as r-1'],
+      [
+        { type: 'task_progress', task_id: 'a', child_event: { type: 'progress', pct: 50, msg: 'half' } },
+        'task a: progress: 50% half',
+      ],
+      [{ type: 'task_progress', task_id: 'a', child_event: { type: 'heartbeat' } }, undefined],
+      [{ type: 'task_done', task_id: 'a', status: 'ok', code: null }, 'task a: ok'],
+      [
+        { type: 'task_done', task_id: 'a', status: 'failed', code: 'E_INTERNAL', msg: 'no disk' },
+        'task a: failed E_INTERNAL: no disk',
+      ],
     ];
     for (const [event, text] of lines)
       assert.equal(textOf(event), text === undefined ? undefined : `07:36:39 ${text}`);

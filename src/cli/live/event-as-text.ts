@@ -51,6 +51,13 @@ function bodyOf(event: Event): string | undefined {
     case 'error':
     case 'runner_error':
       return `${event.code}: ${msg}${event.hint ? ` (${event.hint})` : ''}`;
+    case 'task_submitted':
+    case 'task_started':
+    case 'task_progress':
+    case 'task_action_required':
+    case 'task_error':
+    case 'task_done':
+      return ofTask(event);
     case 'runner_start':
       return beginning(event);
     case 'runner_state':
@@ -69,6 +76,25 @@ function bodyOf(event: Event): string | undefined {
         ...rest
       } = event;
       return joined(' ', [`${type}:`, pairs(rest)]);
+    }
+  }
+}
+
+/** An event of a step of a workflow; an event of its run reads as in the log of that run. */
+function ofTask({ type, task_id, payload, child_run_id, child_event, ...done }: Event): string | undefined {
+  const task = `task ${task_id}:`;
+  switch (type) {
+    case 'task_submitted':
+      return joined(' ', [task, 'submitted,', ((payload ?? {}) as Event).command]);
+    case 'task_started':
+      return `${task} started as ${child_run_id}`;
+    case 'task_done': {
+      const { status, code, msg } = done;
+      return `${task} ${joined(': ', [joined(' ', [status, code]), msg])}`;
+    }
+    default: {
+      const body = bodyOf((child_event ?? {}) as Event);
+      return body === undefined ? undefined : `${task} ${body}`;
     }
   }
 }

@@ -59,6 +59,33 @@ export async function verifyOne(store: FileRunStore, runId: string): Promise<Ver
 }
 
 /**
+ * Verifies a workflow or a pipe with the runs of its steps, each with what the ledger has of it. The answer has the run itself, and the
+ * steps with a problem or a note, `MOST_LISTED` at most.
+ */
+export async function verifyWithSteps(
+  store: FileRunStore,
+  runId: string,
+  steps: Iterable<string>,
+): Promise<VerifiedStore> {
+  const { runs, ledger, counts } = await verifyOne(store, runId);
+  for (const step of steps) {
+    await nextTurn();
+    const one = await verifyOne(store, step).catch((error: unknown) => {
+      // It was removed since its workflow was looked up.
+      if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return undefined;
+      throw error;
+    });
+    if (one === undefined) continue;
+    for (const key of ['runs', 'sealed', 'events', 'artifacts', 'problems'] as const)
+      counts[key] += one.counts[key];
+    const [run] = one.runs;
+    if (run !== undefined && (!run.ok || run.note !== null) && runs.length < MOST_LISTED) runs.push(run);
+    ledger.push(...one.ledger.slice(0, MOST_LISTED - ledger.length));
+  }
+  return { runs, ledger, counts };
+}
+
+/**
  * Why the record and the log of an ended run are no facts: they differ from each other, from their seal or from the ledger. Undefined for a
  * live run, and for a log of more than `maxBytes`, which only `verifyOne` reads. Artifacts are not compared. A caller that asks for many runs gives the `ends` of the ledger.
  */

@@ -14,6 +14,7 @@ import { identify } from '../../util/process-table.ts';
 import { removePath } from '../../util/walk-tree.ts';
 import type { Rerun, RerunMode } from '../ports/run-launcher.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
+import { keepGivenAnswers, keptAnswers } from './answers/given-answers.ts';
 import { endedRecord } from './follow-to-end.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
@@ -30,16 +31,18 @@ import { prepareWorkspace, removeCancelFile, reopenFolders } from './workspace.t
 import { enterState } from './write-ending.ts';
 
 /** Starts the next attempt of a run that failed, was cancelled, or lost its supervisor, with the same id, workspace and answers. */
-export async function reopenRun(services: RunnerServices, request: RunRequest, again: Rerun): Promise<Run> {
+export async function reopenRun(services: RunnerServices, wanted: RunRequest, again: Rerun): Promise<Run> {
   // A caller that followed the run to its end may come here before the supervisor has written the record.
   await endedRecord(services, again.runId);
   const record = await recoverRun(services, again.runId);
   const mayTake = (now: RunRecord) => checkState(now, again);
+  const request = withKeptAnswers(services, wanted, again);
   const { plan, createExecutor, again: reopening } = await prepareNext(services, request, again, record);
   // Another process may have reopened the run meanwhile.
   const writer = await services.store.takeOver(again.runId, mayTake);
   try {
     await services.store.control.reset(again.runId, writer.epoch);
+    keepGivenAnswers(plan.workspace, request.answers);
     reopenFolders(plan.workspace);
     prepareWorkspace(plan.workspace);
     if (again.mode === 'resume') {
@@ -52,6 +55,17 @@ export async function reopenRun(services: RunnerServices, request: RunRequest, a
     throw error;
   }
   return Run.begin(services, plan, writer, createExecutor(writer));
+}
+
+/** A resumed attempt has the answers of the earlier ones; those of its own caller win. */
+function withKeptAnswers(
+  { workspaces }: RunnerServices,
+  request: RunRequest,
+  { runId, mode }: Rerun,
+): RunRequest {
+  if (mode !== 'resume') return request;
+  const answers = [...(request.answers ?? []), ...keptAnswers(workspaces.of(runId))];
+  return answers.length === 0 ? request : { ...request, answers };
 }
 
 /** What the next attempt of a run would be; starts and writes nothing, and throws what would prevent it. */

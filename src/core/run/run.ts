@@ -2,6 +2,7 @@ import type { RunCost } from '../../protocol/run-cost.ts';
 import { RunSpending } from '../cost/run-spending.ts';
 import type { CancelOptions, ControlListener } from '../ports/control-channel.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
+import { keepGivenAnswers } from './answers/given-answers.ts';
 import { Questions } from './answers/questions.ts';
 import { after } from './attempt/guards/guard.ts';
 import { cancelledFor, failureOf, type Outcome, overBudget, stopped } from './outcome.ts';
@@ -152,7 +153,7 @@ export class Run {
     } finally {
       this.#isOver = true;
       this.#control.close();
-      await this.#tidy();
+      await this.#tidy(completed);
       await this.#writer.close();
       await this.#slot.end({ completed });
     }
@@ -162,10 +163,11 @@ export class Run {
    * Removes files that an ended run does not need. Failures are ignored: the run has ended. A supervisor that was replaced removes
    * nothing: the requests and the streams belong to the next attempt.
    */
-  async #tidy(): Promise<void> {
+  async #tidy(completed: boolean): Promise<void> {
     const newest = await this.#store.leases.newest(this.runId).catch(() => undefined);
     if (newest?.epoch !== this.#writer.epoch) return;
     await this.#store.control.reset(this.runId, this.#writer.epoch).catch(() => {});
+    if (completed) keepGivenAnswers(this.#plan.workspace);
     tidyWorkspace(this.#plan.workspace);
   }
 

@@ -7,6 +7,7 @@ import { identify } from '../../util/process-table.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { KeyedCall, NewRun, RunStore } from '../ports/run-store.ts';
+import { keepGivenAnswers } from './answers/given-answers.ts';
 import type { KnownRun } from './known-run.ts';
 import { type RunPlan, recordedArgs } from './plan/run-plan.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -45,6 +46,7 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
     ? withinDay(services, plan, create)
     : create(plan));
   if (typeof made === 'string') return knownRun(services, made);
+  if (request.answers !== undefined) keepGivenAnswers(planned.workspace, request.answers);
   return Run.begin(services, planned, made, createExecutor(made));
 }
 

@@ -30,6 +30,8 @@ export interface RunWorkspace {
   /** ANSWERS_DIR. */
   answers: string;
   secrets: string;
+  /** The answers that the caller gave in advance, until the run has completed. */
+  givenAnswers: string;
   /** The paths that the run's Unix user owns while the run is live, and their original owners. */
   ownershipRecord: string;
   /** The system calls of an observed tool, until they are read. No tool sees it. */
@@ -69,6 +71,7 @@ export class Workspaces {
       cancelFile: join(toolControl, 'CANCEL'),
       answers: join(toolControl, 'answers'),
       secrets: join(dir, 'secrets'),
+      givenAnswers: join(dir, 'given-answers.json'),
       ownershipRecord: join(control, 'ownership.json'),
       trace: join(dir, 'observed', 'trace'),
     };

@@ -1,11 +1,15 @@
 import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
-import { verifyOne, verifyStore } from '../../core/audit/verify.ts';
+import { type VerifiedStore, verifyOne, verifyStore, verifyWithSteps } from '../../core/audit/verify.ts';
 import { livenessOf } from '../../core/run/read-run.ts';
+import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { missingRuns } from '../../core/store-files/missing-runs.ts';
 import { FORGET_MISSING_RUNS, RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
+import { isOrchestration } from '../../protocol/run.ts';
 import { countOf } from '../../util/count-of.ts';
+import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
+import { stepsBelow } from './artifacts-of.ts';
 
 const problemShape = z.object({
   run_id: z.string(),
@@ -37,7 +41,9 @@ const verified = z.object({
         problems: z.array(problemShape),
       }),
     )
-    .describe('The given run. Without one, the runs with a problem or a note, 1,000 at most.'),
+    .describe(
+      'The given run, and the steps of a workflow or a pipe with a problem or a note. Without a run, all runs with a problem or a note. 1,000 at most.',
+    ),
   ledger: z.array(problemShape).describe('1,000 at most.'),
   counts: z
     .object({
@@ -64,7 +70,9 @@ export const runVerify = acorOperation({
   moreExamples: ['acor verify'],
   async run(input, ctx) {
     const { store } = await ctx.app.project();
-    const found = await (input.run === undefined ? verifyStore(store) : verifyOne(store, input.run));
+    const found = await (input.run === undefined
+      ? verifyStore(store)
+      : verifyGiven(ctx.app, store, input.run));
     const { runs, ledger, counts } = found;
     const ok = counts.problems === 0;
     const data = { ok, ...found };
@@ -89,3 +97,11 @@ export const runVerify = acorOperation({
     return { kind: 'failure', error, data };
   },
 });
+
+/** A workflow is what its steps have done: they are verified with it. */
+async function verifyGiven(app: AcorApp, store: FileRunStore, runId: string): Promise<VerifiedStore> {
+  const { kind } = await store.read(runId);
+  return isOrchestration(kind)
+    ? verifyWithSteps(store, runId, await stepsBelow(app, runId))
+    : verifyOne(store, runId);
+}

@@ -172,6 +172,33 @@ describe('the checks of a workflow', () => {
     );
   });
 
+  it('warn of an output that reads a step which a run may skip, unless it tests that first', async () => {
+    const { errors, warnings } = await found(
+      [
+        'inputs: { go: { type: bool } }',
+        'steps:',
+        '  - { name: sure, tool: free }',
+        '  - { name: may, tool: free, when: "${inputs.go == true}" }',
+        '  - { name: after, tool: free, needs: [may] }',
+        'outputs:',
+        '  a: "${steps.may.artifacts}"',
+        '  b: "${steps.after.data}"',
+        '  c: "${has(steps.may.data) ? steps.may.data : 1}"',
+        '  d: "${steps.may.ok ? steps.may.data : 1}"',
+        '  e: "${steps.may.state}"',
+        '  f: "${steps.sure.data}"',
+      ].join('\n'),
+    );
+    assert.deepEqual(errors, []);
+    assert.deepEqual(
+      warnings.map(({ rule, line, fix }) => [rule, line, fix]),
+      [
+        ['maybe-skipped', 7, 'Test it first: has(steps.may.artifacts) ? … : ….'],
+        ['maybe-skipped', 8, 'Test it first: has(steps.after.data) ? … : ….'],
+      ],
+    );
+  });
+
   it('report a foreach that is not a list, or is too long', async () => {
     assert.deepEqual(
       await rulesOf([

@@ -11,7 +11,7 @@ import { checkSubWorkflows } from './sub-workflows.ts';
 import { checkToolCalls } from './tool-calls.ts';
 
 /** Rules that only warn, because the author may intend what they report. */
-export const WARNING_RULES: readonly string[] = ['when-constant', 'writes-workflow'];
+export const WARNING_RULES: readonly string[] = ['maybe-skipped', 'when-constant', 'writes-workflow'];
 
 /** Stop after this many problems in one file: more do not help the author. */
 const MOST_PROBLEMS = 200;

@@ -23,6 +23,7 @@ export function checkConditions(file: CheckedFile): Problem[] {
   return [
     ...allSteps(workflow).flatMap((step) => [...conditionOf(file, step), ...listOf(file, step)]),
     ...readingsOfSkipped(workflow, skipped),
+    ...outputsOfConditional(workflow, skipped),
   ];
 }
 
@@ -142,4 +143,50 @@ function readingsOfSkipped(workflow: Workflow, skipped: ReadonlySet<string>): Pr
       fix: `Fix the \`when\` of '${missing[1]}', or test the step first: steps.${missing[1]}.ok ? … : ….`,
     };
   });
+}
+
+/** Steps that a run may skip: they have a condition, or need such a step and have no condition that allows for that. */
+function maybeSkipped({ steps, finally: last }: Workflow): Set<string> {
+  const skipped = new Set<string>();
+  for (const { name, needs, when } of [...inOrderOfNeeds(steps), ...inOrderOfNeeds(last)])
+    if (when !== undefined || needs.some((needed) => skipped.has(needed))) skipped.add(name);
+  return skipped;
+}
+
+/** Outputs that have no value when a step was skipped: the workflow would fail at its very end. */
+function outputsOfConditional(workflow: Workflow, always: ReadonlySet<string>): Problem[] {
+  const skipped = maybeSkipped(workflow);
+  return Object.values(workflow.outputs)
+    .flatMap(expressionsIn)
+    .flatMap(({ references, source, at }) => {
+      // `has(…)` and the state of the step are how an expression handles the skip.
+      const handles = (step: string) =>
+        source.includes('has(') ||
+        references.some(
+          ([, other, field]) => other === step && field !== undefined && TOLD_OF_SKIPPED.includes(field),
+        );
+      const missing = references.find(
+        ([root, step = '', field]) =>
+          root === 'steps' &&
+          skipped.has(step) &&
+          !always.has(step) &&
+          field !== undefined &&
+          !TOLD_OF_SKIPPED.includes(field) &&
+          !handles(step),
+      );
+      if (missing === undefined) return [];
+      const [, step, field] = missing;
+      const read = source.includes(`steps.${step}.${field}`)
+        ? `steps.${step}.${field}`
+        : `steps['${step}'].${field}`;
+      return [
+        {
+          file: workflow.file,
+          ...at,
+          rule: 'maybe-skipped',
+          message: `in \${${source}}: '${step}' may be skipped, and has no '${field}' then: the workflow would fail at its end`,
+          fix: `Test it first: has(${read}) ? … : ….`,
+        },
+      ];
+    });
 }
