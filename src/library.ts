@@ -214,11 +214,11 @@ export class Acor {
     const { cwd, env } = this.#options;
     const project = await this.#open();
     const call = await callOf(project);
-    const app = await this.#app();
+    const app = await this.#app(project);
     await app.authorize({ name: 'run.start', effect: 'writes' }, {});
     if (options.answers !== undefined || options.onQuestion !== undefined) await app.authorizeOwnAnswers();
     const { caller } = app;
-    const services = await runnerServices(project, { env, adoptOrphans: false });
+    const services = await runnerServices(project, { env, adoptOrphans: false, projects: this.#projects });
     const run = await startRun(services, {
       ...call,
       cwd,
@@ -252,10 +252,18 @@ export class Acor {
   }
 
   /** This process as the caller of operations. */
-  async #app(): Promise<AcorApp> {
+  async #app(project?: Project): Promise<AcorApp> {
     const { AcorApp } = await import('./operations/acor-app.ts');
     const { cwd, env, config } = this.#options;
-    return new AcorApp({ routes: [], surface: 'library', cwd, env, config, projects: this.#projects });
+    return new AcorApp({
+      routes: [],
+      surface: 'library',
+      cwd,
+      env,
+      config,
+      projects: this.#projects,
+      ...(project && { project }),
+    });
   }
 
   /** Each call opens the project through the cache, so that it sees every change. */

@@ -60,6 +60,8 @@ export class AcorApp {
     launcher?: RunLauncher;
     config?: Readonly<Record<string, unknown>> | undefined;
     schedule?: string;
+    /** A caller that has just opened it gives it. */
+    project?: Project;
   }) {
     this.routes = options.routes;
     this.cwd = options.cwd;
@@ -73,6 +75,7 @@ export class AcorApp {
     this.#projects = options.projects;
     this.#config = options.config;
     this.#schedule = options.schedule;
+    this.#project = options.project && Promise.resolve(options.project);
   }
 
   /** The caller for the record of a run: the schedule, the agent or the client; undefined for the local user. */
@@ -187,7 +190,8 @@ export class AcorApp {
       this.project(),
       import('../core/project/runner-services.ts'),
     ]);
-    return runnerServices(project, { env: this.env, adoptOrphans: this.surface !== 'library' });
+    const projects = this.#projects;
+    return runnerServices(project, { env: this.env, adoptOrphans: this.surface !== 'library', projects });
   }
 
   /** The tool of the project that this request is about, looked up once. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */

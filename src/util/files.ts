@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs';
+import { statSync, unlinkSync } from 'node:fs';
 
 /** Whether a path is a regular file, following links; false when it cannot be read. */
 export function isFile(path: string): boolean {
@@ -12,6 +12,7 @@ export function isFile(path: string): boolean {
 /** Removes a file that does no harm if it stays, as it does on a read-only disk. */
 export function removeIfPossible(path: string): void {
   try {
-    rmSync(path, { force: true });
+    // `rmSync` would ask for the kind of the path first.
+    unlinkSync(path);
   } catch {}
 }

@@ -182,6 +182,14 @@ describe('the watchdogs of a process that supervises one run after the other', {
     process.kill(await reused(), 'SIGKILL');
   });
 
+  it('end when no run has begun for a time', async () => {
+    const watchdogs = new Watchdogs(1);
+    using folder = new Folder();
+    const watchdog = watchdogs.watch(await loadRuntime(), 'r-only', folder.path);
+    watchdog[Symbol.dispose]();
+    await until(() => !isThere(watchdog.pid));
+  });
+
   it('do not reuse a shell that has not yet read the end of its run', async () => {
     const runtime = await loadRuntime();
     const watchdogs = new Watchdogs();

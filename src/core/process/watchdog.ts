@@ -214,9 +214,18 @@ export class Watchdog implements Disposable {
   }
 }
 
+/** A shell that has waited for the next run for so long ends: a program that uses the library may have no further one. */
+const IDLE_MS = 30_000;
+
 /** The watchdogs of a process that supervises one run after the other: one shell for all of them. */
 export class Watchdogs {
   #free: Companion | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #idleMs: number;
+
+  constructor(idleMs = IDLE_MS) {
+    this.#idleMs = idleMs;
+  }
 
   watch(runtime: Runtime, runId: string, folder: string): Watchdog {
     const shell = folder.includes('\n') ? undefined : this.#take();
@@ -227,6 +236,7 @@ export class Watchdogs {
   #take(): Companion | undefined {
     const shell = this.#free;
     this.#free = undefined;
+    clearTimeout(this.#timer);
     if (shell === undefined) return undefined;
     const { state = 'X' } = readProcess(shell.pid) ?? {};
     if ('SRD'.includes(state) && workingFolderOf(shell.pid) === '/') return shell;
@@ -235,8 +245,16 @@ export class Watchdogs {
   }
 
   #keep(shell: Companion): void {
-    if (this.#free !== undefined) end(this.#free);
+    this.#endFree();
     this.#free = shell;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#endFree(), this.#idleMs);
+    this.#timer.unref();
+  }
+
+  #endFree(): void {
+    if (this.#free !== undefined) end(this.#free);
+    this.#free = undefined;
   }
 }
 

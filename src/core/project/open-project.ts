@@ -3,6 +3,7 @@ import { type LoadedConfig, loadConfig, runsDirOf } from '../config/load.ts';
 import type { Plugins } from '../plugins/plugins.ts';
 import type { RunIndex } from '../ports/run-index.ts';
 import type { RunQueue } from '../ports/run-queue.ts';
+import type { Watchdogs } from '../process/watchdog.ts';
 import { Registry } from '../registry/registry.ts';
 import { Workspaces } from '../run/workspace.ts';
 import { FileRunQueue } from '../store-files/file-run-queue.ts';
@@ -87,6 +88,8 @@ function isUnchanged(last: Project, config: LoadedConfig, plugins: Plugins | und
  */
 export class ProjectCache {
   #last: Promise<Project | undefined> = Promise.resolve(undefined);
+  /** The watchdogs of the runs that this process supervises, once it has supervised one. */
+  watchdogs: Watchdogs | undefined;
 
   /** Sequential, so that concurrent requests share what the first of them has read. */
   open(place: ProjectPlace): Promise<Project> {

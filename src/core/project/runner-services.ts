@@ -1,9 +1,9 @@
 import { kindOfName } from '../../protocol/run.ts';
 import { loadRuntime } from '../process/load-runtime.ts';
-import type { Watchdogs } from '../process/watchdog.ts';
+import { Watchdogs } from '../process/watchdog.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { RunnerServices, RunOutbox } from '../run/services.ts';
-import type { Project, ProjectPlace } from './open-project.ts';
+import type { Project, ProjectCache, ProjectPlace } from './open-project.ts';
 
 /** The services that runs of a project need. `list` is for workflow checks. */
 export type ProjectServices = RunnerServices & { registry: Pick<Registry, 'list'> };
@@ -15,12 +15,12 @@ export async function runnerServices(
     env: ProjectPlace['env'];
     /** The process adopts the tools' orphans. A library must not change its host process like this. */
     adoptOrphans: boolean;
-    /** Given by a process that supervises one run after the other. */
-    watchdogs?: Watchdogs;
+    /** Given by a process that supervises one run after the other: it keeps their watchdog. */
+    projects?: ProjectCache | undefined;
   },
 ): Promise<ProjectServices> {
   const { config, registry, store, workspaces } = project;
-  const { env, adoptOrphans, watchdogs } = options;
+  const { env, adoptOrphans, projects } = options;
   const runtime = await loadRuntime();
   const services: ProjectServices = {
     ...project,
@@ -36,7 +36,7 @@ export async function runnerServices(
     },
     runtime,
     adoptsOrphans: adoptOrphans && runtime.adoptOrphans(),
-    watchdogs,
+    watchdogs: projects && watchdogsOf(projects),
     loadAdapter: async (name) => (await import('../adapters/index.ts')).loadAdapter(name),
     prepareOrchestration: async (services, request) => {
       const [{ prepareOrchestration }, { SupervisorPool }] = await Promise.all([
@@ -59,6 +59,11 @@ export async function runnerServices(
     },
   };
   return services;
+}
+
+function watchdogsOf(projects: ProjectCache): Watchdogs {
+  projects.watchdogs ??= new Watchdogs();
+  return projects.watchdogs;
 }
 
 function hasReceivers({ config: { notify, telemetry } }: Project['config']): boolean {

@@ -46,7 +46,8 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
     ? withinDay(services, plan, create)
     : create(plan));
   if (typeof made === 'string') return knownRun(services, made);
-  if (request.answers !== undefined) keepGivenAnswers(planned.workspace, request.answers);
+  if (request.answers !== undefined && request.answers.length > 0)
+    keepGivenAnswers(planned.workspace, request.answers);
   return Run.begin(services, planned, made, createExecutor(made));
 }
 

@@ -2,7 +2,6 @@ import * as z from 'zod';
 import type { Interrupts } from '../../compose/interrupts.ts';
 import { LineQueue } from '../../compose/line-queue.ts';
 import type { LaunchRequest } from '../../core/ports/run-launcher.ts';
-import { Watchdogs } from '../../core/process/watchdog.ts';
 import { ProjectCache } from '../../core/project/open-project.ts';
 import { runnerServices } from '../../core/project/runner-services.ts';
 import { type RunRequest, runRequestOf } from '../../core/run/run-request.ts';
@@ -43,17 +42,11 @@ export const runSupervise = acorOperation({
 /** Supervises the runs that standard input requests; returns the exit code of the last one. */
 async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {
   const projects = new ProjectCache();
-  const watchdogs = new Watchdogs();
   // A supervisor that waits for its first request is ready for it.
   void loadRunner();
   let exit: 0 | 1 = 0;
   for await (const line of readLines(process.stdin)) {
-    exit = await superviseOne(
-      { projects, watchdogs },
-      runRequestOf(JSON.parse(line) as LaunchRequest),
-      interrupts,
-      reply,
-    );
+    exit = await superviseOne(projects, runRequestOf(JSON.parse(line) as LaunchRequest), interrupts, reply);
   }
   return exit;
 }
@@ -65,7 +58,7 @@ function loadRunner() {
 type Reply = (message: SupervisorReply) => void;
 
 async function superviseOne(
-  { projects, watchdogs }: { projects: ProjectCache; watchdogs: Watchdogs },
+  projects: ProjectCache,
   request: RunRequest,
   interrupts: Interrupts,
   reply: Reply,
@@ -74,7 +67,7 @@ async function superviseOne(
   let run: Awaited<ReturnType<typeof startRun>>;
   try {
     const project = await projects.open({ cwd: request.cwd, env: request.env, commandOf });
-    const services = await runnerServices(project, { env: request.env, adoptOrphans: true, watchdogs });
+    const services = await runnerServices(project, { env: request.env, adoptOrphans: true, projects });
     run = await startRun(services, request);
   } catch (error) {
     if (!(error instanceof AcorError)) throw error;

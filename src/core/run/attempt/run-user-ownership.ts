@@ -69,7 +69,7 @@ async function restoreIfPossible(host: RunHost, runId: string): Promise<void> {
 export async function restoreOwnership(host: RunHost, layout: RunWorkspace, runId: string): Promise<void> {
   const owned = readOwnershipRecord(layout);
   if (owned === undefined) return;
-  if (owned.paths.every(({ isOwn }) => isOwn)) await restoreOwnershipNow(host, layout, runId);
+  if (owned.paths.every(({ isOwn }) => isOwn)) await restoreOwnershipNow(host, layout, runId, owned);
   else await withFileLock(lockOf(layout), () => restoreOwnershipNow(host, layout, runId));
 }
 
@@ -293,8 +293,12 @@ function isOwnedByRun(others: Others): (path: string) => boolean {
   return (path) => taken.some((each) => isInside(path, each));
 }
 
-async function restoreOwnershipNow(host: RunHost, layout: RunWorkspace, runId: string): Promise<void> {
-  const owned = readOwnershipRecord(layout);
+async function restoreOwnershipNow(
+  host: RunHost,
+  layout: RunWorkspace,
+  runId: string,
+  owned = readOwnershipRecord(layout),
+): Promise<void> {
   if (owned === undefined) return;
   const isShared = owned.paths.some(({ isOwn }) => !isOwn);
   const others = isShared ? await ownershipOfOtherRuns(host, runId) : [];

@@ -5,7 +5,7 @@ import type { SandboxRequest } from '../sandbox.ts';
 import type { SeccompRules } from '../seccomp/filter.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
 import { isBelow, layMounts, type Mount } from './mounts.ts';
-import { executablePaths, runtimePaths } from './programs.ts';
+import { executablePaths, programsOf } from './programs.ts';
 
 /** The meaning of a level (contract §9), independent of the backend. */
 export interface Profile {
@@ -38,7 +38,8 @@ export function profileOf(
   const base = isPrivileged
     ? [mount('read')('/')]
     : system.filter(({ link }) => link === null).map(({ path }) => mount('read')(path));
-  const own = [toolDir, ...libraries, ...runtimePaths(request)]
+  const programs = programsOf(request);
+  const own = [toolDir, ...libraries, ...programs.folders]
     .filter((path) => existsSync(path))
     .map(mount('read'));
   const granted = grants.map((grant) => ({ ...grant, isGrant: true }));
@@ -51,7 +52,7 @@ export function profileOf(
     sees: isPrivileged ? 'all' : 'listed',
     system,
     mounts: mounts.filter(({ path }) => path !== '/' && !system.some((entry) => entry.path === path)),
-    executable: isPrivileged || request.traceTo !== undefined ? null : executablePaths(request),
+    executable: isPrivileged || request.traceTo !== undefined ? null : executablePaths(request, programs),
     seccomp: {
       architecture: architecture() ?? 'x64',
       internet: true,

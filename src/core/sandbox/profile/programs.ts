@@ -20,13 +20,15 @@ const SHELLS = ['bash', 'dash', 'sh', 'zsh', 'ksh', 'busybox'];
  * it, and the commands in its manifest. For a shell, the base utilities belong to the runtime, unless the manifest
  * lists commands.
  */
-export function executablePaths(request: Omit<SandboxRequest, 'network'>): string[] {
-  const { runtime, toolDir, path } = request;
-  const chain = interpretersOf(runtime, path);
+export function executablePaths(
+  request: Omit<SandboxRequest, 'network'>,
+  { chain, folders: around }: Programs = programsOf(request),
+): string[] {
+  const { toolDir, path } = request;
   const commands = [...(request.commands ?? []), ...(request.asked ?? [])];
   const utilities = utilitiesFor(chain, request);
   const folders = BASE_FOLDERS.filter((folder) => !isLink(folder));
-  const own = foldersOf(chain, request).filter((each) => !isBelow(each, '/usr') && each !== '/usr');
+  const own = around.filter((each) => !isBelow(each, '/usr') && each !== '/usr');
   return [
     ...new Set([
       toolDir,
@@ -59,7 +61,18 @@ function utilitiesFor(
 
 /** The folders of every program in the chain of a scripted runtime. */
 export function runtimePaths(request: RuntimeRequest): string[] {
-  return foldersOf(interpretersOf(request.runtime, request.path), request);
+  return programsOf(request).folders;
+}
+
+/** The programs that a runtime consists of, and their folders. A caller that needs several answers looks them up once. */
+export interface Programs {
+  chain: readonly string[];
+  folders: string[];
+}
+
+export function programsOf(request: RuntimeRequest): Programs {
+  const chain = interpretersOf(request.runtime, request.path);
+  return { chain, folders: foldersOf(chain, request) };
 }
 
 type RuntimeRequest = Pick<SandboxRequest, 'runtime' | 'path' | 'toolDir' | 'project' | 'isChosen'>;
