@@ -263,6 +263,41 @@ echo '{"type":"result","status":"ok"}'
   });
 });
 
+describe('inputs of a workflow that a step cannot take', () => {
+  it('are refused before anything starts, also in a dry run, where the step runs in any case', async () => {
+    using project = new WorkflowProject();
+    project.write('tools/reads/cli.sh', '#!/bin/sh\ncat "$2"\n', 0o755);
+    project.write(
+      'tools/reads/tool.yaml',
+      'name: reads\ninputs: [{ name: from, type: path, access: read, required: true }]\n',
+    );
+    const flow = (first: Record<string, unknown>, rest: readonly Record<string, unknown>[] = []) =>
+      project.workflow({
+        inputs: { file: { type: 'path', required: true } },
+        steps: [{ name: 'first', tool: 'reads', args: { from: '${inputs.file}' }, ...first }, ...rest],
+      });
+    const run = (path: string, file: string, ...more: readonly string[]) =>
+      project.envelope(['workflow', 'run', path, '--no-stream', ...more, '--file', file]);
+    for (const more of [[], ['--dry-run']]) {
+      const gone = await run(flow({}), 'gone.txt', ...more);
+      assert.equal(gone.error?.code, 'E_INPUT_NOT_FOUND');
+      assert.match(gone.error.message, /step 'first': 'gone\.txt' for 'from' does not exist/);
+      const outside = await run(flow({}), '/etc/hostname', ...more);
+      assert.equal(outside.error?.code, 'E_PERMISSION');
+    }
+    assert.deepEqual(project.runIds(), []);
+    project.write('there.txt', 'text');
+    assert.equal((await run(flow({}), 'there.txt')).data?.state, 'completed', 'the control');
+    // A step that comes later may find what the first one has made.
+    const later = flow({ name: 'before', ...project.noting('x') }, [
+      { name: 'second', tool: 'reads', args: { from: '${inputs.file}' } },
+    ]);
+    assert.equal((await run(later, 'gone.txt', '--dry-run')).ok, true);
+    assert.equal((await run(flow({ when: '${workflow.ok}' }), 'gone.txt', '--dry-run')).ok, true);
+    assert.equal((await run(flow({ on_error: 'continue' }), 'gone.txt', '--dry-run')).ok, true);
+  });
+});
+
 describe('verify of a workflow', () => {
   it('also verifies the runs of its steps, and those of a workflow within it', async () => {
     using project = new WorkflowProject();

@@ -50,12 +50,12 @@ export async function inspectWorkflow(
 export async function loadWorkflow(
   wanted: string,
   project: WorkflowProject,
-): Promise<{ workflow: Workflow; warnings: Problem[] }> {
+): Promise<{ workflow: Workflow; warnings: Problem[]; surroundings: Surroundings }> {
   const surroundings = await surroundingsOf(project);
   const file = findWorkflow(wanted, surroundings);
   const { workflow, errors, warnings } = await inspectWorkflow(file, surroundings);
   if (workflow === undefined || errors.length > 0) throw invalidWorkflow(errors, wanted);
-  return { workflow, warnings };
+  return { workflow, warnings, surroundings };
 }
 
 /** All problems of a workflow as one error, with the message of the first. */

@@ -3,7 +3,7 @@ import { graphOf, resumeWorkflow } from '../../../protocol/next-steps.ts';
 import { runName, withoutKind } from '../../../protocol/run.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import type { PreparedAnswer } from '../../ports/run-launcher.ts';
-import { refuseArguments, workflowUsage } from '../../registry/argument-problem.ts';
+import { type ArgumentProblem, refuseArguments, workflowUsage } from '../../registry/argument-problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { answerTo, checkOfAnswers } from '../../run/answers/question.ts';
@@ -14,6 +14,7 @@ import type { RunRequest } from '../../run/run-request.ts';
 import type { RunnerServices } from '../../run/services.ts';
 import { toolsOfWorkflow } from '../called-tools.ts';
 import { allSteps, worksOf } from '../check/checked-file.ts';
+import { problemsOfGivenInputs } from '../check/given-inputs.ts';
 import { loadWorkflow } from '../inspect-workflow.ts';
 import { inputSpecsOf, type Step, type Task, type Workflow } from '../model.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
@@ -34,13 +35,17 @@ export interface WorkflowPlan extends ParentPlan {
 export async function planWorkflow(services: RunnerServices, request: RunRequest): Promise<WorkflowPlan> {
   const { again, cwd, args } = request;
   const wanted = withoutKind(request.tool);
-  const { workflow } = await loadWorkflow(wanted, { ...services, cwd });
+  const { workflow, surroundings } = await loadWorkflow(wanted, { ...services, cwd });
   const { file } = workflow;
   refuseWhatCannotRun(workflow);
   await refuseAnswers(workflow, request.answers ?? []);
   const name = runName('workflow', workflow.name);
   const version = `sha256:${workflow.digest}`;
   if (again !== undefined && !again.force) await refuseChanged(services, again.runId, file, version);
+  const inputs = valuesOf(workflow, args, request);
+  // Of a resumed workflow, completed steps may have used them up.
+  if (again === undefined)
+    refuseInputs(workflow, problemsOfGivenInputs(workflow, inputs, surroundings), wanted);
   const tools = await toolsOfWorkflow(services, workflow);
   const plan = planParent(services, request, {
     tools,
@@ -55,7 +60,7 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
     ...plan,
     group: plan.group ?? groupOf(workflow, plan.runId),
     workflow,
-    inputs: valuesOf(workflow, args, request),
+    inputs,
     mayCost: costlyTasks(tools),
     stepsAgain: again?.from === undefined ? [] : stepsAfter(workflow, again.from),
   };
@@ -106,10 +111,14 @@ function valuesOf(workflow: Workflow, args: readonly string[], request: RunReque
     cwd: request.cwd,
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
-  const wanted = withoutKind(request.tool);
-  refuseArguments(workflow.name, problems, workflowUsage(wanted, specs), graphOf(wanted));
+  refuseInputs(workflow, problems, withoutKind(request.tool));
   const given = Object.fromEntries(read.map(({ spec, values }) => [spec.name, values[0]?.value ?? null]));
   return { ...Object.fromEntries(specs.map(({ name }) => [name, null])), ...given };
+}
+
+function refuseInputs(workflow: Workflow, problems: readonly ArgumentProblem[], wanted: string): void {
+  const usage = workflowUsage(wanted, inputSpecsOf(workflow));
+  refuseArguments(workflow.name, problems, usage, graphOf(wanted));
 }
 
 function refuseWhatCannotRun({ inputs, file }: Workflow): void {

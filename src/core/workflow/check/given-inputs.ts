@@ -1,0 +1,86 @@
+import type { ArgumentProblem } from '../../registry/argument-problem.ts';
+import { inputsOf } from '../../registry/input-schema.ts';
+import { readInputs } from '../../registry/read-inputs.ts';
+import type { ToolEntry } from '../../registry/tool-entry.ts';
+import { grantInputs } from '../../registry/tool-grants.ts';
+import { evaluate, expressionsIn, type Scope, type Template } from '../expression/expression.ts';
+import type { Step, StepArguments, Workflow } from '../model.ts';
+import { type Surroundings, toolCallsOf } from './checked-file.ts';
+import { isOpen, openWords } from './open-arguments.ts';
+
+/**
+ * What the given inputs of a workflow make wrong in the arguments of its steps, found before anything starts. Only steps that run in any case
+ * and whose failure ends the workflow are looked at; a file must exist only for a step that needs no other, because a step may make it.
+ */
+export function problemsOfGivenInputs(
+  { steps }: Workflow,
+  inputs: Readonly<Record<string, unknown>>,
+  surroundings: Surroundings,
+): ArgumentProblem[] {
+  return steps
+    .filter(({ when, onError, foreach }) => when === undefined && onError === 'fail' && foreach === undefined)
+    .flatMap((step) =>
+      toolCallsOf(step).flatMap(({ tool: name, args }) => {
+        const tool = surroundings.tools.get(name);
+        if (tool === undefined || !readsInputs(args)) return [];
+        return problemsOfCall(step, tool, withInputs(args, inputs), surroundings);
+      }),
+    );
+}
+
+function problemsOfCall(
+  step: Step,
+  tool: ToolEntry,
+  args: StepArguments,
+  { cwd, roots, config }: Surroundings,
+): ArgumentProblem[] {
+  const specs = inputsOf(tool.manifest);
+  if (specs === undefined) return [];
+  const takesExtra = tool.manifest.extra_args;
+  const { read, problems } = readInputs(specs, openWords(args), { cwd, open: isOpen, takesExtra });
+  const ofPaths = grantInputs(read, { cwd, roots, protectedRoots: [], stagingDir: cwd }).problems;
+  const { filesystem } = tool.manifest.permissions;
+  // Where the manifest grants paths of its own, or a person may be asked, the step decides.
+  const isFinal =
+    filesystem.read.length + filesystem.write.length === 0 && config.config.security.on_denied !== 'ask';
+  const certain = ofPaths.filter(({ code }) => {
+    if (code === 'E_INPUT_NOT_FOUND') return step.needs.length === 0;
+    return code !== 'E_PERMISSION' || isFinal;
+  });
+  return [...problems, ...certain].map((problem) => ({
+    ...problem,
+    message: `step '${step.name}': ${problem.message}`,
+  }));
+}
+
+function readsInputs(args: StepArguments): boolean {
+  return templatesOf(args).some((each) =>
+    expressionsIn(each).some(({ references }) => references.some(([root]) => root === 'inputs')),
+  );
+}
+
+function templatesOf(args: StepArguments): readonly Template[] {
+  return args.form === 'words' ? args.words : Object.values(args.values);
+}
+
+/** The arguments with the value of each template that reads nothing but inputs. */
+function withInputs(args: StepArguments, inputs: Readonly<Record<string, unknown>>): StepArguments {
+  const known = (template: Template) => knownValue(template, { inputs } as Scope);
+  return args.form === 'words'
+    ? { form: 'words', words: args.words.map(known) }
+    : {
+        form: 'named',
+        values: Object.fromEntries(Object.entries(args.values).map(([name, each]) => [name, known(each)])),
+      };
+}
+
+function knownValue(template: Template, scope: Scope): Template {
+  const read = expressionsIn(template).flatMap(({ references }) => references);
+  if (read.some(([root]) => root !== 'inputs')) return template;
+  try {
+    return { kind: 'constant', value: evaluate(template, scope) };
+  } catch {
+    // The step reports it.
+    return template;
+  }
+}
