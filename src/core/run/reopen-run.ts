@@ -42,7 +42,7 @@ export async function reopenRun(services: RunnerServices, wanted: RunRequest, ag
   const writer = await services.store.takeOver(again.runId, mayTake);
   try {
     await services.store.control.reset(again.runId, writer.epoch);
-    keepGivenAnswers(plan.workspace, request.answers);
+    if (request.parent === undefined) keepGivenAnswers(plan, request.answers);
     reopenFolders(plan.workspace);
     prepareWorkspace(plan.workspace);
     if (again.mode === 'resume') {

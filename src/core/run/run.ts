@@ -167,7 +167,7 @@ export class Run {
     const newest = await this.#store.leases.newest(this.runId).catch(() => undefined);
     if (newest?.epoch !== this.#writer.epoch) return;
     await this.#store.control.reset(this.runId, this.#writer.epoch).catch(() => {});
-    if (completed && this.#plan.answers.length > 0) keepGivenAnswers(this.#plan.workspace);
+    if (completed && this.#plan.answers.length > 0) keepGivenAnswers(this.#plan);
     tidyWorkspace(this.#plan.workspace);
   }
 

@@ -46,8 +46,9 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
     ? withinDay(services, plan, create)
     : create(plan));
   if (typeof made === 'string') return knownRun(services, made);
-  if (request.answers !== undefined && request.answers.length > 0)
-    keepGivenAnswers(planned.workspace, request.answers);
+  // A parent gives its answers to each child again.
+  if (request.answers !== undefined && request.answers.length > 0 && request.parent === undefined)
+    keepGivenAnswers(planned, request.answers);
   return Run.begin(services, planned, made, createExecutor(made));
 }
 

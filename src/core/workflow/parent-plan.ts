@@ -54,6 +54,7 @@ export function planParent(
     isolation: NOT_CONFINED,
     approval: null,
     secrets: null,
+    callsWithSecrets: of.tools.some(({ manifest }) => manifest.secrets.length > 0),
     ...withinBudget(limits, { maxAttempts: 1, backoffS: 0, maxBackoffS: 0 }, budget),
     idempotent: true,
     budget: { maxRuns: null },

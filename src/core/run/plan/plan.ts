@@ -51,6 +51,7 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     idempotent: tool.manifest.idempotent || tool.manifest.effects === 'reads',
     // A tool that waits for its child runs must not keep their slot.
     needsSlot: tool.manifest.role === 'leaf' && !mayCallTools(tool.manifest),
+    callsWithSecrets: false,
     answers: preparedAnswers(services.config, request, tool.name),
     answerTimeoutS: environment.answer_timeout_s,
     replays: request.replays?.runId ?? null,

@@ -102,6 +102,8 @@ export interface RunPlan {
   approval: Approval | null;
   /** The secrets of the run; null when it has none. */
   secrets: RunSecrets | null;
+  /** Whether tools that this run calls get secrets. Those are in the plans of their own runs. */
+  callsWithSecrets: boolean;
   limits: RunLimits;
   retry: RetryPlan;
   /** Whether running it twice is harmless. */
