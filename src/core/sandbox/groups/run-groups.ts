@@ -14,6 +14,11 @@ import type { RunIdentity } from '../../process/run-processes.ts';
 import { tasksFor } from '../profile/limits.ts';
 import { type Controller, type GroupPlace, groupPlaces, SUPERVISORS } from './group-places.ts';
 
+/**
+ * The file by which a launcher joins a cgroup. It has one thread. In version 1 `tasks` takes one thread, and the kernel then moves
+ * it without its lock over all groups of threads, for which `cgroup.procs` waits 8 ms (RCU). Version 2 has no such file.
+ */
+const ENTRY_FILES = { 1: 'tasks', 2: 'cgroup.procs' } as const;
 const MB = 1_000_000;
 const REMOVE_ROUNDS = 40;
 const ROUND_MS = 5;
@@ -49,7 +54,7 @@ export class RunGroups {
         if (place.version === 2) openPlace(place, mayMove);
         mkdirSync(folder, { recursive: true });
         const controllers = setLimits(folder, place, limits);
-        made.fds.push(openSync(join(folder, 'cgroup.procs'), 'w'));
+        made.fds.push(openSync(join(folder, ENTRY_FILES[place.version]), 'w'));
         made.controllers.push(...controllers);
         made.folders.push(folder);
       } catch {
