@@ -10,6 +10,7 @@ export function defaultManifest(name: string): Manifest {
     from: 'stdout',
     role: 'leaf',
     protocol_version: 1,
+    warm: false,
     extra_args: false,
     cwd: 'workspace',
     permissions: {

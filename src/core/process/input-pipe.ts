@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/files.ts';
@@ -14,7 +14,7 @@ const MAX_PAUSE_MS = 200;
  * blocks the supervisor: what does not fit into the pipe is sent later, in order, and no line is sent in part only.
  */
 export class InputPipe implements Disposable {
-  readonly #path: string;
+  #path: string;
   #writeFd = -1;
   #readFd = -1;
   #pending: Buffer[] = [];
@@ -45,10 +45,21 @@ export class InputPipe implements Disposable {
     return this.#readFd;
   }
 
+  moveTo(folder: string): void {
+    const path = join(folder, 'stdin');
+    renameSync(this.#path, path);
+    this.#path = path;
+  }
+
   /** The tool was started with this standard input. */
   releaseReadEnd(): void {
-    closeSync(this.#readFd);
+    if (this.#readFd !== -1) closeSync(this.#readFd);
     this.#readFd = -1;
+  }
+
+  /** For another start of the tool. */
+  openReadEnd(): void {
+    if (this.#readFd === -1) this.#readFd = openSync(this.#path, constants.O_RDONLY);
   }
 
   write(line: string): void {
@@ -78,8 +89,7 @@ export class InputPipe implements Disposable {
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
-    if (this.#readFd !== -1) closeSync(this.#readFd);
-    this.#readFd = -1;
+    this.releaseReadEnd();
     this.#close();
     removeIfPossible(this.#path);
   }

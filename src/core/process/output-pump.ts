@@ -1,12 +1,11 @@
-import { closeSync, constants, type FSWatcher, openSync, readSync, rmSync, watch } from 'node:fs';
+import { type FSWatcher, readSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorCode } from '../../util/error-code.ts';
-import { removeIfPossible } from '../../util/files.ts';
+import { FIFO_BYTES, Fifo } from './fifo.ts';
 import type { Runtime, SpawnedProcess } from './runtime.ts';
 
 const BUFFER_BYTES = 1 << 18;
-const PIPE_BYTES = 1 << 20;
 /** After a turn with more bytes than this, the next turn follows at once. */
 const FULL_FLOW_BYTES = 60_000;
 const POLL_MS = 1;
@@ -50,6 +49,12 @@ export interface OutputSinks {
   onStdoutClosed(): void;
 }
 
+/** The streams of a tool that is started before its run. */
+export interface OutputFifos {
+  stdout: Fifo;
+  stderr: Fifo;
+}
+
 /**
  * Transfers a tool's output. The streams are FIFOs, because a runtime's own pipes are socket pairs, in which `>
  * /dev/stdout` fails. They are read in bulk on a short timer while bytes flow, and watched by inotify otherwise,
@@ -67,13 +72,16 @@ export class OutputPump {
   #closed = false;
   #idle: (() => void) | undefined;
 
-  constructor(runtime: Runtime, folder: string | null, sinks: OutputSinks) {
+  /** `fifos` are those of a tool that is started already; without them, they are made in the folder. */
+  constructor(runtime: Runtime, folder: string | null, sinks: OutputSinks, fifos?: OutputFifos) {
     this.#sinks = sinks;
-    this.#turnBytes = sinks.isPaused === undefined ? PIPE_BYTES : HELD_BACK_TURN_BYTES;
+    this.#turnBytes = sinks.isPaused === undefined ? FIFO_BYTES : HELD_BACK_TURN_BYTES;
     if (folder === null) return;
     try {
-      this.#streams.push(new FifoStream(runtime, join(folder, 'stdout'), (bytes) => sinks.stdout(bytes)));
-      this.#streams.push(new FifoStream(runtime, join(folder, 'stderr'), (bytes) => sinks.stderr(bytes)));
+      for (const name of ['stdout', 'stderr'] as const) {
+        const fifo = fifos?.[name] ?? new Fifo(runtime, join(folder, name));
+        this.#streams.push(new FifoStream(fifo, (bytes) => sinks[name](bytes)));
+      }
     } catch {
       // A file system without FIFOs.
       this.close();
@@ -85,12 +93,12 @@ export class OutputPump {
   /** The tool's output streams for its start. */
   get targets(): { stdout: number | 'pipe'; stderr: number | 'pipe' } {
     const [stdout, stderr] = this.#streams;
-    return { stdout: stdout?.writeFd ?? 'pipe', stderr: stderr?.writeFd ?? 'pipe' };
+    return { stdout: stdout?.fifo.writeFd ?? 'pipe', stderr: stderr?.fifo.writeFd ?? 'pipe' };
   }
 
   /** Starts to read. Call it once the tool was started with these streams. */
   start(child: SpawnedProcess): void {
-    for (const stream of this.#streams) stream.releaseWriteEnd();
+    for (const stream of this.#streams) stream.fifo.releaseWriteEnd();
     this.#youngUntilMs = performance.now() + YOUNG_MS;
     if (this.#streams.length > 0) this.#schedule(0);
     if (child.stdout)
@@ -110,9 +118,9 @@ export class OutputPump {
     }
     const until = performance.now() + DRAIN_LIMIT_MS;
     // Both pipes were full at most; a descendant may write more for ever.
-    for (let left = 2 * PIPE_BYTES; ; ) {
+    for (let left = 2 * FIFO_BYTES; ; ) {
       this.#stopTimer();
-      const read = this.#readAll(PIPE_BYTES);
+      const read = this.#readAll(FIFO_BYTES);
       left -= read;
       if (this.#streams.every((stream) => stream.ended)) return;
       if (performance.now() > until && (read === 0 || left <= 0)) return;
@@ -185,7 +193,7 @@ export class OutputPump {
       this.#turn();
     };
     try {
-      for (const stream of this.#streams) if (!stream.ended) watchers.push(watch(stream.path, wake));
+      for (const stream of this.#streams) if (!stream.ended) watchers.push(watch(stream.fifo.path, wake));
     } catch {
       stop();
       return false;
@@ -226,34 +234,16 @@ export class OutputPump {
 }
 
 class FifoStream {
-  readonly path: string;
   ended = false;
-  writeFd = -1;
-  readonly #readFd: number;
+  readonly fifo: Fifo;
   readonly #sink: (bytes: Uint8Array) => void;
   #open = true;
   /** Small at first: what the tool writes is unknown, and the code that reads it is not compiled yet. */
   #pieceBytes = MIN_PIECE_BYTES;
 
-  constructor(runtime: Runtime, path: string, sink: (bytes: Uint8Array) => void) {
-    this.path = path;
+  constructor(fifo: Fifo, sink: (bytes: Uint8Array) => void) {
+    this.fifo = fifo;
     this.#sink = sink;
-    // A FIFO that a killed supervisor left behind.
-    rmSync(path, { force: true });
-    runtime.makeFifo(path);
-    this.#readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      this.writeFd = openSync(path, constants.O_WRONLY);
-      runtime.growPipe(this.#readFd, PIPE_BYTES);
-    } catch (error) {
-      this.close();
-      throw error;
-    }
-  }
-
-  releaseWriteEnd(): void {
-    closeSync(this.writeFd);
-    this.writeFd = -1;
   }
 
   /** Passes on the available bytes, up to about the given size and for about `MAX_TURN_MS`, and returns their number. */
@@ -264,7 +254,7 @@ class FifoStream {
       const atOnce = Math.min(this.#pieceBytes, most);
       let count: number;
       try {
-        count = readSync(this.#readFd, buffer, 0, atOnce, null);
+        count = readSync(this.fifo.readFd, buffer, 0, atOnce, null);
       } catch (error) {
         if (errorCode(error) === 'EAGAIN') break;
         throw error;
@@ -286,11 +276,8 @@ class FifoStream {
   }
 
   close(): void {
-    if (!this.#open) return;
     this.#open = false;
-    if (this.writeFd !== -1) closeSync(this.writeFd);
-    closeSync(this.#readFd);
-    removeIfPossible(this.path);
+    this.fifo.close();
   }
 }
 

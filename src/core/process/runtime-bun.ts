@@ -22,6 +22,7 @@ export const bunRuntime: Runtime = {
       exited: child.exited.then(() => exitOf(child, ownRssBytes)),
       stdout: child.stdout instanceof ReadableStream ? child.stdout : null,
       stderr: child.stderr instanceof ReadableStream ? child.stderr : null,
+      holdsProcess: (holds) => (holds ? child.ref() : child.unref()),
     };
   },
 

@@ -20,7 +20,13 @@ export const nodeRuntime: Runtime = {
     const exited = exitOf(child);
     // Node throws some reasons, such as E2BIG, and reports others in an event.
     if (child.pid === undefined) await exited;
-    return { pid: child.pid!, exited, stdout: child.stdout, stderr: child.stderr };
+    return {
+      pid: child.pid!,
+      exited,
+      stdout: child.stdout,
+      stderr: child.stderr,
+      holdsProcess: (holds) => (holds ? child.ref() : child.unref()),
+    };
   },
 
   startCompanion(argv, env, cwd): Companion {

@@ -34,6 +34,8 @@ export interface SpawnedProcess {
   exited: Promise<Exit>;
   stdout: AsyncIterable<Uint8Array> | null;
   stderr: AsyncIterable<Uint8Array> | null;
+  /** Whether this process waits for it before it ends. */
+  holdsProcess(holds: boolean): void;
 }
 
 /** A small process that lives until its input ends. */

@@ -5,6 +5,7 @@ import type { RunIndex } from '../ports/run-index.ts';
 import type { RunQueue } from '../ports/run-queue.ts';
 import type { Watchdogs } from '../process/watchdog.ts';
 import { Registry } from '../registry/registry.ts';
+import type { Standbys } from '../run/attempt/standbys.ts';
 import { Workspaces } from '../run/workspace.ts';
 import { FileRunQueue } from '../store-files/file-run-queue.ts';
 import { FileRunStore } from '../store-files/file-run-store.ts';
@@ -90,6 +91,8 @@ export class ProjectCache {
   #last: Promise<Project | undefined> = Promise.resolve(undefined);
   /** The watchdogs of the runs that this process supervises, once it has supervised one. */
   watchdogs: Watchdogs | undefined;
+  /** The sandboxes that wait for its next runs, once it has supervised one. */
+  standbys: Standbys | undefined;
 
   /** Sequential, so that concurrent requests share what the first of them has read. */
   open(place: ProjectPlace): Promise<Project> {

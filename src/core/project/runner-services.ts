@@ -2,6 +2,7 @@ import { kindOfName } from '../../protocol/run.ts';
 import { loadRuntime } from '../process/load-runtime.ts';
 import { Watchdogs } from '../process/watchdog.ts';
 import type { Registry } from '../registry/registry.ts';
+import { Standbys } from '../run/attempt/standbys.ts';
 import type { RunnerServices, RunOutbox } from '../run/services.ts';
 import type { Project, ProjectCache, ProjectPlace } from './open-project.ts';
 
@@ -36,7 +37,8 @@ export async function runnerServices(
     },
     runtime,
     adoptsOrphans: adoptOrphans && runtime.adoptOrphans(),
-    watchdogs: projects && watchdogsOf(projects),
+    watchdogs: projects && keptWatchdogs(projects),
+    standbys: projects && keptStandbys(projects),
     loadAdapter: async (name) => (await import('../adapters/index.ts')).loadAdapter(name),
     prepareOrchestration: async (services, request) => {
       const [{ prepareOrchestration }, { SupervisorPool }] = await Promise.all([
@@ -61,9 +63,14 @@ export async function runnerServices(
   return services;
 }
 
-function watchdogsOf(projects: ProjectCache): Watchdogs {
+function keptWatchdogs(projects: ProjectCache): Watchdogs {
   projects.watchdogs ??= new Watchdogs();
   return projects.watchdogs;
+}
+
+function keptStandbys(projects: ProjectCache): Standbys {
+  projects.standbys ??= new Standbys();
+  return projects.standbys;
 }
 
 function hasReceivers({ config: { notify, telemetry } }: Project['config']): boolean {

@@ -10,6 +10,8 @@ export interface SdkPaths {
   sdkBash: string;
   /** The folder that contains `acor/tool`, for TypeScript and JavaScript. */
   sdkNode: string;
+  /** The files that start interpreters before their runs. */
+  sdkWarm: string;
   /** The Bun that comes with ACOR, if any. */
   ownBun: OwnBun | null;
 }
@@ -90,6 +92,7 @@ export function sdkPaths(): SdkPaths {
       sdkPython: join(root, 'sdk', 'python'),
       sdkBash: join(root, 'sdk', 'bash'),
       sdkNode: join(root, 'sdk', 'node'),
+      sdkWarm: join(root, 'sdk', 'warm'),
       ownBun: ownBun(),
     };
   }

@@ -5,6 +5,7 @@ import type { Runtime } from '../process/runtime.ts';
 import type { Watchdogs } from '../process/watchdog.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { AdapterKind } from './attempt/adapter.ts';
+import type { Standbys } from './attempt/standbys.ts';
 import type { PlanServices } from './plan/check-tool.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
 import type { PreparedRun, RunExecutor } from './run-executor.ts';
@@ -25,6 +26,8 @@ export interface RunnerServices extends PlanServices {
   adoptsOrphans: boolean;
   /** Absent in a process that may supervise several runs at once: each of them starts a watchdog of its own. */
   watchdogs?: Watchdogs | undefined;
+  /** Prepares the sandbox of the next run. Absent in a process that supervises one run. */
+  standbys?: Standbys | undefined;
   /** The adapter that a manifest names (contract §1). */
   loadAdapter: (name: string) => Promise<AdapterKind>;
   /** Prepares workflows and pipes. Absent in a process that cannot start supervisors for their child runs. */

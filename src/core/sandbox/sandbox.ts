@@ -4,6 +4,7 @@ import type { Isolation } from '../../protocol/v1/runner-events.ts';
 import type { Exit, SpawnRequest } from '../process/runtime.ts';
 import type { EgressNote } from './egress/connection-log.ts';
 import type { EgressPlan } from './egress/egress-plan.ts';
+import type { LaunchSteps } from './launcher/launch-steps.ts';
 import type { SeccompRules } from './seccomp/filter.ts';
 
 /** A path that a tool may access, absolute and real. */
@@ -154,6 +155,53 @@ export interface Confinement {
   /** Additional environment variables for the tool's network access. */
   env?: Readonly<Record<string, string>>;
   launch(options: LaunchOptions): SandboxLaunch;
+  /** Set when the sandbox of such a run can be started before the run. */
+  standby?: StandbySource;
+}
+
+/** Starts sandboxes that wait for their run. Each is used for one run. */
+export interface StandbySource {
+  /**
+   * Equal for two runs whose sandboxes differ only in their folders, their user, and what the launcher does last; with a warm start, in
+   * nothing that its process has got already.
+   */
+  key(warm: WarmStart | undefined): string;
+  /** Starts a sandbox that can be entered by a run of the same key. */
+  prepare(place: StandbyPlace): StandbySandbox;
+  /** What the launcher does last for this run. */
+  steps(options: LaunchOptions): LaunchSteps;
+}
+
+/** What a sandbox gets that waits for its run. */
+export interface StandbyPlace {
+  /** A folder beside the runs, with folders in the places where a run has them. The run that enters makes them its own. */
+  folder: string;
+  user: RunUser | null;
+  /** Undefined for an empty input. */
+  stdin: number | undefined;
+  stdout: number;
+  stderr: number;
+  /** The end of a pipe from which the launcher reads its last steps. */
+  orders: number;
+  warm: WarmStart | undefined;
+}
+
+/** An interpreter that starts before its run and then waits: it reads what the run adds from descriptor 3. */
+export interface WarmStart {
+  argv: readonly [string, ...string[]];
+  /** The variables that do not depend on the run. */
+  env: Readonly<Record<string, string>>;
+}
+
+/** A sandbox that waits for its run. */
+export interface StandbySandbox {
+  spawn: SpawnRequest;
+  /** Closes the descriptors after the process was started or failed to start. */
+  release(): void;
+  /** The bytes for the pipe, by which the run with this real folder enters the sandbox. */
+  enter(steps: LaunchSteps, run: string): Uint8Array;
+  /** As that of a run that has started its sandbox itself. */
+  launch: SandboxLaunch;
 }
 
 /** One check of a backend, in the format of `acor health`. */

@@ -123,6 +123,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'no-exit-codes': warning('manifest', '`exit_codes` lists the exit codes of the tool.'),
   'no-effects': warning('manifest', '`effects` declares what a call changes.'),
   'no-selftest': warning('manifest', '`health.selftest` declares a self-test.'),
+  'no-warm-start': warning('manifest', 'A tool with `warm: true` can get a warm start.'),
   'wildcard-egress': warning('manifest', 'Hosts are named, without `*`.'),
   'wildcard-commands': warning('manifest', 'Commands are named, without `*`.'),
   'level-too-high': warning(

@@ -28,6 +28,8 @@ export interface ToolCommand {
   argv: string[];
   runtime: string;
   env: Record<string, string>;
+  /** The same up to the entry, for an interpreter that starts before its run and waits (`warm: true`). Absent where that is not possible. */
+  warm?: readonly [string, ...string[]];
 }
 
 /** A language that tools are written in. To add one, create a file here and list it in `index.ts`. */

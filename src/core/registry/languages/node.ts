@@ -20,5 +20,7 @@ export const node: Language = {
 
 /** The command that runs an entry with Node, so that it can import `acor/tool`. */
 export function nodeCommand(runtime: string, { entry, sdk }: RuntimeContext): ToolCommand {
-  return { argv: [runtime, `--import=${join(sdk.sdkNode, 'resolve-acor.mjs')}`, entry], runtime, env: {} };
+  const acor = `--import=${join(sdk.sdkNode, 'resolve-acor.mjs')}`;
+  const warm = `--require=${join(sdk.sdkWarm, 'start.cjs')}`;
+  return { argv: [runtime, acor, entry], runtime, env: {}, warm: [runtime, warm, acor, entry] };
 }

@@ -31,6 +31,7 @@ export const python: Language = {
   command: (runtime, { entry, sdk }) => ({
     argv: [runtime, entry],
     runtime,
+    warm: [runtime, join(sdk.sdkWarm, 'start.py'), entry],
     // A cache beside the sources would be executed, and each run would change the tool that a person approved.
     env: { PYTHONPATH: sdk.sdkPython, PYTHONDONTWRITEBYTECODE: '1' },
   }),

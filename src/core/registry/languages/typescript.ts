@@ -36,7 +36,7 @@ export const typescript: Language = {
     );
   },
   command(runtime, context) {
-    const { ownBun, sdkNode } = context.sdk;
+    const { ownBun, sdkNode, sdkWarm } = context.sdk;
     const isAcor = ownBun?.isAcor === true && runtime === ownBun.program;
     if (!isAcor && basename(runtime) !== 'bun') return nodeCommand(runtime, context);
     // The preloaded file removes the variables, so that a tool can start `acor`.
@@ -46,6 +46,7 @@ export const typescript: Language = {
       // Prevents Bun from downloading missing packages.
       argv: [runtime, '--no-install', ...asBun, context.entry],
       runtime,
+      warm: [runtime, '--no-install', `--preload=${join(sdkWarm, 'start.cjs')}`, ...asBun, context.entry],
       env: { NODE_PATH: sdkNode, ...Object.fromEntries(variables) },
     };
   },

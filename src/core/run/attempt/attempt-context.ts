@@ -6,6 +6,7 @@ import type { AdapterKind, FileMeter } from './adapter.ts';
 import type { EndingRace } from './ending.ts';
 import type { Intake } from './intake.ts';
 import type { PermissionQuestions } from './permission-questions.ts';
+import type { StandbyRun } from './standby-run.ts';
 
 /** What the steps of one attempt share. */
 export interface AttemptContext {
@@ -19,6 +20,8 @@ export interface AttemptContext {
   readonly meter: FileMeter;
   /** Set when the run asks for hosts that its tool may not reach. */
   readonly permissionQuestions: PermissionQuestions | undefined;
+  /** The sandbox that was started before the run, if one was. */
+  standby?: StandbyRun | undefined;
   /** The size of what the runner has copied into the folders that the tool writes. */
   readonly copiedBytes: number;
 }

@@ -106,6 +106,7 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
         pid,
         exited,
         stderr: null,
+        holdsProcess() {},
         get stdout(): never {
           throw new Error('no pump');
         },

@@ -7,7 +7,7 @@ import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
 import { mayCallTools } from '../workspace.ts';
-import type { AdapterKind } from './adapter.ts';
+import { readsAnswers } from './adapter.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { EndingRace, hasEndedItself } from './ending.ts';
 import { Intake } from './intake.ts';
@@ -61,6 +61,8 @@ export async function runAttempt(
   };
   // The watchdog comes first: the secrets of the run may be on disk by now, and it removes them if this process is killed.
   using watchdog = startWatchdog(attempt);
+  using standby = services.standbys?.take(attempt);
+  attempt.standby = standby;
   await using _calls = await openCalls(attempt);
   await using ownership = await assignRunUser(attempt);
   using input = await openInput(attempt);
@@ -69,6 +71,7 @@ export async function runAttempt(
   const prepared = { watchdog, ownership, input, output, resources };
   await using tool = await spawnTool(attempt, prepared);
   await using supervision = supervise(attempt, prepared, tool);
+  services.standbys?.prepareSoon(attempt);
   await attempt.race.first;
   const observed = await windDown(attempt, prepared, tool, supervision);
   if (hasEndedItself(observed.ending)) warnOfMissedAnswers(attempt, asked);
@@ -85,7 +88,7 @@ function warnOfMissedAnswers(
   { plan, intake, adapter, options }: AttemptContext,
   asked: readonly NewEvent[],
 ): void {
-  if (asked.length === 0 || readsAnswers(plan, adapter) || adapter.readsNoAnswers || options.turn) return;
+  if (asked.length === 0 || readsAnswers({ plan, adapter }) || adapter.readsNoAnswers || options.turn) return;
   const answered = answeredIds(plan.workspace);
   const missed = asked.filter(({ action_id }) => !answered.has(String(action_id)));
   if (missed.length === 0) return;
@@ -98,7 +101,7 @@ function warnOfMissedAnswers(
 }
 
 /** Assigns a Unix user to the run, and its files to that user, when the sandbox starts the tool as another user. */
-async function assignRunUser({ services, plan }: AttemptContext): Promise<RunOwnership | undefined> {
+async function assignRunUser({ services, plan, standby }: AttemptContext): Promise<RunOwnership | undefined> {
   const { sandboxed, tool, grants, runId } = plan;
   if (!sandboxed.changesUser) return undefined;
   const { takeOwnership } = await import('./run-user-ownership.ts');
@@ -106,6 +109,7 @@ async function assignRunUser({ services, plan }: AttemptContext): Promise<RunOwn
     grants: grants.map(({ from, ...grant }) => (from === undefined ? grant : { ...grant, path: from })),
     toolFiles: tool.entry === null ? [tool.dir] : [tool.dir, tool.entry],
     needsRunFolder: sandboxed.isolation.tier > 1,
+    ...(standby?.claim && { claim: standby.claim }),
   });
 }
 
@@ -117,7 +121,13 @@ async function openCalls(attempt: AttemptContext): Promise<AsyncDisposable | und
 }
 
 /** Opens the standard input of a tool that reads its caller's, records or answers; undefined for any other tool, whose input is empty. */
-async function openInput({ services, plan, race, adapter }: AttemptContext): Promise<ToolInput | undefined> {
+async function openInput({
+  services,
+  plan,
+  race,
+  adapter,
+  standby,
+}: AttemptContext): Promise<ToolInput | undefined> {
   const { manifest } = plan.tool;
   if (plan.tool.readsStdin) {
     const { GivenInput } = await import('./given-input.ts');
@@ -130,11 +140,8 @@ async function openInput({ services, plan, race, adapter }: AttemptContext): Pro
       race.end({ kind: 'cancelled', reason }),
     );
   }
-  return readsAnswers(plan, adapter) ? new InputPipe(services.runtime, plan.workspace.control) : undefined;
-}
-
-function readsAnswers({ tool }: ToolPlan, adapter: AdapterKind): boolean {
-  return tool.manifest.actions.length > 0 && !adapter.readsNoAnswers;
+  if (!readsAnswers({ plan, adapter })) return undefined;
+  return standby?.input ?? new InputPipe(services.runtime, plan.workspace.control);
 }
 
 async function openOutput(attempt: AttemptContext, input: ToolInput | undefined): Promise<ToolOutput> {

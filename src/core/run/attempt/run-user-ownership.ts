@@ -19,6 +19,12 @@ import {
   writeOwnershipRecord,
 } from './ownership-record.ts';
 
+/** A user that no other run of this machine has now. */
+export interface ClaimedUser {
+  user: RunUser;
+  release(): void;
+}
+
 const STREAM_NAMES = ['stdin', 'stdout', 'stderr'];
 const MAX_ENTRIES = 50_000;
 const FIRST_ACCOUNT = 1000;
@@ -46,7 +52,13 @@ export async function takeOwnership(
   host: RunHost,
   layout: RunWorkspace,
   runId: string,
-  wanted: { grants: readonly Grant[]; toolFiles: readonly string[]; needsRunFolder: boolean },
+  wanted: {
+    grants: readonly Grant[];
+    toolFiles: readonly string[];
+    needsRunFolder: boolean;
+    /** A user that was claimed for this run. */
+    claim?: ClaimedUser;
+  },
 ): Promise<RunOwnership> {
   for (const path of wanted.toolFiles) checkReadable(path);
   // Only granted paths can be shared between runs, so only they need the project lock.
@@ -117,7 +129,7 @@ function take(
   wanted: Parameters<typeof takeOwnership>[3],
   others: Others,
 ): RunOwnership {
-  const { user, release } = chooseUser(wanted.grants, others);
+  const { user, release } = wanted.claim ?? chooseUser(wanted.grants, others);
   try {
     using folder = OpenFolder.real(realFolder(layout));
     const paths = pathsFor(layout, folder, wanted.grants, user, others);
@@ -148,7 +160,7 @@ function lockOf({ dir }: RunWorkspace): string {
   return join(dirname(dir), 'ownership.lock');
 }
 
-function chooseUser(grants: readonly Grant[], others: Others): { user: RunUser; release(): void } {
+function chooseUser(grants: readonly Grant[], others: Others): ClaimedUser {
   const written = grants.filter(({ access }) => access === 'write').map(({ path }) => path);
   const sharing = others.filter(({ owned }) =>
     owned.paths.some(({ path, isOwn }) => !isOwn && written.some((each) => overlap(each, path))),

@@ -7,13 +7,14 @@ import { ProcessTree } from '../../process/kill-tree.ts';
 import type { Exit, SpawnedProcess } from '../../process/runtime.ts';
 import type { Watchdog } from '../../process/watchdog.ts';
 import type { EgressNote } from '../../sandbox/egress/connection-log.ts';
-import type { SandboxLaunch } from '../../sandbox/sandbox.ts';
+import type { LaunchOptions, SandboxLaunch } from '../../sandbox/sandbox.ts';
 import { environmentOf } from '../plan/environment.ts';
 import type { RecordFeed } from '../records/record-feed.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import type { GivenInput } from './given-input.ts';
 import type { ResourceWatch } from './resources/resource-watch.ts';
 import type { RunOwnership } from './run-user-ownership.ts';
+import type { StandbyRun } from './standby-run.ts';
 import type { ToolOutput } from './tool-output.ts';
 
 /** A tool's standard input: the answers to its questions, the records of another run, or what its caller gave. */
@@ -77,7 +78,10 @@ export class SpawnedTool implements AsyncDisposable {
 
 /** Starts the tool in its sandbox. Throws E_SPAWN_FAILED. */
 export async function spawnTool(attempt: AttemptContext, prepared: PreparedAttempt): Promise<SpawnedTool> {
-  const launch = launchOf(attempt, prepared);
+  prepared.ownership?.ownStreams();
+  const started = enterStandby(attempt, prepared);
+  if (started !== undefined) return new SpawnedTool(attempt, started.launch, started.child);
+  const launch = attempt.plan.sandboxed.launch(optionsOf(attempt, prepared));
   try {
     if (launch.forceKillCommand !== undefined) prepared.watchdog.endBy(launch.forceKillCommand);
     return new SpawnedTool(attempt, launch, await spawn(attempt, launch));
@@ -87,13 +91,20 @@ export async function spawnTool(attempt: AttemptContext, prepared: PreparedAttem
   }
 }
 
-function launchOf(
+/** Starts the tool in the sandbox that waits for the run; undefined when there is none, or its orders do not fit. */
+function enterStandby(attempt: AttemptContext, prepared: PreparedAttempt): ReturnType<StandbyRun['enter']> {
+  const { plan, standby } = attempt;
+  const source = plan.sandboxed.standby;
+  if (standby === undefined || source === undefined) return undefined;
+  return standby.enter(source, optionsOf(attempt, prepared), plan.workspace.dir);
+}
+
+function optionsOf(
   { services, plan, writer, options, permissionQuestions }: AttemptContext,
   { ownership, input, output, resources }: PreparedAttempt,
-): SandboxLaunch {
+): LaunchOptions {
   const { sandboxed, secrets, workspace } = plan;
-  ownership?.ownStreams();
-  return sandboxed.launch({
+  return {
     ...output.pump.targets,
     ...(input && { stdin: input.target }),
     env: environmentOf(plan, workspace, { ...options, deadline: options.deadline() }),
@@ -110,7 +121,7 @@ function launchOf(
       recordEgress(writer, note);
       void output.store();
     },
-  });
+  };
 }
 
 async function spawn({ services }: AttemptContext, launch: SandboxLaunch): Promise<SpawnedProcess> {

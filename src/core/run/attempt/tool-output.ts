@@ -2,7 +2,7 @@ import type { AcorError } from '../../../protocol/acor-error.ts';
 import { LineReader, MAX_LINE_BYTES } from '../../../protocol/jsonl.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { InputPipe } from '../../process/input-pipe.ts';
-import { OutputPump } from '../../process/output-pump.ts';
+import { OutputPump, type OutputSinks } from '../../process/output-pump.ts';
 import type { RedactedStream } from '../../secrets/redacted-stream.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 import { storageError } from '../../store-files/storage-error.ts';
@@ -73,7 +73,7 @@ export class ToolOutput implements Disposable {
     });
     this.#openRawLogs();
     this.#finalPaths = finalPaths;
-    this.pump = new OutputPump(services.runtime, plan.workspace.control, {
+    const sinks: OutputSinks = {
       stdout: this.#sink(0, this.#stdoutLines, plan, { json: !kind.isText, hasTaker: taker !== undefined }),
       stderr: this.#sink(1, this.#stderrLines, plan, { json: false, hasTaker: false }),
       onTurn: () => void this.store(),
@@ -81,7 +81,8 @@ export class ToolOutput implements Disposable {
       onStdoutClosed: () => {
         this.isStdoutClosed = true;
       },
-    });
+    };
+    this.pump = new OutputPump(services.runtime, plan.workspace.control, sinks, attempt.standby?.streams);
   }
 
   /** The storage error that lost output of the tool; undefined when all output is stored. */

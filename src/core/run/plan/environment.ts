@@ -15,9 +15,7 @@ export function environmentOf(
   attempt: { number: number; deadline: Date; isResumed: boolean },
 ): Record<string, string> {
   return {
-    ...passedOn(plan),
-    ...plan.tool.manifest.env.set,
-    ...plan.command.env,
+    ...fixedEnvironmentOf(plan),
     RUN_ID: plan.runId,
     TRACE_ID: plan.traceId,
     SPAN_ID: plan.spanId,
@@ -41,6 +39,11 @@ export function environmentOf(
     ...plan.sandboxed.env,
     ...(plan.limits.waitingStopsDeadline && { ACOR_WAITING_STOPS_DEADLINE: '1' }),
   };
+}
+
+/** The part of it that is the same for each run of a tool. */
+export function fixedEnvironmentOf(plan: ToolPlan): Record<string, string> {
+  return { ...passedOn(plan), ...plan.tool.manifest.env.set, ...plan.command.env };
 }
 
 /** Without an empty variable, which a tool could take for a value. */

@@ -16,6 +16,8 @@ const MB = 1_000_000;
 const DEFAULT_TMP_MB = 64;
 const SHARED_MEMORY_BYTES = 16 * 1024 ** 2;
 const MAX_GRANTS = 200;
+/** Without user namespaces for root, the tool owns an empty folder, and could write there. */
+const EMPTY_BYTES = 1 << 20;
 
 /** The features of bubblewrap on this machine, which `probe` found. */
 export interface BubblewrapFeatures {
@@ -201,7 +203,7 @@ function bind(mount: Mount, { features, profile }: BubblewrapOrder, give: (fd: n
       inner.flatMap((other) => parentsOf(other.path).filter((each) => each.startsWith(`${path}/`))),
     );
     return [
-      ...['--perms', '0555', '--tmpfs', path],
+      ...['--size', String(EMPTY_BYTES), '--perms', '0555', '--tmpfs', path],
       ...[...folders].sort().flatMap((folder) => ['--perms', '0555', '--dir', folder]),
     ];
   }

@@ -4,22 +4,33 @@ import type { EgressEntry, Entrance } from '../egress/entry.ts';
 import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers, isRunUser, ROOT } from '../identity/run-users.ts';
 import { LANDLOCK_ACCESS } from '../launcher/landlock-rules.ts';
-import { Launcher, type LaunchSteps, PERL_COMMAND } from '../launcher/launcher.ts';
+import type { LaunchSteps } from '../launcher/launch-steps.ts';
+import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
 import type { Observe } from '../observer.ts';
 import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
 import { type Profile, profileOf } from '../profile/profile.ts';
 import type {
   Confinement,
   LaunchOptions,
+  RunUser,
   SandboxBackend,
   SandboxLaunch,
   SandboxRequest,
+  StandbyPlace,
+  StandbySandbox,
+  WarmStart,
 } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 import { assembleFilter } from '../seccomp/assemble-filter.ts';
 import { trustedPath } from '../trusted-program.ts';
-import { bubblewrapArguments, type Features, OWN_ENVIRONMENT } from './bubblewrap-arguments.ts';
+import {
+  type BubblewrapOrder,
+  bubblewrapArguments,
+  type Features,
+  OWN_ENVIRONMENT,
+} from './bubblewrap-arguments.ts';
 import { launchFailed } from './bubblewrap-failure.ts';
+import { canWait, keyOf, profileForStandby, STANDBY_NAME } from './standby-profile.ts';
 
 /**
  * Linux namespaces created by bubblewrap, with a seccomp filter and a launcher inside (ARCHITECTURE.md, "The sandbox").
@@ -61,39 +72,46 @@ export const bubblewrap: SandboxBackend = {
         : await (await import('../egress/entry.ts')).EgressEntry.prepare(request.egress);
     const { traceTo } = request;
     const observe = traceTo === undefined ? undefined : (await import('../observer.ts')).observeTo(traceTo);
+    const contents = { profile, filter, features: found, observe };
     return {
       isolation: { backend: 'bubblewrap', tier: 1, level: request.level, ...held, ...entry?.shown },
       changesUser: isRoot && request.level !== 'privileged',
       takesSecrets: true,
       ...(entry && { env: entry.env }),
-      launch: (options) =>
-        launchInBubblewrap(request, { profile, filter, features: found, observe }, options, entry),
+      launch: (options) => launchInBubblewrap(request, contents, options, entry),
+      ...(canWait(request, profile) && {
+        standby: {
+          key: (warm) => keyOf(request, contents) + JSON.stringify(warmSteps(request, contents, warm, null)),
+          prepare: (place) => waitInBubblewrap(request, contents, place),
+          steps: (options) => stepsOf(request, contents, options),
+        },
+      }),
     };
   },
 };
 
-/** Prepares the start of one tool. */
-function launchInBubblewrap(
+/** What decides on the inside of a sandbox. */
+interface Contents {
+  profile: Profile;
+  filter: Uint8Array;
+  features: Features;
+  observe?: Observe | undefined;
+}
+
+/** What the launcher does last. */
+function stepsOf(
   request: SandboxRequest,
-  {
-    profile,
-    filter,
-    features,
-    observe = (argv) => argv,
-  }: { profile: Profile; filter: Uint8Array; features: Features; observe?: Observe | undefined },
-  options: LaunchOptions,
-  entry: EgressEntry | null = null,
-): SandboxLaunch {
-  const asRoot = canGiveUsers();
-  const ids = options.user ?? { uid: process.getuid!(), gid: process.getgid!() };
+  { profile, filter, features }: Contents,
+  options: Pick<LaunchOptions, 'env' | 'user' | 'secrets'>,
+): LaunchSteps {
   const executable = features.landlock > 0 ? profile.executable : null;
-  const steps: LaunchSteps = {
+  return {
     argv: request.argv,
     env: withOwnTemp(options.env),
     cwd: request.cwd ?? request.folders.work,
     user: options.user ?? (canGiveUsers() ? ROOT : null),
     limits: processLimits(request.limits, {
-      countsByRun: asRoot ? isRunUser(ids.uid) : countsProcessesByNamespace(),
+      countsByRun: canGiveUsers() ? isRunUser(idsOf(options).uid) : countsProcessesByNamespace(),
     }),
     landlock:
       executable === null
@@ -106,30 +124,51 @@ function launchInBubblewrap(
     stays: 'init',
     secrets: options.user === null ? undefined : options.secrets?.folder,
   };
+}
+
+/** What the launcher does for a program that starts before its run. */
+function warmSteps(
+  request: SandboxRequest,
+  contents: Contents,
+  warm: WarmStart | undefined,
+  user: RunUser | null,
+): LaunchSteps | undefined {
+  if (warm === undefined) return undefined;
+  return stepsOf({ ...request, argv: warm.argv, cwd: '/' }, contents, { env: warm.env, user });
+}
+
+function idsOf({ user }: Pick<LaunchOptions, 'user'>): RunUser {
+  return user ?? { uid: process.getuid!(), gid: process.getgid!() };
+}
+
+/** Prepares the start of one tool. */
+function launchInBubblewrap(
+  request: SandboxRequest,
+  contents: Contents,
+  options: LaunchOptions,
+  entry: EgressEntry | null = null,
+): SandboxLaunch {
+  const { profile, features, observe = (argv) => argv } = contents;
+  const asRoot = canGiveUsers();
+  const steps = stepsOf(request, contents, options);
   const launcher = new Launcher(steps, options, profile.seccomp.architecture);
   const opened: number[] = [];
   let entrance: Entrance | undefined;
   try {
     const tls = entry?.endTls(options);
-    const { stdin, stdout, stderr, fds } = launcher.streams;
-    const argsFd = 3 + fds.length;
     const { network, limits } = request;
-    const tmpMb = limits.tmp_mb;
     const { scratch } = options;
-    const names = entry?.layout ?? null;
     const secrets = options.secrets && { ...options.secrets, areGivenAway: options.user !== null };
-    const trust = tls?.trustFiles ?? [];
-    const order = { profile, features, network, names, trust, asRoot, ids, scratch, tmpMb, secrets };
-    const built = bubblewrapArguments(order, argsFd + 1);
-    opened.push(...built.fds);
-    const args = scratchFile(scratch, built.args.map((word) => `${word}\0`).join(''));
-    opened.unshift(args);
-    const argv = [
-      ...[trustedPath('bwrap'), '--args', String(argsFd), '--', trustedPath('perl'), ...PERL_COMMAND],
-    ] as [string, ...string[]];
+    const order: BubblewrapOrder = {
+      ...{ profile, features, network, asRoot, scratch, secrets },
+      ...{ names: entry?.layout ?? null, trust: tls?.trustFiles ?? [] },
+      ...{ ids: idsOf(options), tmpMb: limits.tmp_mb },
+    };
+    const { argv, argsFd } = commandOf(order, launcher, opened);
     const { architecture } = profile.seccomp;
     entrance = entry?.enter(argv, argsFd + opened.length, { asRoot, architecture, tls }, options);
     if (entrance !== undefined) opened.push(entrance.fd);
+    const { stdin, stdout, stderr, fds } = launcher.streams;
     const spawn: SpawnRequest = {
       argv: observe(entrance?.argv ?? argv),
       ...(entrance && { hear: entrance.hear }),
@@ -167,6 +206,80 @@ function launchInBubblewrap(
     entrance?.close();
     throw error;
   }
+}
+
+/** Starts a sandbox that waits for a run. Its folders stand for those of the run. */
+function waitInBubblewrap(
+  request: SandboxRequest,
+  contents: Contents,
+  { folder, user, stdin: input, stdout, stderr, orders, warm }: StandbyPlace,
+): StandbySandbox {
+  const { profile, features } = contents;
+  const asRoot = canGiveUsers();
+  const launcher = new Launcher(
+    { pipe: orders, stays: 'init', warm: warmSteps(request, contents, warm, user) },
+    { ...(input !== undefined && { stdin: input }), stdout, stderr, scratch: folder },
+    profile.seccomp.architecture,
+  );
+  const opened: number[] = [];
+  const release = () => {
+    launcher.release();
+    for (const fd of opened.splice(0)) closeSync(fd);
+  };
+  const close = () => {
+    release();
+    launcher.close();
+  };
+  try {
+    const order: BubblewrapOrder = {
+      ...{ profile: profileForStandby(request, profile, folder), features, network: request.network, asRoot },
+      ...{ ids: idsOf({ user }), scratch: folder, tmpMb: request.limits.tmp_mb },
+      ...{ names: null, trust: [], secrets: undefined },
+    };
+    const { argv } = commandOf(order, launcher, opened);
+    const { stdin, fds } = launcher.streams;
+    const spawn: SpawnRequest = {
+      ...{ argv, cwd: '/', env: OWN_ENVIRONMENT },
+      ...{
+        stdin,
+        stdout: launcher.streams.stdout,
+        stderr: launcher.streams.stderr,
+        fds: [...fds, ...opened],
+      },
+    };
+    return {
+      spawn,
+      release,
+      enter: (steps, run) => launcher.order(steps, { slot: STANDBY_NAME, run }),
+      launch: {
+        spawn,
+        sandboxProcessDepth: 2,
+        hasEnded: () => launcher.hasEnded(),
+        settle: (exit) => ({ ...launcher.settle(exit, launchFailed), isEmpty: exit.signal === null }),
+        release,
+        close,
+      },
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** The command that makes the sandbox, with the launcher inside; its descriptors are added to `opened`. */
+function commandOf(
+  order: BubblewrapOrder,
+  { streams }: Launcher,
+  opened: number[],
+): { argv: [string, ...string[]]; argsFd: number } {
+  const argsFd = 3 + streams.fds.length;
+  const built = bubblewrapArguments(order, argsFd + 1);
+  opened.push(...built.fds);
+  opened.unshift(scratchFile(order.scratch, built.args.map((word) => `${word}\0`).join('')));
+  return {
+    argv: [trustedPath('bwrap'), '--args', String(argsFd), '--', trustedPath('perl'), ...PERL_COMMAND],
+    argsFd,
+  };
 }
 
 /** /tmp belongs to the sandbox; other temporary folders do not exist in it. */

@@ -98,7 +98,8 @@ describe('the group of a run', () => {
       writeFileSync(join(parent, 'cgroup.subtree_control'), 'memory pids');
       const folder = join(parent, 'r-1');
       mkdirSync(folder);
-      for (const name of ['cgroup.procs', 'tasks', limit, swap, 'pids.max']) writeFileSync(join(folder, name), '');
+      for (const name of ['cgroup.procs', 'tasks', limit, swap, 'pids.max'])
+        writeFileSync(join(folder, name), '');
       writeFileSync(join(folder, events), 'oom 3\noom_kill 2\n');
       const place = { version, controllers: ['memory', 'pids'] as const, folder: parent };
       const groups = RunGroups.make(
@@ -109,7 +110,11 @@ describe('the group of a run', () => {
       const written = [limit, swap, 'pids.max'].map((name) => readFileSync(join(folder, name), 'utf8'));
       assert.deepEqual(written, ['50000000', version === 1 ? '50000000' : '0', String(tasksFor(8))]);
       const entries = groups.fds.map((fd) => basename(readlinkSync(`/proc/self/fd/${fd}`)));
-      assert.deepEqual(entries, [version === 1 ? 'tasks' : 'cgroup.procs'], 'the one that needs no lock over all');
+      assert.deepEqual(
+        entries,
+        [version === 1 ? 'tasks' : 'cgroup.procs'],
+        'the one that needs no lock over all',
+      );
       assert.equal(groups.ranOutOfMemory, false, 'that was before');
       writeFileSync(join(folder, events), 'oom 4\noom_kill 3\n');
       assert.equal(groups.ranOutOfMemory, true);

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Exit } from '../../process/runtime.ts';
 
-import { Launcher, type LaunchSteps } from './launcher.ts';
+import type { LaunchSteps } from './launch-steps.ts';
+import { Launcher } from './launcher.ts';
 
 const EXIT: Exit = { rc: 0, signal: null, usage: { cpu_s: 1, max_rss_bytes: 1 } };
 const FAILED = (words: string) => new AcorError('E_SANDBOX_UNAVAILABLE', `failed: ${words}`);
@@ -33,7 +34,7 @@ describe('the launcher of a tool', () => {
     };
     const made = new Launcher(
       steps,
-      { env: {}, stdout: 'pipe', stderr: 'pipe', user: null, scratch: folder, ...options },
+      { stdout: 'pipe', stderr: 'pipe', scratch: folder, ...options },
       process.arch === 'arm64' ? 'arm64' : 'x64',
       (use, text) => {
         const path = join(folder, use);

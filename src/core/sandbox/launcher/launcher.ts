@@ -3,33 +3,12 @@ import { constants } from 'node:os';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Exit } from '../../process/runtime.ts';
 import { grantChanged } from '../profile/mounts.ts';
-import type { LaunchOptions, RunUser, SandboxLaunch } from '../sandbox.ts';
+import type { LaunchOptions, SandboxLaunch } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
-import { type LandlockRules, landlockRecords } from './landlock-rules.ts';
+import { landlockRecords } from './landlock-rules.ts';
+import type { LaterSteps, LaunchSteps } from './launch-steps.ts';
 import { perlScript } from './perl-script.ts';
-
-/** One resource limit of a process: the resource number and the value. */
-export type ProcessLimit = readonly [resource: number, value: number];
-
-/** What the launcher does to the process of a tool. */
-export interface LaunchSteps {
-  argv: readonly [string, ...string[]];
-  env: Readonly<Record<string, string>>;
-  cwd: string;
-  user: RunUser | null;
-  limits: readonly ProcessLimit[];
-  landlock: LandlockRules | null;
-  filter: Uint8Array;
-  /** Stays as the first process of a PID namespace, or as the parent of the tool outside of its sandbox; null for neither. */
-  stays: 'init' | 'reaper' | null;
-  /** As the first process it forwards SIGTERM to every process in the namespace. */
-  handsOn?: boolean;
-  /** Sets only the limits and drops no privileges. */
-  isBare?: boolean;
-  /** A tmpfs whose files belong to root and must be readable for the user. */
-  secrets?: string | undefined;
-}
 
 /** The launcher's process to start: its input, the destination of its output, and its additional descriptors. */
 export interface LauncherStreams {
@@ -54,19 +33,19 @@ export class Launcher {
   readonly #status: number;
   readonly #isOpen = { orders: true, status: true };
   readonly #stays: boolean;
-  readonly #program: string;
+  #program: string;
 
   /** `makeFile` creates the launcher's files, by default unlinked ones. */
   constructor(
-    steps: LaunchSteps,
-    options: LaunchOptions,
+    steps: LaunchSteps | LaterSteps,
+    options: Pick<LaunchOptions, 'stdin' | 'stdout' | 'stderr' | 'scratch' | 'groups'>,
     architecture: Architecture,
     makeFile: (use: 'orders' | 'status', text: string) => number = (_, text) =>
       scratchFile(options.scratch, text),
   ) {
     this.#status = makeFile('status', '');
     this.#stays = steps.stays !== null;
-    this.#program = steps.argv[0];
+    this.#program = 'argv' in steps ? steps.argv[0] : '';
     const stdin = options.stdin ?? -1;
     const piped = typeof options.stdout !== 'number' || typeof options.stderr !== 'number';
     // The runtime's own pipes can only be the three streams; named pipes leave these free for the launcher.
@@ -84,13 +63,25 @@ export class Launcher {
     const groups = options.groups ?? [];
     const groupsAt = 3 + layout.fds.length;
     layout.fds.push(...groups);
-    const orders = encode(steps, {
-      groups: groups.map((_, index) => groupsAt + index),
-      status: layout.status,
-      streams: `${stdin === -1 ? 'null' : stdinAt},${layout.streams}`,
-    });
-    const script = makeFile('orders', `${perlScript(architecture)}__END__\n${orders}`);
+    const pipeAt = 3 + layout.fds.length;
+    if ('pipe' in steps) layout.fds.push(steps.pipe);
+    const orders = [
+      `status=${layout.status}`,
+      `streams=${stdin === -1 ? 'null' : stdinAt},${layout.streams}`,
+      ...groups.map((_, index) => `group=${groupsAt + index}`),
+      ...('pipe' in steps ? [`pipe=${pipeAt}`, ...warmRecords(steps)] : recordsOf(steps)),
+    ];
+    const script = makeFile('orders', `${perlScript(architecture)}__END__\n${orders.join('\0')}`);
     this.streams = { stdin: script, stdout: layout.stdout, stderr: layout.stderr, fds: layout.fds };
+  }
+
+  /**
+   * The steps for a launcher that waits for them, as bytes for its pipe. Its folders are mounted below `slot`, beside the
+   * real path of the run's folder, `run`.
+   */
+  order(steps: LaunchSteps, { slot, run }: { slot: string; run: string }): Uint8Array {
+    this.#program = steps.argv[0];
+    return Buffer.from([`slot=${slot}`, `run=${run}`, ...recordsOf(steps), 'end='].join('\0'));
   }
 
   /** The process has inherited its descriptors by now. */
@@ -145,27 +136,24 @@ function killed({ rc, signal }: Exit): { rc: number | null; signal: string | nul
   return { rc: null, signal: rc > 128 ? nameOfSignal(rc - 128) : 'SIGKILL' };
 }
 
-function encode(
-  steps: LaunchSteps,
-  own: { status: number; streams: string; groups: readonly number[] },
-): string {
-  const records = [
-    `status=${own.status}`,
-    `streams=${own.streams}`,
+function warmRecords({ warm }: LaterSteps): string[] {
+  return warm === undefined ? [] : ['warm=1', ...recordsOf(warm)];
+}
+
+function recordsOf(steps: LaunchSteps): string[] {
+  return [
     `cwd=${steps.cwd}`,
     `filter=${Buffer.from(steps.filter).toString('hex')}`,
     ...(steps.stays === null ? [] : [`${steps.stays}=1`]),
     ...(steps.handsOn ? ['handson=1'] : []),
     ...(steps.user === null ? [] : [`uid=${steps.user.uid}`, `gid=${steps.user.gid}`]),
     ...steps.limits.map(([resource, value]) => `limit=${resource},${value}`),
-    ...own.groups.map((fd) => `group=${fd}`),
     ...(steps.isBare ? ['bare=1'] : []),
     ...(steps.secrets === undefined ? [] : [`secrets=${steps.secrets}`]),
     ...(steps.landlock === null ? [] : landlockRecords(steps.landlock)),
     ...Object.entries(steps.env).map(([name, value]) => `env=${name}=${value}`),
     ...steps.argv.map((word) => `arg=${word}`),
   ];
-  return records.join('\0');
 }
 
 function nameOfSignal(number: number): string {

@@ -20,8 +20,8 @@ const CALLS = [
 /**
  * The last steps before a tool, in the tool's own process, in this order: its streams, its file access (Landlock), its
  * user, its resource limits, its system calls (seccomp), and only three descriptors. Written in Perl, because every
- * base system has it and its `syscall` needs no module. The orders follow `__END__`. Any failure ends the process
- * before the tool starts.
+ * base system has it and its `syscall` needs no module. The orders follow `__END__`; those of a sandbox that waits for its
+ * run come later over a pipe. Any failure ends the process before the tool starts.
  *
  * As the first process of a PID namespace (`init`) it stays alive, adopts orphans, reports how the tool ended and its
  * usage, and kills the remaining processes. Where there is no such namespace it does the same as a parent outside of
@@ -34,11 +34,10 @@ export function perlScript(architecture: Architecture): string {
 }
 
 const SCRIPT = `
-my (%one, @rule, @limit, @group, @env, @arg);
-{
-  binmode DATA;
-  local $/;
-  for (split /\\0/, <DATA>) {
+my (%one, @rule, @limit, @group, @env, @arg, $tool, $ended);
+my $ruleset = -1;
+sub take_orders {
+  for (split /\\0/, $_[0]) {
     my ($key, $value) = /^([a-z]+)=(.*)$/s or next;
     if ($key eq 'rule') { push @rule, $value }
     elsif ($key eq 'limit') { push @limit, $value }
@@ -48,10 +47,142 @@ my (%one, @rule, @limit, @group, @env, @arg);
     else { $one{$key} = $value }
   }
 }
+{
+  binmode DATA;
+  local $/;
+  take_orders(<DATA>);
+}
 my $status = 0 + $one{status};
 sub tell_status { syswrite STATUS, "$_[0]\\n" }
 sub fail { tell_status("failed $_[0]: $!"); exit 125 }
 sub call { my $name = shift; my $result = syscall($call{$name}, @_); fail($name) if $result < 0; $result }
+
+sub prepare {
+  # Files are opened for the rules while this process may still open them.
+  if ($one{handled}) {
+    my $abi = syscall($call{landlock_create_ruleset}, 0, 0, 1);
+    fail('landlock') if $abi < 1;
+    my $known = (1 << 13) - 1;
+    $known |= 1 << 13 if $abi >= 2;
+    $known |= 1 << 14 if $abi >= 3;
+    $known |= 1 << 15 if $abi >= 5;
+    my $handled = $one{handled} & $known;
+    my $for_files = 1 | 2 | 4 | 1 << 14 | 1 << 15;
+    my $net = $abi >= 4 ? 0 + $one{net} : 0;
+    my $scope = $abi >= 6 ? 0 + $one{scope} : 0;
+    my $attributes = pack('QQQ', $handled, $net, $scope);
+    $ruleset = call('landlock_create_ruleset', $attributes, $abi >= 6 ? 24 : $abi >= 4 ? 16 : 8, 0);
+    my $allow = sub {
+      my ($access, $fd) = @_;
+      $access &= $handled;
+      # To ask what it is takes as long as the rule.
+      $access &= $for_files if $access & ~$for_files && !-d "/proc/self/fd/$fd";
+      my $rule = pack('QlL', $access, $fd, 0);
+      return $access ? syscall($call{landlock_add_rule}, $ruleset, 1, $rule, 0) : 0;
+    };
+    for (@rule) {
+      my ($kind, $access, $path) = /^(\\w+):(\\d+):(.*)$/s;
+      my $is_exact = $kind eq 'exact';
+      my $fd = syscall($call{openat}, -100, $path, 010000000 | 02000000 | ($is_exact ? 0 + $one{nofollow} : 0), 0);
+      next if $fd < 0;
+      my $is_there = !$is_exact || (readlink("/proc/self/fd/$fd") eq $path && !-l $path);
+      unless ($is_there && $allow->(0 + $access, $fd) == 0) {
+        fail("the rule for $path") unless $is_exact;
+        tell_status("changed $path");
+        exit 125;
+      }
+      syscall($call{close}, $fd);
+    }
+    # A stream that is a named pipe may be opened by its name; for any other kind there is no such rule.
+    $allow->(4 | 2, $_) for 0, 1, 2;
+  }
+
+  # Bubblewrap makes files for root alone: those of the secrets are given to the tool's user, and then nothing of them is changed any more.
+  if ($one{secrets}) {
+    my ($folder, $none) = ($one{secrets}, 'none');
+    opendir(FOLDER, $folder) or fail($folder);
+    my @files = map { "$folder/$_" } grep { !/^\\.\\.?$/ } readdir FOLDER;
+    closedir FOLDER;
+    for (@files, $folder) { chown(0 + $one{uid}, 0 + $one{gid}, $_) or fail("chown $_") }
+    call('mount', $none, $folder, $none, 4096 | 32 | 4 | 2 | 1, 0);
+  }
+
+  if (defined $one{uid}) {
+    call('setgroups', 0, 0);
+    for (my $capability = 0; syscall($call{prctl}, 24, $capability, 0, 0, 0) == 0; $capability++) { }
+    call('setresgid', (0 + $one{gid}) x 3);
+    call('setresuid', (0 + $one{uid}) x 3);
+    my $header = pack('LL', 0x20080522, 0);
+    my $none = "\\0" x 24;
+    call('capset', $header, $none);
+  }
+
+  $SIG{USR2} = \\&end_all if $one{reaper};
+  # A change of user undoes it. Without a parent no process would ever end this one.
+  call('prctl', 1, $one{reaper} ? 12 : 9, 0, 0, 0);
+  call('prctl', 38, 1, 0, 0, 0) unless $one{bare};
+  if (defined $one{cwd}) { chdir $one{cwd} or fail("chdir $one{cwd}") }
+  for (@limit) {
+    my ($resource, $most) = split /,/;
+    my $value = pack('QQ', 0, 0);
+    # Only ever lower: to raise one is not for an ordinary user, and without need.
+    call('prlimit64', 0, 0 + $resource, 0, $value);
+    my $hard = (unpack 'QQ', $value)[1];
+    # The kernel asks first at the lower one of the two, and kills at the higher.
+    my $asks = $resource == 0 ? 1 : 0;
+    $most = $hard if $most > $hard;
+    $value = pack('QQ', $most > $asks ? $most - $asks : $most, $most);
+    call('prlimit64', 0, 0 + $resource, $value, 0);
+  }
+}
+
+sub restrict {
+  call('landlock_restrict_self', $ruleset, 0) if $ruleset >= 0;
+  if ($one{filter}) {
+    my $filter = pack('H*', $one{filter});
+    my $program = pack('Sx6P', length($filter) / 8, $filter);
+    call('seccomp', 1, 0, $program);
+  }
+}
+
+sub become_tool {
+  my $kept = shift // 2;
+  my $path = $arg[0];
+  my $arguments = pack('p*', @arg, undef);
+  my $environment = pack('p*', @env, undef);
+  call('close_range', $kept + 1, 4294967295, 4);
+  syscall($call{execve}, $path, $arguments, $environment);
+  tell_status('cannot-start ' . ($! + 0));
+  exit 127;
+}
+
+# Starts the tool's interpreter with all its limits. It reads the rest from descriptor 3. Returns what sends that.
+sub start_warm {
+  # Nothing of this process, which has not given up its own rights yet, may be read or used by the tool.
+  call('prctl', 4, 0, 0, 0, 0);
+  socketpair(OURS, THEIRS, 1, 1, 0) or fail('socketpair');
+  $tool = fork;
+  fail('fork') unless defined $tool;
+  if ($tool == 0) {
+    prepare();
+    restrict();
+    call('dup3', fileno THEIRS, 3, 0);
+    become_tool(3);
+  }
+  close THEIRS;
+  $SIG{PIPE} = 'IGNORE';
+  # A runtime that is a script has changed some of these.
+  my %has = map { $_ => 1 } @env;
+  return sub {
+    my @more = map { "env=$_" } grep { !$has{$_} } @env;
+    my $text = join("\\0", "cwd=$one{cwd}", @more, map { "arg=$_" } @arg);
+    for (my $sent = 0; $sent < length $text; ) {
+      my $count = syswrite(OURS, $text, length($text) - $sent, $sent) or last;
+      $sent += $count;
+    }
+    close OURS;
+  };
+}
 
 # The streams of the tool take the places of the launcher's own.
 my @stream = split /,/, $one{streams};
@@ -62,6 +193,21 @@ if ($stream[0] eq 'null') {
 }
 for my $to (0, 1, 2) { call('dup3', 0 + $stream[$to], $to, 0) if $stream[$to] != $to }
 
+# A sandbox that waits for its run. Without a supervisor there will be none.
+if (defined $one{pipe}) {
+  my $sends = $one{warm} ? start_warm() : undef;
+  open(ORDERS, '<&=', 0 + $one{pipe}) or exit 125;
+  my $orders = '';
+  until ($orders =~ /\\0end=\\z/) { sysread(ORDERS, $orders, 65536, length $orders) or exit 0 }
+  close ORDERS;
+  (@rule, @limit, @env, @arg) = ();
+  take_orders($orders);
+  # The folders of the run are mounted below a name that stood for it.
+  my ($above, $run) = $one{run} =~ m{^(.*)/([^/]+)\\z}s;
+  chmod(0755, $above) && rename("$above/$one{slot}", "$above/$run") && chmod(0555, $above) or fail("rename $one{slot}");
+  $sends->() if $sends;
+}
+
 # The groups of processes, while this process is still who may join them. The process that opened them may have lost that right since.
 for (@group) {
   open(GROUP, '>&=', 0 + $_) or fail('group');
@@ -69,83 +215,7 @@ for (@group) {
   close GROUP;
 }
 
-# Files are opened for the rules while this process may still open them.
-my $ruleset = -1;
-if ($one{handled}) {
-  my $abi = syscall($call{landlock_create_ruleset}, 0, 0, 1);
-  fail('landlock') if $abi < 1;
-  my $known = (1 << 13) - 1;
-  $known |= 1 << 13 if $abi >= 2;
-  $known |= 1 << 14 if $abi >= 3;
-  $known |= 1 << 15 if $abi >= 5;
-  my $handled = $one{handled} & $known;
-  my $for_files = 1 | 2 | 4 | 1 << 14 | 1 << 15;
-  my $net = $abi >= 4 ? 0 + $one{net} : 0;
-  my $scope = $abi >= 6 ? 0 + $one{scope} : 0;
-  my $attributes = pack('QQQ', $handled, $net, $scope);
-  $ruleset = call('landlock_create_ruleset', $attributes, $abi >= 6 ? 24 : $abi >= 4 ? 16 : 8, 0);
-  my $allow = sub {
-    my ($access, $fd) = @_;
-    $access &= $handled;
-    # To ask what it is takes as long as the rule.
-    $access &= $for_files if $access & ~$for_files && !-d "/proc/self/fd/$fd";
-    my $rule = pack('QlL', $access, $fd, 0);
-    return $access ? syscall($call{landlock_add_rule}, $ruleset, 1, $rule, 0) : 0;
-  };
-  for (@rule) {
-    my ($kind, $access, $path) = /^(\\w+):(\\d+):(.*)$/s;
-    my $is_exact = $kind eq 'exact';
-    my $fd = syscall($call{openat}, -100, $path, 010000000 | 02000000 | ($is_exact ? 0 + $one{nofollow} : 0), 0);
-    next if $fd < 0;
-    my $is_there = !$is_exact || (readlink("/proc/self/fd/$fd") eq $path && !-l $path);
-    unless ($is_there && $allow->(0 + $access, $fd) == 0) {
-      fail("the rule for $path") unless $is_exact;
-      tell_status("changed $path");
-      exit 125;
-    }
-    syscall($call{close}, $fd);
-  }
-  # A stream that is a named pipe may be opened by its name; for any other kind there is no such rule.
-  $allow->(4 | 2, $_) for 0, 1, 2;
-}
-
-# Bubblewrap makes files for root alone: those of the secrets are given to the tool's user, and then nothing of them is changed any more.
-if ($one{secrets}) {
-  my ($folder, $none) = ($one{secrets}, 'none');
-  opendir(FOLDER, $folder) or fail($folder);
-  my @files = map { "$folder/$_" } grep { !/^\\.\\.?$/ } readdir FOLDER;
-  closedir FOLDER;
-  for (@files, $folder) { chown(0 + $one{uid}, 0 + $one{gid}, $_) or fail("chown $_") }
-  call('mount', $none, $folder, $none, 4096 | 32 | 4 | 2 | 1, 0);
-}
-
-if (defined $one{uid}) {
-  call('setgroups', 0, 0);
-  for (my $capability = 0; syscall($call{prctl}, 24, $capability, 0, 0, 0) == 0; $capability++) { }
-  call('setresgid', (0 + $one{gid}) x 3);
-  call('setresuid', (0 + $one{uid}) x 3);
-  my $header = pack('LL', 0x20080522, 0);
-  my $none = "\\0" x 24;
-  call('capset', $header, $none);
-}
-my ($tool, $ended);
-$SIG{USR2} = \\&end_all if $one{reaper};
-# A change of user undoes it. Without a parent no process would ever end this one.
-call('prctl', 1, $one{reaper} ? 12 : 9, 0, 0, 0);
-call('prctl', 38, 1, 0, 0, 0) unless $one{bare};
-if (defined $one{cwd}) { chdir $one{cwd} or fail("chdir $one{cwd}") }
-for (@limit) {
-  my ($resource, $most) = split /,/;
-  my $value = pack('QQ', 0, 0);
-  # Only ever lower: to raise one is not for an ordinary user, and without need.
-  call('prlimit64', 0, 0 + $resource, 0, $value);
-  my $hard = (unpack 'QQ', $value)[1];
-  # The kernel asks first at the lower one of the two, and kills at the higher.
-  my $asks = $resource == 0 ? 1 : 0;
-  $most = $hard if $most > $hard;
-  $value = pack('QQ', $most > $asks ? $most - $asks : $most, $most);
-  call('prlimit64', 0, 0 + $resource, $value, 0);
-}
+prepare();
 if ($one{reaper}) {
   # Nothing of this process may be read or used by the tool.
   call('prctl', 4, 0, 0, 0, 0);
@@ -160,22 +230,7 @@ if ($one{reaper}) {
   call('prctl', 1, 9, 0, 0, 0);
   exit 125 if getppid() != $parent;
 }
-call('landlock_restrict_self', $ruleset, 0) if $ruleset >= 0;
-if ($one{filter}) {
-  my $filter = pack('H*', $one{filter});
-  my $program = pack('Sx6P', length($filter) / 8, $filter);
-  call('seccomp', 1, 0, $program);
-}
-
-my $path = $arg[0];
-my $arguments = pack('p*', @arg, undef);
-my $environment = pack('p*', @env, undef);
-sub become_tool {
-  call('close_range', 3, 4294967295, 4);
-  syscall($call{execve}, $path, $arguments, $environment);
-  tell_status('cannot-start ' . ($! + 0));
-  exit 127;
-}
+restrict();
 
 unless ($one{init}) {
   tell_status('up');
@@ -185,9 +240,11 @@ unless ($one{init}) {
 # Nothing of this process may be read or used by the tool.
 call('prctl', 4, 0, 0, 0, 0);
 $SIG{TERM} = sub { kill 'TERM', -1 } if $one{handson};
-$tool = fork;
-fail('fork') unless defined $tool;
-if ($tool == 0) { $SIG{TERM} = 'DEFAULT'; become_tool() }
+unless ($one{warm}) {
+  $tool = fork;
+  fail('fork') unless defined $tool;
+  if ($tool == 0) { $SIG{TERM} = 'DEFAULT'; become_tool() }
+}
 tell_status('up');
 stay();
 

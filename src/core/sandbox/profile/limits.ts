@@ -1,6 +1,6 @@
 import { availableParallelism, release } from 'node:os';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
-import type { ProcessLimit } from '../launcher/launcher.ts';
+import type { ProcessLimit } from '../launcher/launch-steps.ts';
 
 /** The kernel's resource numbers. */
 const CPU = 0;

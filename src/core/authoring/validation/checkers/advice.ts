@@ -6,6 +6,7 @@ import { adoptFile, FIX_SAFELY } from '../../../../protocol/next-steps.ts';
 import type { KeyPath } from '../../../config/yaml-file.ts';
 import { lacksAccess } from '../../../registry/output-names.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
+import { whyNeverWarm } from '../../../registry/warm-start.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf, placesIn } from '../finding.ts';
 import { lacksModeline, noModeline } from '../modeline.ts';
@@ -62,11 +63,8 @@ const WANTED: readonly { path: string[]; rule: string; message: string; fix: str
 const FOREIGN_SELFTEST =
   'Add arguments with which it ends with exit code 0 and changes nothing: health: { selftest: ["--version"] }';
 
-async function adviceOn(
-  { manifest, manifestPath, hasHeader, adapter, entry, dir, name, problems }: ToolEntry,
-  root: string,
-  cwd: string,
-): Promise<Finding[]> {
+async function adviceOn(tool: ToolEntry, root: string, cwd: string): Promise<Finding[]> {
+  const { manifest, manifestPath, hasHeader, adapter, entry, dir, name, problems } = tool;
   if (manifestPath === null) {
     const file = entry ?? dir;
     const message = `the tool '${name}' has no manifest: its arguments are not checked`;
@@ -118,6 +116,11 @@ async function adviceOn(
         'Add it: description: What it is for.',
       ),
     );
+  }
+  const neverWarm = manifest.warm ? whyNeverWarm(manifest, tool) : undefined;
+  if (neverWarm !== undefined) {
+    const message = `the tool gets no warm start: it ${neverWarm}`;
+    findings.push(found(['warm'], 'no-warm-start', message, 'Remove the line: warm: true'));
   }
   const { level, ...asked } = manifest.permissions;
   const wildcard = asked.network.egress_allow.find((host) => host.includes('*'));

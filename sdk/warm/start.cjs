@@ -1,0 +1,66 @@
+// Preloaded into Node or Bun before a tool's run (`warm: true`): loads the packages that the tool imports, and waits for the run.
+// Descriptor 3 delivers it: records that end in NUL, `cwd=`, `env=NAME=VALUE` for what the process does not have yet, and `arg=`. It serves one run, so nothing of it is
+// shared with another. The runtime itself then starts the tool.
+'use strict';
+
+const { closeSync, readFileSync, readSync } = require('node:fs');
+const { createRequire, isBuiltin } = require('node:module');
+const { sep } = require('node:path');
+
+const ORDERS = 3;
+const entry = process.argv[1];
+const PACKAGES = /(?:^|[\s;}])(?:import|from|require\s*\()\s*["']([^"'./][^"']*)["']/g;
+
+/** Loads what is installed. The project's own files may change before the run. */
+function preload() {
+  const load = createRequire(entry);
+  for (const [, name] of readFileSync(entry, 'utf8').matchAll(PACKAGES)) {
+    try {
+      if (isBuiltin(name) || load.resolve(name).includes(`${sep}node_modules${sep}`)) load(name);
+    } catch {
+      // The tool meets the same error, and reports it.
+    }
+  }
+}
+
+function readOrders() {
+  const parts = [];
+  for (;;) {
+    const part = Buffer.alloc(65_536);
+    const count = readSync(ORDERS, part, 0, part.length, null);
+    if (count === 0) break;
+    parts.push(part.subarray(0, count));
+  }
+  closeSync(ORDERS);
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** Takes over the variables, the folder and the arguments of the run. Without a run the process ends. */
+function enter() {
+  const text = readOrders();
+  if (text === '') process.exit(0);
+  const variables = new Map();
+  const args = [];
+  let folder = '/';
+  for (const record of text.split('\0')) {
+    const [key, value] = halves(record);
+    if (key === 'env') variables.set(...halves(value));
+    else if (key === 'arg') args.push(value);
+    else if (key === 'cwd') folder = value;
+  }
+  for (const [name, value] of variables) process.env[name] = value;
+  process.chdir(folder);
+  process.argv.splice(2, Number.POSITIVE_INFINITY, ...args.slice(args.indexOf(entry) + 1));
+}
+
+function halves(text) {
+  const at = text.indexOf('=');
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+try {
+  preload();
+} catch {
+  // The runtime reports what is wrong with the entry.
+}
+enter();

@@ -1,0 +1,190 @@
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { identify, isRunning } from '../../../util/process-table.ts';
+import type { Runtime } from '../../process/runtime.ts';
+import type { StandbySource } from '../../sandbox/sandbox.ts';
+import type { ToolPlan } from '../plan/tool-plan.ts';
+import type { AttemptOptions } from '../run-executor.ts';
+import { mayCallTools, prepareWorkspace, type Workspaces } from '../workspace.ts';
+import { type AdapterKind, readsAnswers } from './adapter.ts';
+import { StandbyRun, warmStartOf } from './standby-run.ts';
+
+/** When no run takes a sandbox for so long, all are ended. */
+const IDLE_MS = 300_000;
+const DAY_MS = 86_400_000;
+/** Short tools have ended, and their runs too. */
+const SOON_MS = 20;
+/** So many sandboxes wait at most: those that were wanted last. */
+const MOST = 4;
+const MOST_SEEN = 64;
+
+/** The part of an attempt that decides on a sandbox that waits. */
+export interface StandbyWish {
+  services: { runtime: Runtime; workspaces: Workspaces };
+  plan: ToolPlan;
+  options: AttemptOptions;
+  adapter: Pick<AdapterKind, 'readsNoAnswers'>;
+  permissionQuestions: object | undefined;
+}
+
+/**
+ * The sandboxes of a process that supervises one run after the other. When a tool has run again, the sandbox of its next run is prepared, and
+ * waits: namespaces, mounts and the launcher take longer than the start of most tools.
+ */
+export class Standbys {
+  readonly #waiting = new Map<string, StandbyRun>();
+  readonly #idleMs: number;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #hasSwept = false;
+  /** What has been run here, the latest last. */
+  readonly #seen = new Set<string>();
+  #isPreparing = false;
+
+  constructor(idleMs = IDLE_MS) {
+    this.#idleMs = idleMs;
+  }
+
+  /** A sandbox that waits for a run like this one, with its folders moved to the place of the run's. Undefined when there is none. */
+  take(attempt: StandbyWish): StandbyRun | undefined {
+    const source = sourceFor(attempt);
+    if (source === undefined || this.#waiting.size === 0) return undefined;
+    const key = keyOf(attempt, source);
+    const standby = this.#waiting.get(key);
+    if (standby === undefined) return undefined;
+    this.#waiting.delete(key);
+    if (standby.hasEnded) {
+      standby.close();
+      return undefined;
+    }
+    try {
+      standby.adopt(attempt.plan.workspace);
+      return standby;
+    } catch {
+      // Something has removed its folders.
+      standby.close();
+      prepareWorkspace(attempt.plan.workspace);
+      return undefined;
+    }
+  }
+
+  /** Prepares the sandbox of the next run like this one, when a short tool has ended: it must not wait for that. */
+  prepareSoon(attempt: StandbyWish): void {
+    setTimeout(() => void this.#prepareNext(attempt), SOON_MS).unref();
+  }
+
+  /** A failure leaves the next run to start its own. */
+  async #prepareNext(attempt: StandbyWish): Promise<void> {
+    const { plan, services } = attempt;
+    const source = sourceFor(attempt);
+    if (source === undefined || this.#isPreparing) return;
+    this.#isPreparing = true;
+    try {
+      const key = keyOf(attempt, source);
+      if (this.#waiting.has(key) || !this.#isWorth(plan, key)) return;
+      this.#sweep(services);
+      const parent = folderIn(services.workspaces.root);
+      const folder = join(parent, nextName());
+      this.#waiting.set(
+        key,
+        await StandbyRun.start(services.runtime, plan, source, { folder, hasInput: readsAnswers(attempt) }),
+      );
+      const [oldest] = this.#waiting;
+      if (this.#waiting.size > MOST) this.#end(oldest![0]);
+      this.#endWhenIdle();
+    } catch {
+      // The next run starts its own sandbox, and reports why it cannot.
+    } finally {
+      this.#isPreparing = false;
+    }
+  }
+
+  /** Ends all. */
+  close(): void {
+    clearTimeout(this.#timer);
+    for (const key of [...this.#waiting.keys()]) this.#end(key);
+  }
+
+  /** A tool that has run twice will probably run again, and one that wants a warm start says so. */
+  #isWorth(plan: ToolPlan, key: string): boolean {
+    const wasSeen = this.#seen.delete(key);
+    this.#seen.add(key);
+    if (this.#seen.size > MOST_SEEN) this.#seen.delete(this.#seen.values().next().value!);
+    return wasSeen || warmStartOf(plan) !== undefined;
+  }
+
+  #endWhenIdle(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.close(), this.#idleMs);
+    this.#timer.unref();
+  }
+
+  #end(key: string): void {
+    this.#waiting.get(key)?.close();
+    this.#waiting.delete(key);
+  }
+
+  /** Removes the folders that processes have left which have died since. */
+  #sweep({ workspaces }: StandbyWish['services']): void {
+    if (this.#hasSwept) return;
+    this.#hasSwept = true;
+    const parent = folderIn(workspaces.root);
+    for (const name of foldersIn(parent))
+      if (isLeft(parent, name)) rmSync(join(parent, name), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Undefined for a run that needs more than a sandbox can get after its start: secrets, an input, control groups, staged outputs, its own
+ * program for other tools; and for one whose files must be given to another user.
+ */
+function sourceFor({ plan, options, permissionQuestions }: StandbyWish): StandbySource | undefined {
+  const { sandboxed, secrets, staged, grants, tool, input, isRead, kind } = plan;
+  const { manifest } = tool;
+  const isFirst = options.number === 1 && !options.isResumed && options.turn === undefined && kind === 'tool';
+  const hasInput = input !== undefined || tool.readsStdin || manifest.stdin !== undefined;
+  const isPlain =
+    secrets === null && staged.length === 0 && !isRead && !hasInput && permissionQuestions === undefined;
+  const isOwn = !sandboxed.changesUser || grants.length === 0;
+  const canStart = isFirst && isPlain && isOwn && sandboxed.groups.length === 0 && !mayCallTools(manifest);
+  return canStart ? sandboxed.standby : undefined;
+}
+
+/** A process that has read the tool's files is not for a tool with others. */
+function keyOf(wish: StandbyWish, source: StandbySource): string {
+  const warm = warmStartOf(wish.plan);
+  const digest = warm === undefined ? null : wish.plan.digest;
+  return JSON.stringify([readsAnswers(wish), digest, source.key(warm)]);
+}
+
+/** Where the folders are, beside the runs that get them. */
+function folderIn(root: string): string {
+  return join(root, 'cache', 'standby');
+}
+
+let count = 0;
+
+/** The name of a folder, which says whose it is. */
+function nextName(): string {
+  const { pid, start_time, boot_id } = identify(process.pid);
+  return [boot_id, pid, start_time, count++].join('.');
+}
+
+/** Whether the process that made the folder has died. What another machine may have made is left for a day. */
+function isLeft(parent: string, name: string): boolean {
+  const [boot_id = '', pid, start] = name.split('.');
+  if (boot_id !== identify(process.pid).boot_id) return isOld(join(parent, name));
+  return !isRunning({ boot_id, pid: Number(pid), start_time: Number(start) });
+}
+
+function isOld(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && Date.now() - stats.mtimeMs > DAY_MS;
+}
+
+function foldersIn(parent: string): string[] {
+  try {
+    return readdirSync(parent);
+  } catch {
+    return [];
+  }
+}

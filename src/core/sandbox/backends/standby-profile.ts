@@ -1,0 +1,80 @@
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isBelow, type Mount } from '../profile/mounts.ts';
+import type { Profile } from '../profile/profile.ts';
+import type { SandboxRequest } from '../sandbox.ts';
+import type { BubblewrapFeatures } from './bubblewrap-arguments.ts';
+
+/** The name of the run's folder in a sandbox that waits. No run id looks like this. */
+export const STANDBY_NAME = 'standby';
+
+/** Whether the sandbox of a run can be made before the run: its only mounts are the base system, grants and the run's own folders. */
+export function canWait(request: SandboxRequest, { sees, mounts }: Profile): boolean {
+  const { egress, network, traceTo, grants, folders } = request;
+  if (sees === 'all' || egress !== undefined || network === 'listed' || traceTo !== undefined) return false;
+  if (grants.some(({ from }) => from !== undefined)) return false;
+  // In a folder that the tool may write, the run's folders are no mounts of their own.
+  const own = [...folders.writable, ...folders.readable];
+  return own.every((path) => mounts.some((mount) => mount.path === path)) && isReal(runsOf(request));
+}
+
+/**
+ * Equal for two runs whose sandboxes are the same but for the run's folders. A source is named by its inode, because a mount keeps what was
+ * there: a file that was replaced, or a new mount of the machine, makes another key.
+ */
+export function keyOf(
+  request: SandboxRequest,
+  { profile, features }: { profile: Profile; features: BubblewrapFeatures },
+): string {
+  const dir = folderOf(request);
+  const mounts = profile.mounts.map(({ path, access, isGrant }) =>
+    isBelow(path, dir)
+      ? [path.slice(dir.length), access]
+      : [path, access, isGrant === true, access === 'empty' ? '' : identityOf(path)],
+  );
+  const system = profile.system.map(({ path, link }) => [path, link ?? identityOf(path)]);
+  const machine = readFileSync('/proc/self/mountinfo', 'utf8');
+  return JSON.stringify([
+    ...[runsOf(request), mounts, system, features],
+    ...[request.network, request.limits.tmp_mb, machine],
+  ]);
+}
+
+/** The profile with `folder` instead of the run's folder, below another name. */
+export function profileForStandby(request: SandboxRequest, profile: Profile, folder: string): Profile {
+  const dir = folderOf(request);
+  const runs = runsOf(request);
+  const mounts = profile.mounts.map((mount): Mount => {
+    if (!isBelow(mount.path, dir)) return mount;
+    const within = mount.path.slice(dir.length);
+    return { ...mount, path: join(runs, STANDBY_NAME, within), from: join(folder, within) };
+  });
+  // The launcher renames the folder, for which the folder above must be a mount of its own.
+  const first = mounts.findIndex(({ path }) => isBelow(path, runs));
+  const isHidden = mounts.some(({ path }) => path === runs);
+  return {
+    ...profile,
+    mounts: isHidden ? mounts : mounts.toSpliced(first, 0, { path: runs, access: 'empty' }),
+  };
+}
+
+function folderOf({ folders }: SandboxRequest): string {
+  return dirname(folders.work);
+}
+
+function runsOf(request: SandboxRequest): string {
+  return dirname(folderOf(request));
+}
+
+function identityOf(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? '' : `${stats.dev}:${stats.ino}`;
+}
+
+function isReal(path: string): boolean {
+  try {
+    return realpathSync(path) === path;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,32 @@
+import type { LandlockRules } from './landlock-rules.ts';
+
+/** One resource limit of a process: the resource number and the value. */
+export type ProcessLimit = readonly [resource: number, value: number];
+
+/** What the launcher does to the process of a tool. */
+export interface LaunchSteps {
+  argv: readonly [string, ...string[]];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  user: { uid: number; gid: number } | null;
+  limits: readonly ProcessLimit[];
+  landlock: LandlockRules | null;
+  filter: Uint8Array;
+  /** Stays as the first process of a PID namespace, or as the parent of the tool outside of its sandbox; null for neither. */
+  stays: 'init' | 'reaper' | null;
+  /** As the first process it forwards SIGTERM to every process in the namespace. */
+  handsOn?: boolean;
+  /** Sets only the limits and drops no privileges. */
+  isBare?: boolean;
+  /** A tmpfs whose files belong to root and must be readable for the user. */
+  secrets?: string | undefined;
+}
+
+/** The steps of a launcher that waits for its run come later, over this pipe. */
+export interface LaterSteps {
+  /** The end that the launcher reads. */
+  pipe: number;
+  stays: LaunchSteps['stays'];
+  /** Starts this program at once, which reads the environment, the folder and the arguments of the run from descriptor 3. */
+  warm?: LaunchSteps | undefined;
+}

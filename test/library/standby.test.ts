@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
+import { Acor } from '../../src/index.ts';
+import { childrenOf, commandLineOf } from '../../src/util/process-table.ts';
+import { until } from '../support/project.ts';
+import { type ProjectFolder, projectFolder } from '../support/project-folder.ts';
+
+const { available } = await bubblewrap.probe();
+
+/** Everything that a tool can see of its sandbox. */
+const LOOKS = `#!/bin/bash
+echo "to stderr" >&2
+args=$*
+list() {
+  echo "ids $(id -u) $(id -g) $(id -G)"
+  echo "status"; grep -E '^(Cap|NoNewPrivs|Seccomp|Groups)' /proc/self/status
+  echo "limits"; ulimit -a
+  echo "env"; env | sort
+  echo "mounts"; cut -d' ' -f4-6,9 /proc/self/mountinfo
+  echo "cwd $(pwd)"
+  echo "runs"; ls -lan "$(dirname "$(dirname "$WORKSPACE")")" | sed 's/ [A-Z][a-z]* *[0-9]* [0-9:]* / DATE /'
+  echo "run"; ls -lanR "$(dirname "$WORKSPACE")" | sed 's/ [A-Z][a-z]* *[0-9]* [0-9:]* / DATE /'
+  echo "fds"; ls /proc/self/fd | wc -l
+  echo "args $args"
+}
+ls /tmp/left /dev/shm/left > "$WORKSPACE/left.txt" 2>/dev/null
+touch /tmp/left /dev/shm/left
+list > "$WORKSPACE/seen.txt"
+printf '{"type":"result","ok":true,"data":{"pid":%s}}\\n' $$
+`;
+
+const MANIFEST = 'name: looks\nversion: 1.0.0\ninputs:\n  - name: word\n    type: string\n';
+
+describe('a sandbox that waits for its run', { skip: !available && 'bubblewrap is not here' }, () => {
+  let project: ProjectFolder;
+  let acor: Acor;
+  const standbys = () => {
+    const folder = project.at('.runs/cache/standby');
+    return existsSync(folder) ? readdirSync(folder) : [];
+  };
+  /** The sandboxes that wait, by their processes. */
+  const waiting = () => childrenOf(process.pid).filter((pid) => commandLineOf(pid).includes('bwrap'));
+  const prepared = () => until(() => waiting().length === 1 && standbys().length === 1);
+  /** Runs the tool until the sandbox of its next run waits. */
+  const runTwice = async (tool = 'looks') => {
+    for (let count = 0; count < 2; count++) assert.equal((await acor.run(tool, {})).state, 'completed');
+    await prepared();
+  };
+  const seen = (dir: string) =>
+    readFileSync(join(dir, 'work', 'seen.txt'), 'utf8')
+      .replaceAll(/^\/bindfile\S+/gm, 'DATA')
+      // What the project hides is an empty folder there in any case.
+      .replace(/^\/ \S*\/\.runs rw.* tmpfs\n/m, '')
+      .replaceAll(/(\d+) DATE seen/g, 'SIZE DATE seen')
+      .replaceAll(dir.split('/').at(-1)!, 'RUN')
+      .replace(/(TRACE_ID|SPAN_ID|TRACEPARENT|DEADLINE_TS)=.*/g, '$1')
+      .replaceAll(/\b6[1-5]\d{3}\b/g, 'UID');
+
+  beforeEach(() => {
+    project = projectFolder({ 'tools/looks/tool.yaml': MANIFEST, '.acor/config.yaml': 'version: 1\n' });
+    project.program('tools/looks/main.sh', LOOKS);
+    acor = new Acor({ cwd: project.root });
+  });
+  afterEach(async () => {
+    // The sandbox of the next run is prepared a moment after the start of a run.
+    project.remove();
+    await until(() => {
+      for (const pid of waiting()) process.kill(pid, 'SIGKILL');
+      return waiting().length === 0;
+    });
+  });
+
+  it('shows the tool the same as one that starts with its run, and keeps the same', async () => {
+    const cold = await acor.run('looks', {});
+    await acor.run('looks', {});
+    await prepared();
+    const [pid] = waiting();
+    const warm = await acor.run('looks', { word: 'hello' });
+    assert.ok(!waiting().includes(pid!), 'the run has used it');
+    assert.equal(
+      seen(warm.dir)
+        .replace('args --word hello', 'args ')
+        .replace(/ACOR_INPUTS=.*/, ''),
+      seen(cold.dir).replace(/ACOR_INPUTS=.*/, ''),
+    );
+    const events = (dir: string) =>
+      readFileSync(join(dir, 'events.jsonl'), 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { type: string; seq: number })
+        .map(({ type, seq }) => `${seq} ${type}`);
+    assert.deepEqual(events(warm.dir), events(cold.dir));
+    const files = (dir: string) => readdirSync(dir, { recursive: true }).sort();
+    assert.deepEqual(files(warm.dir), files(cold.dir));
+    assert.equal(readFileSync(join(warm.dir, 'logs/stderr.log'), 'utf8'), 'to stderr\n');
+  });
+
+  it('is used by one run, and nothing of it is there for the next', async () => {
+    await runTwice();
+    const users = new Set<string>();
+    for (let count = 0; count < 3; count++) {
+      await prepared();
+      const { dir } = await acor.run('looks', {});
+      const text = readFileSync(join(dir, 'work', 'seen.txt'), 'utf8');
+      users.add(text);
+      assert.equal(readFileSync(join(dir, 'work', 'left.txt'), 'utf8'), '');
+      assert.doesNotMatch(text, /standby/);
+    }
+    assert.equal(users.size, 3);
+  });
+
+  it('is not used after a file that it shows was replaced, and the run sees the new one', async () => {
+    await runTwice();
+    const [pid] = waiting();
+    const folder = project.at('tools/looks');
+    renameSync(folder, project.at('old'));
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'tool.yaml'), MANIFEST);
+    project.program('tools/looks/main.sh', LOOKS.replace('echo "args', 'echo "new'));
+    const { dir } = await acor.run('looks', {});
+    assert.match(readFileSync(join(dir, 'work', 'seen.txt'), 'utf8'), /^new/m);
+    assert.ok(waiting().includes(pid!), 'it waits for a run that never comes');
+  });
+
+  it('is not used by a run with another grant, or another limit of its own memory', async () => {
+    await runTwice();
+    const [pid] = waiting();
+    for (const more of ['resources:\n  tmp_mb: 3\n', 'permissions:\n  filesystem:\n    read: [shared]\n']) {
+      mkdirSync(project.at('shared'), { recursive: true });
+      project.write('tools/looks/tool.yaml', MANIFEST + more);
+      assert.equal((await acor.run('looks', {})).state, 'completed');
+      assert.ok(waiting().includes(pid!), more);
+    }
+  });
+
+  it('that was killed, or whose folders are gone, leaves the run to start its own', async () => {
+    await runTwice();
+    process.kill(waiting()[0]!, 'SIGKILL');
+    await until(() => waiting().length === 0);
+    assert.equal((await acor.run('looks', {})).state, 'completed');
+    await prepared();
+    rmSync(project.at('.runs/cache/standby'), { recursive: true });
+    const { state, dir } = await acor.run('looks', {});
+    assert.equal(state, 'completed');
+    assert.match(readFileSync(join(dir, 'work', 'seen.txt'), 'utf8'), /^args/m);
+  });
+
+  it('takes the arguments of the run, and leaves one with longer ones to start its own', async () => {
+    await runTwice();
+    const word = 'x'.repeat(100_000);
+    const { state, dir } = await acor.run('looks', { word });
+    assert.equal(state, 'completed');
+    assert.ok(readFileSync(join(dir, 'work', 'seen.txt'), 'utf8').includes(`args --word ${word}\n`));
+  });
+
+  it('passes on the questions of the tool, and the answers', async () => {
+    project.write('tools/asks/tool.yaml', 'name: asks\nversion: 1.0.0\nactions: [choose]\n');
+    project.program(
+      'tools/asks/main.sh',
+      `#!/bin/bash
+echo '{"type":"action_required","action":"choose","action_id":"a-1","blocking":true,"context":{}}'
+read -r answer
+printf '{"type":"result","ok":true,"data":%s}\n' "$answer"
+`,
+    );
+    const ask = (answer: string) => acor.run('asks', {}, { answers: { choose: answer } });
+    for (const answer of ['first', 'second']) assert.equal((await ask(answer)).state, 'completed');
+    await prepared();
+    const [pid] = waiting();
+    const { result } = await ask('third');
+    assert.ok(!waiting().includes(pid!));
+    assert.match(JSON.stringify(result), /third/);
+  });
+
+  it('does not keep its process from ending, ends with it, and its folder is removed by the next process', async () => {
+    const script = `import { Acor } from '${join(import.meta.dirname, '../../src/index.ts')}';
+      import { existsSync, readdirSync } from 'node:fs';
+      const acor = new Acor({ cwd: process.argv[1] });
+      for (let count = 0; count < 2; count++) await acor.run('looks');
+      const folder = process.argv[1] + '/.runs/cache/standby';
+      while (!existsSync(folder) || readdirSync(folder).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));`;
+    const { status, stderr } = spawnSync(process.execPath, ['-e', script, project.root], {
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stderr);
+    const [left] = standbys();
+    assert.equal(standbys().length, 1);
+    const pid = Number(left!.split('.')[1]);
+    await until(() => childrenOf(pid).length === 0);
+    await runTwice();
+    assert.ok(!standbys().includes(left!));
+  });
+
+  it('serves each of many runs at once, of which one finds it', async () => {
+    await runTwice();
+    const runs = await Promise.all(Array.from({ length: 6 }, () => acor.run('looks', {})));
+    assert.deepEqual(new Set(runs.map(({ state }) => state)), new Set(['completed']));
+    const pids = new Set(runs.map(({ dir }) => readFileSync(join(dir, 'work', 'seen.txt'), 'utf8')));
+    assert.equal(pids.size, 6);
+  });
+});

@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
+import { Acor } from '../../src/index.ts';
+import { childrenOf, commandLineOf } from '../../src/util/process-table.ts';
+import { until } from '../support/project.ts';
+import { type ProjectFolder, projectFolder } from '../support/project-folder.ts';
+
+const { available } = await bubblewrap.probe();
+
+const manifest = (name: string, more = 'warm: true\n') =>
+  `name: ${name}\nversion: 1.0.0\n${more}inputs:\n  - name: word\n    type: string\n`;
+
+/** Its own variables, arguments and folder, a random number, and whether its process was there before the run. */
+const PYTHON = `import json, os, random, sys
+import own
+assert __name__ == "__main__" and sys.modules["__main__"].__dict__ is globals()
+def main():
+    with open("/proc/self/stat") as file:
+        started = int(file.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+    with open("/proc/uptime") as file:
+        age = float(file.read().split()[0]) - started
+    print("text on stdout")
+    print("text on stderr", file=sys.stderr)
+    data = {"argv": sys.argv[1:], "file": __file__, "cwd": os.getcwd(), "env": dict(os.environ), "random": random.random(), "own": own.VALUE, "age": age,
+            "preloaded": PRELOADED, "path": sys.path[0]}
+    print(json.dumps({"type": "result", "ok": True, "data": data}))
+PRELOADED = "json" in sys.modules
+main()
+`;
+const NODE = `import { readFileSync } from 'node:fs';
+const own = await import('./own.mjs');
+const data = { argv: process.argv.slice(2), file: process.argv[1], cwd: process.cwd(), env: process.env, random: Math.random(), own: own.VALUE, age: performance.now() / 1000 };
+console.error('text on stderr');
+console.log('text on stdout');
+console.log(JSON.stringify({ type: 'result', ok: true, data }));
+`;
+const TYPESCRIPT = `${NODE}
+if (!import.meta.main) throw new Error('not the main module');
+const typed: number = 1;
+`;
+
+describe('a tool with a warm start', { skip: !available && 'bubblewrap is not here' }, () => {
+  let project: ProjectFolder;
+  let acor: Acor;
+  const waiting = () => childrenOf(process.pid).filter((pid) => commandLineOf(pid).includes('bwrap'));
+  /** The processes in the sandbox that waits: bubblewrap's child is the launcher, whose child is the interpreter. */
+  const interpreters = () => waiting().flatMap(childrenOf).flatMap(childrenOf);
+  /** Until an interpreter waits for its orders: it sleeps in a read of descriptor 3. */
+  const warm = () =>
+    until(() => {
+      const pids = interpreters().flatMap((pid) => [pid, ...childrenOf(pid)]);
+      return pids.some((pid) => isInRead(pid));
+    });
+  const run = async (tool: string, inputs = {}) => {
+    const outcome = await acor.run(tool, inputs);
+    // biome-ignore lint/suspicious/noExplicitAny: each tool has its own data
+    return { ...outcome, data: (outcome.result as any)?.data };
+  };
+
+  beforeEach(() => {
+    project = projectFolder({
+      'tools/py/tool.yaml': manifest('py'),
+      'tools/py/main.py': PYTHON,
+      'tools/py/own.py': 'VALUE = 1\n',
+      'tools/js/tool.yaml': manifest('js'),
+      'tools/js/main.mjs': NODE,
+      'tools/js/own.mjs': 'export const VALUE = 1;\n',
+      'tools/ts/tool.yaml': manifest('ts'),
+      'tools/ts/main.ts': TYPESCRIPT,
+      'tools/ts/own.mjs': 'export const VALUE = 1;\n',
+      '.acor/config.yaml': 'version: 1\nenvironment:\n  cancel_grace_s: 0.1\n',
+    });
+    acor = new Acor({ cwd: project.root });
+  });
+  afterEach(async () => {
+    // The sandbox of the next run is prepared a moment after the start of a run.
+    project.remove();
+    await until(() => {
+      for (const pid of waiting()) process.kill(pid, 'SIGKILL');
+      return waiting().length === 0;
+    });
+  });
+
+  for (const tool of ['py', 'js', 'ts']) {
+    it(`answers the same as one without, from a process that was there before the run: ${tool}`, async () => {
+      const cold = await run(tool, { word: 'one' });
+      assert.equal(cold.state, 'completed', `${cold.message}`);
+      await warm();
+      const hot = await run(tool, { word: 'two words' });
+      assert.equal(hot.state, 'completed', `${hot.message}`);
+      assert.ok(hot.data.age > cold.data.age, 'it is older than the run');
+      assert.deepEqual(hot.data.argv, ['--word', 'two words']);
+      assert.equal(hot.data.cwd, join(hot.dir, 'work'));
+      assert.deepEqual([hot.data.file, hot.data.path], [cold.data.file, cold.data.path]);
+      assert.notEqual(hot.data.random, cold.data.random);
+      const { env } = hot.data;
+      assert.deepEqual(Object.keys(env).sort(), Object.keys(cold.data.env).sort());
+      assert.deepEqual(
+        [env.RUN_ID, env.WORKSPACE, env.ACOR_INPUTS],
+        [hot.run_id, join(hot.dir, 'work'), '{"word":"two words"}'],
+      );
+      for (const { dir } of [cold, hot]) {
+        assert.equal(readFileSync(join(dir, 'logs/stderr.log'), 'utf8'), 'text on stderr\n');
+        assert.match(
+          readFileSync(join(dir, 'logs/stdout.log'), 'utf8'),
+          /^text on stdout\n\{"type": ?"result"/,
+        );
+      }
+    });
+  }
+
+  it('has the modules of Python loaded before the run, and no file of the project', async () => {
+    assert.equal((await run('py')).data.own, 1);
+    await warm();
+    project.write('tools/py/own.py', 'VALUE = 2\n');
+    const { data } = await run('py');
+    assert.deepEqual([data.own, data.preloaded], [2, true]);
+  });
+
+  it('starts again after a change of the tool or of its variables', async () => {
+    await run('py');
+    await warm();
+    const [pid] = waiting();
+    project.write('tools/py/main.py', PYTHON.replace('"own": own.VALUE', '"own": "changed"'));
+    assert.equal((await run('py')).data.own, 'changed');
+    assert.ok(waiting().includes(pid!), 'no run takes it any more');
+    const other = new Acor({
+      cwd: project.root,
+      env: { ...process.env, LANG: 'C' } as Record<string, string>,
+    });
+    const { result } = await other.run('py', {});
+    // biome-ignore lint/suspicious/noExplicitAny: as above
+    assert.equal((result as any).data.env.LANG, 'C');
+  });
+
+  it('fails as one without: an exception, an exit code, a module that cannot be imported', async () => {
+    const failures: Record<string, RegExp> = {
+      'import json\ndef fails():\n    raise ValueError("no")\nfails()\n':
+        /Traceback.*\n {2}File "[^"]*main.py", line 4, in <module>\n(.*\n)+ValueError: no/,
+      'import json, sys\nprint("last", file=sys.stderr)\nsys.exit(7)\n': /^last\n$/,
+      'import json\nimport there_is_no_such_module\n': /ModuleNotFoundError/,
+      'import json\ndef x(:\n': /SyntaxError/,
+    };
+    for (const [source, expected] of Object.entries(failures)) {
+      project.write('tools/py/main.py', source);
+      const cold = await run('py');
+      await warm();
+      const hot = await run('py');
+      assert.deepEqual([hot.state, hot.rc, hot.code], [cold.state, cold.rc, cold.code]);
+      const [first, second] = [cold, hot].map(({ dir }) =>
+        readFileSync(join(dir, 'logs/stderr.log'), 'utf8'),
+      );
+      assert.match(second!, expected);
+      assert.equal(second, first);
+    }
+  });
+
+  it('cannot reach what another run of it has left: its files, memory, processes and descriptors', async () => {
+    project.write(
+      'tools/py/main.py',
+      `import json, os, sys
+seen = {"tmp": os.path.exists("/tmp/left"), "value": getattr(json, "left", None), "variable": os.environ.get("LEFT"), "fds": sorted(os.listdir("/proc/self/fd")),
+        "processes": len([name for name in os.listdir("/proc") if name.isdigit()]), "runs": os.listdir(os.path.dirname(os.path.dirname(os.environ["WORKSPACE"])))}
+open("/tmp/left", "w").close()
+json.left = os.environ["LEFT"] = "left"
+print(json.dumps({"type": "result", "ok": True, "data": seen}))
+`,
+    );
+    const cold = await run('py');
+    for (let count = 0; count < 3; count++) {
+      await warm();
+      const { data, run_id } = await run('py');
+      assert.deepEqual(data, { ...cold.data, runs: [run_id] });
+    }
+  });
+
+  it('keeps its limits, and is stopped like any other', async () => {
+    project.write('tools/py/tool.yaml', manifest('py', 'warm: true\ntimeout_s: 1\nheartbeat_grace_s: 60\n'));
+    project.write('tools/py/main.py', 'import time\ntime.sleep(600)\n');
+    const cold = await run('py');
+    await warm();
+    const hot = await run('py');
+    assert.deepEqual([hot.state, hot.code], [cold.state, cold.code]);
+    assert.equal(hot.code, 'E_DEADLINE');
+  });
+
+  it('is an ordinary one without `warm: true`', async () => {
+    project.write('tools/py/tool.yaml', manifest('py', ''));
+    await run('py');
+    await run('py');
+    await until(() => waiting().length === 1);
+    assert.deepEqual(interpreters(), []);
+    assert.equal((await run('py')).state, 'completed');
+  });
+});
+
+/** Whether a process waits in a system call for bytes of descriptor 3. */
+function isInRead(pid: number): boolean {
+  try {
+    const [call, descriptor] = readFileSync(`/proc/${pid}/syscall`, 'utf8').split(' ');
+    return call === (process.arch === 'arm64' ? '63' : '0') && descriptor === '0x3';
+  } catch {
+    return false;
+  }
+}
