@@ -16,6 +16,7 @@ import { serve } from './serve.ts';
 import { stalls } from './stalls.ts';
 import { startUp } from './start-up.ts';
 import { throughput } from './throughput.ts';
+import { warm } from './warm.ts';
 import { workflow } from './workflow.ts';
 
 /** The benchmarks, in the order in which they run. */
@@ -28,6 +29,7 @@ export const BENCHES: readonly Bench[] = [
   startUp,
   sandbox,
   isolation,
+  warm,
   mcp,
   serve,
   memory,

@@ -44,7 +44,9 @@ describe('a sandbox that waits for its run', { skip: !available && 'bubblewrap i
   };
   /** The sandboxes that wait, by their processes. */
   const waiting = () => childrenOf(process.pid).filter((pid) => commandLineOf(pid).includes('bwrap'));
-  const prepared = () => until(() => waiting().length === 1 && standbys().length === 1);
+  /** Until one is there, and its launcher waits in a read. */
+  const prepared = () =>
+    until(() => standbys().length === 1 && waiting().flatMap(childrenOf).filter(isInRead).length === 1);
   /** Runs the tool until the sandbox of its next run waits. */
   const runTwice = async (tool = 'looks') => {
     for (let count = 0; count < 2; count++) assert.equal((await acor.run(tool, {})).state, 'completed');
@@ -157,6 +159,18 @@ describe('a sandbox that waits for its run', { skip: !available && 'bubblewrap i
     assert.ok(readFileSync(join(dir, 'work', 'seen.txt'), 'utf8').includes(`args --word ${word}\n`));
   });
 
+  it('is not used before it is ready', async () => {
+    project.write('tools/quick/tool.yaml', 'name: quick\nversion: 1.0.0\n');
+    project.program('tools/quick/main.sh', '#!/bin/bash\n');
+    await acor.run('quick', {});
+    for (let count = 0; count < 30; count++) {
+      const { state, message } = await acor.run('quick', {});
+      assert.equal(state, 'completed', String(message));
+      // The next run starts together with its sandbox.
+      while (standbys().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  });
+
   it('passes on the questions of the tool, and the answers', async () => {
     project.write('tools/asks/tool.yaml', 'name: asks\nversion: 1.0.0\nactions: [choose]\n');
     project.program(
@@ -171,9 +185,13 @@ printf '{"type":"result","ok":true,"data":%s}\n' "$answer"
     for (const answer of ['first', 'second']) assert.equal((await ask(answer)).state, 'completed');
     await prepared();
     const [pid] = waiting();
-    const { result } = await ask('third');
+    const { result, state, message, dir } = await ask('third');
     assert.ok(!waiting().includes(pid!));
-    assert.match(JSON.stringify(result), /third/);
+    assert.match(
+      JSON.stringify(result),
+      /third/,
+      `${state}: ${message} ${readFileSync(join(dir, 'events.jsonl'))}`,
+    );
   });
 
   it('does not keep its process from ending, ends with it, and its folder is removed by the next process', async () => {
@@ -203,3 +221,11 @@ printf '{"type":"result","ok":true,"data":%s}\n' "$answer"
     assert.equal(pids.size, 6);
   });
 });
+
+function isInRead(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/syscall`, 'utf8').startsWith(process.arch === 'arm64' ? '63 ' : '0 ');
+  } catch {
+    return false;
+  }
+}

@@ -2,7 +2,7 @@ import { kindOfName } from '../../protocol/run.ts';
 import { loadRuntime } from '../process/load-runtime.ts';
 import { Watchdogs } from '../process/watchdog.ts';
 import type { Registry } from '../registry/registry.ts';
-import { Standbys } from '../run/attempt/standbys.ts';
+import type { Standbys } from '../run/attempt/standbys.ts';
 import type { RunnerServices, RunOutbox } from '../run/services.ts';
 import type { Project, ProjectCache, ProjectPlace } from './open-project.ts';
 
@@ -38,7 +38,7 @@ export async function runnerServices(
     runtime,
     adoptsOrphans: adoptOrphans && runtime.adoptOrphans(),
     watchdogs: projects && keptWatchdogs(projects),
-    standbys: projects && keptStandbys(projects),
+    standbys: projects && (await keptStandbys(projects)),
     loadAdapter: async (name) => (await import('../adapters/index.ts')).loadAdapter(name),
     prepareOrchestration: async (services, request) => {
       const [{ prepareOrchestration }, { SupervisorPool }] = await Promise.all([
@@ -68,7 +68,9 @@ function keptWatchdogs(projects: ProjectCache): Watchdogs {
   return projects.watchdogs;
 }
 
-function keptStandbys(projects: ProjectCache): Standbys {
+/** Loaded late: a process that supervises one run has none. */
+async function keptStandbys(projects: ProjectCache): Promise<Standbys> {
+  const { Standbys } = await import('../run/attempt/standbys.ts');
   projects.standbys ??= new Standbys();
   return projects.standbys;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, rmSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
@@ -25,6 +25,7 @@ describe('the command of a Python tool', () => {
     const python = project.program('bin/python3', '');
     assert.deepEqual(await command(), {
       argv: [python, project.at('tools/t/cli.py')],
+      warm: [python, join(sdkPaths().sdkWarm, 'start.py'), project.at('tools/t/cli.py')],
       runtime: python,
       env: { PYTHONPATH: sdkPaths().sdkPython, PYTHONDONTWRITEBYTECODE: '1' },
     });

@@ -42,3 +42,14 @@ function startOf(path: string): Buffer {
     if (fd !== undefined) closeSync(fd);
   }
 }
+
+/** Whether a tool reads the answers to its questions from its standard input. */
+export function readsAnswers({
+  plan,
+  adapter,
+}: {
+  plan: { tool: ToolEntry };
+  adapter: { readsNoAnswers?: boolean };
+}): boolean {
+  return plan.tool.manifest.actions.length > 0 && !adapter.readsNoAnswers;
+}

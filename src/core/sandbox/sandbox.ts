@@ -155,8 +155,8 @@ export interface Confinement {
   /** Additional environment variables for the tool's network access. */
   env?: Readonly<Record<string, string>>;
   launch(options: LaunchOptions): SandboxLaunch;
-  /** Set when the sandbox of such a run can be started before the run. */
-  standby?: StandbySource;
+  /** Undefined when the sandbox of such a run cannot be started before the run. */
+  standby?(): Promise<StandbySource | undefined>;
 }
 
 /** Starts sandboxes that wait for their run. Each is used for one run. */
@@ -198,6 +198,8 @@ export interface StandbySandbox {
   spawn: SpawnRequest;
   /** Closes the descriptors after the process was started or failed to start. */
   release(): void;
+  /** Whether it has mounted its folders: before that they must not be moved. */
+  isReady(): boolean;
   /** The bytes for the pipe, by which the run with this real folder enters the sandbox. */
   enter(steps: LaunchSteps, run: string): Uint8Array;
   /** As that of a run that has started its sandbox itself. */

@@ -63,14 +63,3 @@ export interface AdapterKind {
   /** Whether the program would read its standard input as data, so that the input must be empty. */
   readsNoAnswers?: boolean;
 }
-
-/** Whether a tool reads the answers to its questions from its standard input. */
-export function readsAnswers({
-  plan,
-  adapter,
-}: {
-  plan: Pick<ToolPlan, 'tool'>;
-  adapter: Pick<AdapterKind, 'readsNoAnswers'>;
-}): boolean {
-  return plan.tool.manifest.actions.length > 0 && !adapter.readsNoAnswers;
-}

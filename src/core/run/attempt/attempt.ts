@@ -1,13 +1,12 @@
 import type { NewEvent, RunWriter } from '../../ports/run-store.ts';
-import { InputPipe } from '../../process/input-pipe.ts';
 import { Watchdog } from '../../process/watchdog.ts';
 import { answeredIds } from '../answers/answer-files.ts';
+import { readsAnswers } from '../may-ask.ts';
 import type { ObservedAttempt } from '../outcome.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
 import { mayCallTools } from '../workspace.ts';
-import { readsAnswers } from './adapter.ts';
 import type { AttemptContext } from './attempt-context.ts';
 import { EndingRace, hasEndedItself } from './ending.ts';
 import { Intake } from './intake.ts';
@@ -61,7 +60,7 @@ export async function runAttempt(
   };
   // The watchdog comes first: the secrets of the run may be on disk by now, and it removes them if this process is killed.
   using watchdog = startWatchdog(attempt);
-  using standby = services.standbys?.take(attempt);
+  using standby = await services.standbys?.take(attempt);
   attempt.standby = standby;
   await using _calls = await openCalls(attempt);
   await using ownership = await assignRunUser(attempt);
@@ -141,7 +140,9 @@ async function openInput({
     );
   }
   if (!readsAnswers({ plan, adapter })) return undefined;
-  return standby?.input ?? new InputPipe(services.runtime, plan.workspace.control);
+  if (standby?.input !== undefined) return standby.input;
+  const { InputPipe } = await import('../../process/input-pipe.ts');
+  return new InputPipe(services.runtime, plan.workspace.control);
 }
 
 async function openOutput(attempt: AttemptContext, input: ToolInput | undefined): Promise<ToolOutput> {

@@ -94,9 +94,7 @@ export async function spawnTool(attempt: AttemptContext, prepared: PreparedAttem
 /** Starts the tool in the sandbox that waits for the run; undefined when there is none, or its orders do not fit. */
 function enterStandby(attempt: AttemptContext, prepared: PreparedAttempt): ReturnType<StandbyRun['enter']> {
   const { plan, standby } = attempt;
-  const source = plan.sandboxed.standby;
-  if (standby === undefined || source === undefined) return undefined;
-  return standby.enter(source, optionsOf(attempt, prepared), plan.workspace.dir);
+  return standby?.enter(optionsOf(attempt, prepared), plan.workspace.dir);
 }
 
 function optionsOf(

@@ -32,6 +32,8 @@ export class StandbyRun {
   readonly #orders: InputPipe;
   readonly #claim: ClaimedUser | undefined;
   readonly #child: SpawnedProcess;
+  /** The run's own, once one has taken it. */
+  #source: StandbySource | undefined;
   #isEntered = false;
 
   /** Starts a sandbox for the next run with the sandbox of this plan. */
@@ -98,12 +100,17 @@ export class StandbyRun {
     return now === undefined || !isAlive(now);
   }
 
+  get isReady(): boolean {
+    return this.#sandbox.isReady();
+  }
+
   get claim(): ClaimedUser | undefined {
     return this.#claim;
   }
 
   /** Makes the folders and streams those of a run, which has prepared its workspace and written nothing there. */
-  adopt(workspace: RunWorkspace): void {
+  adopt(workspace: RunWorkspace, source: StandbySource): void {
+    this.#source = source;
     this.#child.holdsProcess(true);
     for (const inner of [workspace.checkpoints, workspace.answers]) rmdirSync(inner);
     for (const path of mountedFolders(workspace))
@@ -114,12 +121,8 @@ export class StandbyRun {
   }
 
   /** Starts the tool of the run. Undefined when its orders are too long for the pipe: the run starts its own sandbox. */
-  enter(
-    source: StandbySource,
-    options: LaunchOptions,
-    run: string,
-  ): { launch: SandboxLaunch; child: SpawnedProcess } | undefined {
-    const bytes = this.#sandbox.enter(source.steps(options), run);
+  enter(options: LaunchOptions, run: string): { launch: SandboxLaunch; child: SpawnedProcess } | undefined {
+    const bytes = this.#sandbox.enter(this.#source!.steps(options), run);
     if (this.#orders.offer(bytes, 0) < bytes.length) {
       for (const fifo of Object.values(this.streams)) fifo.openWriteEnd();
       this.input?.openReadEnd();

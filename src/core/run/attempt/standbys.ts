@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { identify, isRunning } from '../../../util/process-table.ts';
 import type { Runtime } from '../../process/runtime.ts';
 import type { StandbySource } from '../../sandbox/sandbox.ts';
+import { readsAnswers } from '../may-ask.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import { mayCallTools, prepareWorkspace, type Workspaces } from '../workspace.ts';
-import { type AdapterKind, readsAnswers } from './adapter.ts';
+import type { AdapterKind } from './adapter.ts';
 import { StandbyRun, warmStartOf } from './standby-run.ts';
 
 /** When no run takes a sandbox for so long, all are ended. */
@@ -45,19 +46,21 @@ export class Standbys {
   }
 
   /** A sandbox that waits for a run like this one, with its folders moved to the place of the run's. Undefined when there is none. */
-  take(attempt: StandbyWish): StandbyRun | undefined {
-    const source = sourceFor(attempt);
-    if (source === undefined || this.#waiting.size === 0) return undefined;
+  async take(attempt: StandbyWish): Promise<StandbyRun | undefined> {
+    if (this.#waiting.size === 0) return undefined;
+    const source = await sourceFor(attempt);
+    if (source === undefined) return undefined;
     const key = keyOf(attempt, source);
     const standby = this.#waiting.get(key);
     if (standby === undefined) return undefined;
-    this.#waiting.delete(key);
     if (standby.hasEnded) {
-      standby.close();
+      this.#end(key);
       return undefined;
     }
+    if (!standby.isReady) return undefined;
+    this.#waiting.delete(key);
     try {
-      standby.adopt(attempt.plan.workspace);
+      standby.adopt(attempt.plan.workspace, source);
       return standby;
     } catch {
       // Something has removed its folders.
@@ -75,10 +78,11 @@ export class Standbys {
   /** A failure leaves the next run to start its own. */
   async #prepareNext(attempt: StandbyWish): Promise<void> {
     const { plan, services } = attempt;
-    const source = sourceFor(attempt);
-    if (source === undefined || this.#isPreparing) return;
+    if (this.#isPreparing) return;
     this.#isPreparing = true;
     try {
+      const source = await sourceFor(attempt);
+      if (source === undefined) return;
       const key = keyOf(attempt, source);
       if (this.#waiting.has(key) || !this.#isWorth(plan, key)) return;
       this.#sweep(services);
@@ -137,7 +141,11 @@ export class Standbys {
  * Undefined for a run that needs more than a sandbox can get after its start: secrets, an input, control groups, staged outputs, its own
  * program for other tools; and for one whose files must be given to another user.
  */
-function sourceFor({ plan, options, permissionQuestions }: StandbyWish): StandbySource | undefined {
+async function sourceFor({
+  plan,
+  options,
+  permissionQuestions,
+}: StandbyWish): Promise<StandbySource | undefined> {
   const { sandboxed, secrets, staged, grants, tool, input, isRead, kind } = plan;
   const { manifest } = tool;
   const isFirst = options.number === 1 && !options.isResumed && options.turn === undefined && kind === 'tool';
@@ -146,7 +154,7 @@ function sourceFor({ plan, options, permissionQuestions }: StandbyWish): Standby
     secrets === null && staged.length === 0 && !isRead && !hasInput && permissionQuestions === undefined;
   const isOwn = !sandboxed.changesUser || grants.length === 0;
   const canStart = isFirst && isPlain && isOwn && sandboxed.groups.length === 0 && !mayCallTools(manifest);
-  return canStart ? sandboxed.standby : undefined;
+  return canStart ? sandboxed.standby?.() : undefined;
 }
 
 /** A process that has read the tool's files is not for a tool with others. */

@@ -228,7 +228,7 @@ describe('the command line of bubblewrap', { skip: process.platform !== 'linux' 
     ]);
     assert.deepEqual(args.slice(args.indexOf('/etc/hosts') + 1), [
       ...['--ro-bind', '/a', '/a'],
-      ...['--perms', '0555', '--tmpfs', '/a/hidden', ...dir('/a/hidden/deep')],
+      ...['--size', '65536', '--perms', '0555', '--tmpfs', '/a/hidden', ...dir('/a/hidden/deep')],
       ...['--ro-bind', '/a/hidden/deep/er', '/a/hidden/deep/er'],
       ...['--remount-ro', '/'],
     ]);
@@ -259,7 +259,7 @@ describe('the command line of bubblewrap', { skip: process.platform !== 'linux' 
     assert.deepEqual(args.slice(args.indexOf('ALL') + 1), [
       ...['--bind', '/', '/'],
       ...KERNEL,
-      ...['--perms', '0555', '--tmpfs', '/home/me/.acor'],
+      ...['--size', '65536', '--perms', '0555', '--tmpfs', '/home/me/.acor'],
     ]);
   });
 

@@ -16,8 +16,8 @@ const MB = 1_000_000;
 const DEFAULT_TMP_MB = 64;
 const SHARED_MEMORY_BYTES = 16 * 1024 ** 2;
 const MAX_GRANTS = 200;
-/** Without user namespaces for root, the tool owns an empty folder, and could write there. */
-const EMPTY_BYTES = 1 << 20;
+/** In a namespace of users the tool owns an empty folder, and could write there. */
+const EMPTY_BYTES = 65_536;
 
 /** The features of bubblewrap on this machine, which `probe` found. */
 export interface BubblewrapFeatures {

@@ -18,6 +18,7 @@ import type {
   SandboxRequest,
   StandbyPlace,
   StandbySandbox,
+  StandbySource,
   WarmStart,
 } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
@@ -30,7 +31,6 @@ import {
   OWN_ENVIRONMENT,
 } from './bubblewrap-arguments.ts';
 import { launchFailed } from './bubblewrap-failure.ts';
-import { canWait, keyOf, profileForStandby, STANDBY_NAME } from './standby-profile.ts';
 
 /**
  * Linux namespaces created by bubblewrap, with a seccomp filter and a launcher inside (ARCHITECTURE.md, "The sandbox").
@@ -79,16 +79,25 @@ export const bubblewrap: SandboxBackend = {
       takesSecrets: true,
       ...(entry && { env: entry.env }),
       launch: (options) => launchInBubblewrap(request, contents, options, entry),
-      ...(canWait(request, profile) && {
-        standby: {
-          key: (warm) => keyOf(request, contents) + JSON.stringify(warmSteps(request, contents, warm, null)),
-          prepare: (place) => waitInBubblewrap(request, contents, place),
-          steps: (options) => stepsOf(request, contents, options),
-        },
-      }),
+      standby: () => standbyFor(request, contents),
     };
   },
 };
+
+/** Loaded late: only a process that stays needs it. */
+async function standbyFor(request: SandboxRequest, contents: Contents): Promise<StandbySource | undefined> {
+  const { canWait, keyOf, profileForStandby, STANDBY_NAME } = await import('./standby-profile.ts');
+  const { profile } = contents;
+  if (!canWait(request, profile)) return undefined;
+  return {
+    key: (warm) => JSON.stringify([keyOf(request, contents), warmSteps(request, contents, warm, null)]),
+    prepare: (place) => {
+      const shown = { ...contents, profile: profileForStandby(request, profile, place.folder) };
+      return waitInBubblewrap(request, shown, STANDBY_NAME, place);
+    },
+    steps: (options) => stepsOf(request, contents, options),
+  };
+}
 
 /** What decides on the inside of a sandbox. */
 interface Contents {
@@ -208,10 +217,11 @@ function launchInBubblewrap(
   }
 }
 
-/** Starts a sandbox that waits for a run. Its folders stand for those of the run. */
+/** Starts a sandbox that waits for a run. Its folders, below the name `slot`, stand for those of the run. */
 function waitInBubblewrap(
   request: SandboxRequest,
   contents: Contents,
+  slot: string,
   { folder, user, stdin: input, stdout, stderr, orders, warm }: StandbyPlace,
 ): StandbySandbox {
   const { profile, features } = contents;
@@ -232,7 +242,7 @@ function waitInBubblewrap(
   };
   try {
     const order: BubblewrapOrder = {
-      ...{ profile: profileForStandby(request, profile, folder), features, network: request.network, asRoot },
+      ...{ profile, features, network: request.network, asRoot },
       ...{ ids: idsOf({ user }), scratch: folder, tmpMb: request.limits.tmp_mb },
       ...{ names: null, trust: [], secrets: undefined },
     };
@@ -250,7 +260,8 @@ function waitInBubblewrap(
     return {
       spawn,
       release,
-      enter: (steps, run) => launcher.order(steps, { slot: STANDBY_NAME, run }),
+      isReady: () => launcher.isReady,
+      enter: (steps, run) => launcher.order(steps, { slot, run }),
       launch: {
         spawn,
         sandboxProcessDepth: 2,

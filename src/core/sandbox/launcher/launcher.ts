@@ -96,6 +96,11 @@ export class Launcher {
     this.#isOpen.status = false;
   }
 
+  /** Whether it waits for its steps: everything around it has been set up. */
+  get isReady(): boolean {
+    return this.#isOpen.status && /^ready$/m.test(this.#words());
+  }
+
   hasEnded(): boolean {
     return this.#stays && this.#isOpen.status && /^ended /m.test(this.#words());
   }

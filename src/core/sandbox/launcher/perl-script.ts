@@ -195,6 +195,7 @@ for my $to (0, 1, 2) { call('dup3', 0 + $stream[$to], $to, 0) if $stream[$to] !=
 
 # A sandbox that waits for its run. Without a supervisor there will be none.
 if (defined $one{pipe}) {
+  tell_status('ready');
   my $sends = $one{warm} ? start_warm() : undef;
   open(ORDERS, '<&=', 0 + $one{pipe}) or exit 125;
   my $orders = '';
