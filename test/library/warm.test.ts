@@ -7,6 +7,7 @@ import { Acor } from '../../src/index.ts';
 import { childrenOf, commandLineOf } from '../../src/util/process-table.ts';
 import { until } from '../support/project.ts';
 import { type ProjectFolder, projectFolder } from '../support/project-folder.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
 
 const { available } = await bubblewrap.probe();
 
@@ -187,6 +188,23 @@ print(json.dumps({"type": "result", "ok": True, "data": seen}))
     assert.equal(hot.code, 'E_DEADLINE');
   });
 
+  it('ends with the truth when one of its processes is killed at any moment, and the next run completes', async () => {
+    const random = new SeededRandom(19);
+    await run('py');
+    for (let round = 0; round < 15; round++) {
+      await warm();
+      const below = (pids: number[]): number[] => pids.flatMap((pid) => [pid, ...below(childrenOf(pid))]);
+      const pids = below(waiting());
+      const started = run('py', { word: String(round) });
+      await new Promise((resolve) => setTimeout(resolve, random.below(30)));
+      kill(pids[random.below(pids.length)]!);
+      const { state, code, data } = await started;
+      if (state === 'completed') assert.deepEqual(data.argv, ['--word', String(round)]);
+      else assert.ok(['E_TOOL_FAILED', 'E_SANDBOX_UNAVAILABLE'].includes(String(code)), `${state} ${code}`);
+      assert.equal((await run('py')).state, 'completed');
+    }
+  });
+
   it('is an ordinary one without `warm: true`', async () => {
     project.write('tools/py/tool.yaml', manifest('py', ''));
     await run('py');
@@ -196,6 +214,13 @@ print(json.dumps({"type": "result", "ok": True, "data": seen}))
     assert.equal((await run('py')).state, 'completed');
   });
 });
+
+/** It may have ended. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {}
+}
 
 /** Whether a process waits in a system call for bytes of descriptor 3. */
 function isInRead(pid: number): boolean {

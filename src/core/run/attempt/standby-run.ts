@@ -154,10 +154,14 @@ export class StandbyRun {
   }
 }
 
-/** How the interpreter of a tool starts before its run, when its manifest wants that. */
+/**
+ * How the interpreter of a tool starts before its run, when its manifest wants that. Its modules must not write where a run may: no run would
+ * be recorded for it.
+ */
 export function warmStartOf(plan: ToolPlan): WarmStart | undefined {
-  const { tool, command, digest } = plan;
+  const { tool, command, digest, grants } = plan;
   if (!tool.manifest.warm || command.warm === undefined || digest === null) return undefined;
+  if (grants.some(({ access }) => access === 'write')) return undefined;
   return { argv: command.warm, env: fixedEnvironmentOf(plan) };
 }
 
