@@ -395,7 +395,6 @@ export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEv
   }
 }
 
-/** A caller that passed inputs as an object gets no words of a command line. */
 /** An older Node.js would fail anywhere later, with an error of its own. */
 function refuseOldNode(): void {
   const message = problemOfNode();
@@ -405,6 +404,7 @@ function refuseOldNode(): void {
   });
 }
 
+/** A caller that passed inputs as an object gets no words of a command line. */
 async function throwInInputs(error: unknown): Promise<never> {
   if (!(error instanceof AcorError)) throw error;
   const { inInputs } = await import('./operations/tool/input-words.ts');
