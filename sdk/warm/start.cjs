@@ -1,27 +1,12 @@
-// Preloaded into Node or Bun before a tool's run (`warm: true`): loads the packages that the tool imports, and waits for the run.
+// Preloaded into Node or Bun before a tool's run (`warm: true`): the runtime has started, and waits for the run.
 // Descriptor 3 delivers it: records that end in NUL, `cwd=`, `env=NAME=VALUE` for what the process does not have yet, and `arg=`. It serves one run, so nothing of it is
 // shared with another. The runtime itself then starts the tool.
 'use strict';
 
-const { closeSync, readFileSync, readSync } = require('node:fs');
-const { createRequire, isBuiltin } = require('node:module');
-const { sep } = require('node:path');
+const { closeSync, readSync } = require('node:fs');
 
 const ORDERS = 3;
 const entry = process.argv[1];
-const PACKAGES = /(?:^|[\s;}])(?:import|from|require\s*\()\s*["']([^"'./][^"']*)["']/g;
-
-/** Loads what is installed. The project's own files may change before the run. */
-function preload() {
-  const load = createRequire(entry);
-  for (const [, name] of readFileSync(entry, 'utf8').matchAll(PACKAGES)) {
-    try {
-      if (isBuiltin(name) || load.resolve(name).includes(`${sep}node_modules${sep}`)) load(name);
-    } catch {
-      // The tool meets the same error, and reports it.
-    }
-  }
-}
 
 function readOrders() {
   const parts = [];
@@ -58,9 +43,4 @@ function halves(text) {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-try {
-  preload();
-} catch {
-  // The runtime reports what is wrong with the entry.
-}
 enter();

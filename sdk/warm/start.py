@@ -10,11 +10,14 @@ import builtins
 import gc
 import importlib.util
 import os
+import site
 import sys
 import sysconfig
+import time
 import types
 
 _ORDERS = 3
+_STARTED_NS = time.time_ns()
 
 
 def _imported(tree):
@@ -31,17 +34,42 @@ def _imported(tree):
             waiting.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt))
 
 
+_STDLIB = tuple(sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib"))
+_PACKAGES = tuple(folder + os.sep for folder in site.getsitepackages())
+
+
 def _preload(tree):
     """Imports what is installed with Python. The project's own modules may change before the run."""
-    paths = sysconfig.get_paths()
-    installed = tuple(paths[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     for name in _imported(tree):
         try:
             spec = importlib.util.find_spec(name.partition(".")[0])
-            if spec is not None and (spec.origin in ("built-in", "frozen") or (spec.origin or "").startswith(installed)):
+            if spec is not None and (spec.origin in ("built-in", "frozen") or (spec.origin or "").startswith(_STDLIB + _PACKAGES)):
                 importlib.import_module(name)
         except BaseException:  # The tool meets the same error, and reports it.
             pass
+
+
+def _watched():
+    """What decides on the modules: where they are looked for, the folders of the standard library, and each other file."""
+    yield from sys.path
+    yield from _STDLIB
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__file__", None)
+        if path and (path.startswith(_PACKAGES) or not path.startswith(_STDLIB)):
+            yield path
+
+
+def _state(path):
+    try:
+        stats = os.stat(path)
+        return stats.st_ino, stats.st_mtime_ns, stats.st_size
+    except OSError:
+        return None
+
+
+def _is_changed(path, state):
+    # What has changed since this process started may have been read before or after that.
+    return _state(path) != state or (state is not None and state[1] >= _STARTED_NS)
 
 
 def _orders():
@@ -100,7 +128,11 @@ def _start(entry):
     # What is there by now lives as long as the process: its end need not look through it.
     gc.collect()
     gc.freeze()
+    watched = {path: _state(path) for path in _watched()}
     _enter(entry)
+    if any(_is_changed(path, state) for path, state in watched.items()):
+        # A package was installed or changed since: the run starts as any other.
+        os.execv(sys.executable, [sys.executable, *sys.argv])
     try:
         _run(entry, source, code)
     except (SystemExit, KeyboardInterrupt):

@@ -145,10 +145,7 @@ export const manifestFile = z
       .optional()
       .describe('How retryable failures are retried.'),
     idempotent: z.boolean().default(false).describe('Repeating a run is harmless.'),
-    warm: z
-      .boolean()
-      .default(false)
-      .describe('The interpreter of the next run starts before it, and imports what the tool imports.'),
+    warm: z.boolean().default(false).describe('The interpreter of the next run starts before it.'),
     actions: z.array(z.string().min(1)).default([]).describe('The questions that the tool may ask.'),
     requires: z
       .array(z.enum(['elicitation', 'sampling', 'roots']))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
@@ -15,7 +16,9 @@ const manifest = (name: string, more = 'warm: true\n') =>
   `name: ${name}\nversion: 1.0.0\n${more}inputs:\n  - name: word\n    type: string\n`;
 
 /** Its own variables, arguments and folder, a random number, and when its process has started. */
-const PYTHON = `import json, os, random, sys
+const PYTHON = `import sys
+PRELOADED = "json" in sys.modules
+import json, os, random
 import own
 assert __name__ == "__main__" and sys.modules["__main__"].__dict__ is globals()
 def main():
@@ -26,10 +29,10 @@ def main():
     data = {"argv": sys.argv[1:], "file": __file__, "cwd": os.getcwd(), "env": dict(os.environ), "random": random.random(), "own": own.VALUE, "started": started,
             "preloaded": PRELOADED, "path": sys.path[0]}
     print(json.dumps({"type": "result", "ok": True, "data": data}))
-PRELOADED = "json" in sys.modules
 main()
 `;
-const NODE = `import { readFileSync } from 'node:fs';
+const NODE = `import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 const own = await import('./own.mjs');
 const stat = readFileSync('/proc/self/stat', 'utf8');
 const data = { argv: process.argv.slice(2), file: process.argv[1], cwd: process.cwd(), env: process.env, random: Math.random(), own: own.VALUE, started: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) };
@@ -119,11 +122,37 @@ describe('a tool with a warm start', { skip: !available && 'bubblewrap is not he
   }
 
   it('has the modules of Python loaded before the run, and no file of the project', async () => {
-    assert.equal((await run('py')).data.own, 1);
+    const cold = await run('py');
+    assert.deepEqual([cold.data.own, cold.data.preloaded], [1, false]);
     await warm();
     project.write('tools/py/own.py', 'VALUE = 2\n');
     const { data } = await run('py');
     assert.deepEqual([data.own, data.preloaded], [2, true]);
+  });
+
+  it('runs with a package that was changed since, as one without a warm start', async () => {
+    const venv = project.at('tools/py/venv');
+    // The python of a version manager may be closed to the user of the run.
+    const python = ['/usr/bin/python3', 'python3'].find(
+      (each) => spawnSync(each, ['--version']).status === 0,
+    )!;
+    assert.equal(spawnSync(python, ['-m', 'venv', '--without-pip', venv]).status, 0);
+    const packages = globSync(`${venv}/lib/python*/site-packages`)[0]!;
+    const answer = (value: string) => writeFileSync(join(packages, 'installed.py'), `VALUE = '${value}'\n`);
+    project.write('tools/py/main.py', PYTHON.replace('import own', 'import installed as own'));
+    answer('first');
+    // Its folder is older than the process that waits.
+    const cold = await run('py');
+    assert.equal(cold.data?.own, 'first', `${cold.message}`);
+    for (const value of ['second', 'a third one']) {
+      await warm();
+      assert.equal((await run('py')).data.own, cold.data.own);
+      await warm();
+      answer(value);
+      cold.data.own = value;
+      const { data, dir } = await run('py', { word: 'x' });
+      assert.deepEqual([data.own, data.argv, data.cwd], [value, ['--word', 'x'], join(dir, 'work')]);
+    }
   });
 
   it('starts again after a change of the tool or of its variables', async () => {
