@@ -39,7 +39,8 @@ describe('what an answer says about how to go on', () => {
   });
 
   it('writes a binary artifact byte for byte into a pipe, and refuses it at a terminal with the command', async () => {
-    project.write('binary.sh', '#!/bin/sh\nhead -c 3000000 /dev/urandom > "$ARTIFACTS_DIR/x y.bin"\n', 0o755);
+    const write = "(printf '\\377'; head -c 2999999 /dev/urandom)";
+    project.write('binary.sh', `#!/bin/sh\n${write} > "$ARTIFACTS_DIR/x y.bin"\n`, 0o755);
     const { end } = await project.run(['--stream', './binary.sh']);
     const [artifact] = end.artifacts as { path: string; sha256: string }[];
     const command = `acor artifact ${end.run_id} 1`;
