@@ -57,6 +57,15 @@ export function runLauncherContract(name: string, rigOf: LauncherRig): void {
       assert.equal((await ended(await rig.launcher.start(request('quick')))).state, 'completed');
     });
 
+    it('launches the next run when the caller has seen the end of the last one', async () => {
+      for (let count = 0; count < 4; count++) {
+        const runId = await rig.launcher.start(request('quick'));
+        assert.equal((await ended(runId)).state, 'completed');
+        rig.launcher.ended(runId);
+        rig.launcher.ended('r-unknown');
+      }
+    });
+
     it('leaves what it started running when it is closed', async () => {
       const { launcher, store } = await rigOf(project);
       const runId = await launcher.start(request('holds', [project.path('go-on')]));

@@ -100,6 +100,8 @@ export interface RunLauncher {
    * continues when the caller is gone. Throws an AcorError for what kept it from beginning.
    */
   start(request: LaunchRequest): Promise<string>;
+  /** The caller has seen the end of a run that it has started: what supervises it takes the next one as soon as it has tidied up. */
+  ended(runId: string): void;
   /** Nothing more is started. Runs that were started continue. */
   close(): void;
 }

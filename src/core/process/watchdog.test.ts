@@ -149,7 +149,7 @@ for (const program of PROGRAMS)
     });
   });
 
-describe('the watchdogs of a process that supervises one run after the other', { skip: notLinux }, () => {
+describe('the watchdogs of a process that supervises many runs', { skip: notLinux }, () => {
   it('are one shell, until a tool has killed or stopped it', async () => {
     const runtime = await loadRuntime();
     const watchdogs = new Watchdogs();
@@ -217,8 +217,28 @@ describe('the watchdogs of a process that supervises one run after the other', {
       return watchdog.pid;
     });
     assert.notEqual(all[0], all[1]);
-    process.kill(all[1]!, 'SIGKILL');
+    for (const pid of all) process.kill(pid, 'SIGKILL');
     await until(() => !all.some(isThere));
+  });
+
+  it('are as many as there were runs at once, at most four', async () => {
+    const runtime = await loadRuntime();
+    const watchdogs = new Watchdogs();
+    using folder = new Folder();
+    const together = async (count: number) => {
+      const all = Array.from({ length: count }, () => watchdogs.watch(runtime, 'r-many', folder.path));
+      await until(() => all.every(({ pid }) => workingFolderOf(pid) === folder.path));
+      for (const each of all) each[Symbol.dispose]();
+      const pids = all.map(({ pid }) => pid);
+      await until(() => pids.every((pid) => !isThere(pid) || workingFolderOf(pid) === '/'));
+      return pids;
+    };
+    const first = await together(6);
+    await until(() => first.filter(isThere).length === 4);
+    // One that happens to be stopped in this moment is not reused.
+    const second = await together(4);
+    assert.ok(second.filter((pid) => first.includes(pid)).length >= 2, `${first} ${second}`);
+    for (const pid of new Set([...first, ...second])) if (isThere(pid)) process.kill(pid, 'SIGKILL');
   });
 });
 

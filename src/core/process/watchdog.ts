@@ -217,9 +217,12 @@ export class Watchdog implements Disposable {
 /** A shell that has waited for the next run for so long ends: a program that uses the library may have no further one. */
 const IDLE_MS = 30_000;
 
-/** The watchdogs of a process that supervises one run after the other: one shell for all of them. */
+/** A process that supervises many runs at once ends the other shells with their runs. */
+const MOST_FREE = 4;
+
+/** The watchdogs of a process that supervises one run after the other, or some at once: a shell that is free takes the next run. */
 export class Watchdogs {
-  #free: Companion | undefined;
+  readonly #free: Companion[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #idleMs: number;
 
@@ -232,29 +235,26 @@ export class Watchdogs {
     return new Watchdog(runtime, runId, { folder, shell, release: (each) => this.#keep(each) });
   }
 
-  /** A tool without isolation may have killed or stopped the shell. One that has not yet read the end of its run is not free. */
+  /** A tool without isolation may have killed or stopped a shell. One that has not yet read the end of its run is not free. */
   #take(): Companion | undefined {
-    const shell = this.#free;
-    this.#free = undefined;
-    clearTimeout(this.#timer);
-    if (shell === undefined) return undefined;
-    const { state = 'X' } = readProcess(shell.pid) ?? {};
-    if ('SRD'.includes(state) && workingFolderOf(shell.pid) === '/') return shell;
-    end(shell);
+    for (let shell = this.#free.shift(); shell !== undefined; shell = this.#free.shift()) {
+      const { state = 'X' } = readProcess(shell.pid) ?? {};
+      if ('SRD'.includes(state) && workingFolderOf(shell.pid) === '/') return shell;
+      end(shell);
+    }
     return undefined;
   }
 
   #keep(shell: Companion): void {
-    this.#endFree();
-    this.#free = shell;
+    if (this.#free.length === MOST_FREE) end(this.#free.shift()!);
+    this.#free.push(shell);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#endFree(), this.#idleMs);
     this.#timer.unref();
   }
 
   #endFree(): void {
-    if (this.#free !== undefined) end(this.#free);
-    this.#free = undefined;
+    for (const shell of this.#free.splice(0)) end(shell);
   }
 }
 

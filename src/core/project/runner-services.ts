@@ -41,11 +41,11 @@ export async function runnerServices(
     standbys: projects && (await keptStandbys(projects)),
     loadAdapter: async (name) => (await import('../adapters/index.ts')).loadAdapter(name),
     prepareOrchestration: async (services, request) => {
-      const [{ prepareOrchestration }, { SupervisorPool }] = await Promise.all([
+      const [{ prepareOrchestration }, { poolOfWorkflow }] = await Promise.all([
         import('../workflow/prepare-orchestration.ts'),
         import('../supervision/supervisor-pool.ts'),
       ]);
-      return prepareOrchestration(services, request, new SupervisorPool(request.env));
+      return prepareOrchestration(services, request, poolOfWorkflow(request.env));
     },
     conversationalExecutor: async (plan) => {
       const { TaskExecutor } = await import('../task/task-executor.ts');

@@ -2,19 +2,28 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { type NextStep, SEE_HEALTH } from '../../protocol/next-steps.ts';
+import { errorMessage } from '../../util/error-code.ts';
 import { readLines } from '../../util/streams.ts';
 import type { LaunchRequest } from '../ports/run-launcher.ts';
 import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
 import { ownCommand } from './own-command.ts';
 
+/** A line of its input. */
+export interface SupervisorRequest {
+  /** Names the request in the replies. */
+  nr: number;
+  request: LaunchRequest;
+}
+
 /**
- * Its output, one JSON line each: the started run, or why the run did not start; after the end of a run, that it is
- * idle again.
+ * Its output, one JSON line each: the started run, or why the run did not start; after the end of a run, that it needs this process no
+ * longer.
  */
 export type SupervisorReply =
-  | { run_id: string }
-  | { free: true }
+  | { nr: number; run_id: string }
+  | { nr: number; free: true }
   | {
+      nr: number;
       error: {
         code: string;
         message: string;
@@ -44,17 +53,23 @@ export const OWN_VARIABLES = [
 export async function startSupervisor(request: LaunchRequest): Promise<string> {
   const supervisor = new Supervisor(request.env);
   try {
-    return await supervisor.start(request);
+    return (await supervisor.start(request)).runId;
   } finally {
     supervisor.leaveAlone();
   }
 }
 
-/** A process in a separate session that supervises runs, one at a time. */
+interface Call {
+  begun: PromiseWithResolvers<string>;
+  ended: PromiseWithResolvers<void>;
+}
+
+/** A process in a separate session that supervises runs. */
 export class Supervisor {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #replies: AsyncIterator<string>;
-  readonly #failed: Promise<never>;
+  readonly #calls = new Map<number, Call>();
+  #count = 0;
+  #failure: AcorError | undefined;
 
   /** Starts the process with the variables that it needs. */
   constructor(callerEnv: LaunchRequest['env']) {
@@ -75,45 +90,75 @@ export class Supervisor {
       registerCompanion(pid);
       this.#child.once('exit', () => forgetCompanion(pid));
     }
-    this.#failed = new Promise((_, reject) => {
-      this.#child.once('error', (error) => reject(lost(error.message)));
-    });
-    this.#failed.catch(() => undefined);
+    this.#child.once('error', (error) => this.#fail(error.message));
     this.#child.stdin.on('error', () => {});
-    this.#replies = readLines(this.#child.stdout);
+    void this.#readReplies();
   }
 
-  /** Makes it supervise a run. Returns the run's id after the start; throws when it did not start. */
-  async start(request: LaunchRequest): Promise<string> {
-    this.#child.stdin.write(`${JSON.stringify(request)}\n`);
-    const reply = await this.#reply();
-    if ('run_id' in reply) return reply.run_id;
-    if ('free' in reply) throw lost('it spoke out of turn');
-    const { code, message, hint, details, next } = reply.error;
-    throw new AcorError(code, message, {
-      ...(hint && { hint }),
-      ...(details && { details }),
-      ...(next && { next }),
-    });
+  /**
+   * Makes it supervise a run. Returns the run's id after the start; throws when it did not start. `ended` settles when the run needs the
+   * process no longer, and rejects when the process has died.
+   */
+  async start(request: LaunchRequest): Promise<{ runId: string; ended: Promise<void> }> {
+    if (this.#failure !== undefined) throw this.#failure;
+    const call: Call = { begun: Promise.withResolvers(), ended: Promise.withResolvers() };
+    // Not every caller waits for it.
+    call.ended.promise.catch(() => undefined);
+    const nr = this.#count++;
+    this.#calls.set(nr, call);
+    this.#child.stdin.write(`${JSON.stringify({ nr, request } satisfies SupervisorRequest)}\n`);
+    return { runId: await call.begun.promise, ended: call.ended.promise };
   }
 
-  /** Resolves when the run has ended and the supervisor is idle; throws when the process died. */
-  async untilFree(): Promise<void> {
-    await this.#reply();
-  }
-
-  /** Lets the supervisor continue without this process, to the end of its run. */
+  /** Lets the supervisor continue without this process, to the end of its runs. */
   leaveAlone(): void {
     this.#child.stdin.end();
     this.#child.stdout.destroy();
     this.#child.unref();
   }
 
-  async #reply(): Promise<SupervisorReply> {
-    const { value, done } = await Promise.race([this.#replies.next(), this.#failed]);
-    if (done) throw lost('it ended without a word');
-    return JSON.parse(value);
+  async #readReplies(): Promise<void> {
+    try {
+      for await (const line of readLines(this.#child.stdout)) this.#take(JSON.parse(line));
+      this.#fail('it ended without a word');
+    } catch (error) {
+      this.#fail(errorMessage(error));
+    }
   }
+
+  #take(reply: SupervisorReply): void {
+    const call = this.#calls.get(reply.nr);
+    if ('run_id' in reply) {
+      call?.begun.resolve(reply.run_id);
+      return;
+    }
+    this.#calls.delete(reply.nr);
+    if ('free' in reply) call?.ended.resolve();
+    else call?.begun.reject(refused(reply.error));
+  }
+
+  #fail(why: string): void {
+    this.#failure ??= lost(why);
+    for (const { begun, ended } of this.#calls.values()) {
+      begun.reject(this.#failure);
+      ended.reject(this.#failure);
+    }
+    this.#calls.clear();
+  }
+}
+
+function refused({
+  code,
+  message,
+  hint,
+  details,
+  next,
+}: Extract<SupervisorReply, { error: object }>['error']): AcorError {
+  return new AcorError(code, message, {
+    ...(hint && { hint }),
+    ...(details && { details }),
+    ...(next && { next }),
+  });
 }
 
 function lost(why: string): AcorError {

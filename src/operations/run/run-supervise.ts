@@ -1,19 +1,19 @@
 import * as z from 'zod';
 import type { Interrupts } from '../../compose/interrupts.ts';
 import { LineQueue } from '../../compose/line-queue.ts';
-import type { LaunchRequest } from '../../core/ports/run-launcher.ts';
 import { ProjectCache } from '../../core/project/open-project.ts';
 import { runnerServices } from '../../core/project/runner-services.ts';
 import { type RunRequest, runRequestOf } from '../../core/run/run-request.ts';
-import type { SupervisorReply } from '../../core/supervision/start-supervisor.ts';
+import type { SupervisorReply, SupervisorRequest } from '../../core/supervision/start-supervisor.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { errorMessage } from '../../util/error-code.ts';
 import { readLines } from '../../util/streams.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 
 /**
  * The process that `startSupervisor`, and a workflow for its children, start. Internal: it reads requests from standard input, one a line,
- * and supervises one run after the other, so that the orphans that it adopts belong to one run.
+ * and supervises each run from then on.
  */
 export const runSupervise = acorOperation({
   name: 'run.supervise',
@@ -39,16 +39,26 @@ export const runSupervise = acorOperation({
   },
 });
 
-/** Supervises the runs that standard input requests; returns the exit code of the last one. */
+/** Supervises the runs that standard input requests; returns the exit code of the last request. */
 async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {
   const projects = new ProjectCache();
   // A supervisor that waits for its first request is ready for it.
   void loadRunner();
-  let exit: 0 | 1 = 0;
+  let last: Promise<0 | 1> = Promise.resolve(0);
+  const open = new Set<Promise<unknown>>();
   for await (const line of readLines(process.stdin)) {
-    exit = await superviseOne(projects, runRequestOf(JSON.parse(line) as LaunchRequest), interrupts, reply);
+    const { nr, request } = JSON.parse(line) as SupervisorRequest;
+    last = superviseOne(projects, runRequestOf(request), interrupts, (message) => reply({ nr, ...message }));
+    const run = last;
+    open.add(run);
+    // The last `all` throws the error.
+    run.then(
+      () => open.delete(run),
+      () => undefined,
+    );
   }
-  return exit;
+  await Promise.all(open);
+  return last;
 }
 
 function loadRunner() {
@@ -56,12 +66,14 @@ function loadRunner() {
 }
 
 type Reply = (message: SupervisorReply) => void;
+/** Without the number of the request. */
+type Told = SupervisorReply extends infer Each ? (Each extends unknown ? Omit<Each, 'nr'> : never) : never;
 
 async function superviseOne(
   projects: ProjectCache,
   request: RunRequest,
   interrupts: Interrupts,
-  reply: Reply,
+  reply: (message: Told) => void,
 ): Promise<0 | 1> {
   const [{ startRun }, { Run }] = await loadRunner();
   let run: Awaited<ReturnType<typeof startRun>>;
@@ -70,7 +82,11 @@ async function superviseOne(
     const services = await runnerServices(project, { env: request.env, adoptOrphans: true, projects });
     run = await startRun(services, request);
   } catch (error) {
-    if (!(error instanceof AcorError)) throw error;
+    if (!(error instanceof AcorError)) {
+      // The caller gives nothing more to this process.
+      reply({ error: { code: 'E_SPAWN_FAILED', message: errorMessage(error) } });
+      throw error;
+    }
     const { code, message, hint, details, next } = error;
     reply({
       error: {
@@ -92,10 +108,13 @@ async function superviseOne(
     const log =
       process.env['ACOR_LOG'] && (await import('../../util/log.ts')).openLog(process.env['ACOR_LOG']);
     if (log) log('info', 'run supervised', { run_id: run.runId, tool: request.tool });
-    const { state, code } = await run.ended;
-    if (log) log('info', 'run ended', { run_id: run.runId, state, code });
-    stopListening();
-  }
-  reply({ free: true });
+    try {
+      const { state, code } = await run.ended;
+      if (log) log('info', 'run ended', { run_id: run.runId, state, code });
+    } finally {
+      stopListening();
+      reply({ free: true });
+    }
+  } else reply({ free: true });
   return 0;
 }

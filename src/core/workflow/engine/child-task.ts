@@ -29,6 +29,7 @@ export async function runChild(engine: Engine, task: ChildTask, isFirst: boolean
     const goesOn = isFirst && isOpen && hasBegun && (await isThere(engine, childRunId));
     const runId = goesOn ? childRunId! : await begin(engine, task, isFirst);
     const followed = await follow(engine, task, runId);
+    engine.launcher.ended(runId);
     engine.costs.add(followed.record);
     return tryOf(engine, task, followed);
   } catch (error) {
