@@ -2150,7 +2150,7 @@ export interface OperationTypes {
       cron?: string | undefined;
       /** An IANA time zone; by default that of this machine. */
       timezone?: string | undefined;
-      /** Delay each run by a random time up to this, in seconds, or 5m, 1h. */
+      /** Delay each time by up to this, in seconds, or 5m, 1h. The delay of a time is always the same. */
       jitter?: number | undefined;
       /** What to do about times at which no server ran: run the latest, all of them, or none. */
       missed?: 'once' | 'all' | 'skip' | undefined;
@@ -3412,6 +3412,8 @@ export interface OperationTypes {
         name: string;
         kind: string;
         needs: Array<string>;
+        /** The tools that it calls, or the file of its workflow. */
+        runs: Array<string>;
       }>;
       timeout_s: number;
       max_concurrency: number;

@@ -86,6 +86,20 @@ describe('what an answer says about how to go on', () => {
     assert.ok(verified.stdout.includes(data.run_id), verified.stdout);
   });
 
+  it('shows a workflow with a short version, and nothing that only its steps have', async () => {
+    project.write('.acor/workflows/short.yaml', 'name: short\nsteps:\n  - { name: only, tool: quick }\n');
+    const { data } = await project.envelope(['workflow', 'run', 'short', '--no-stream']);
+    const shown = await project.acor(['show', data.run_id, '--format', 'text']);
+    assert.match(shown.stdout, /^\S+ completed {2}workflow:short sha256:[0-9a-f]{12}\n/);
+    assert.doesNotMatch(shown.stdout, /^(sandbox|progress) /m);
+    const record = (await project.envelope(['show', data.run_id])).data;
+    assert.match(record.tool_version, /^sha256:[0-9a-f]{64}$/);
+    const step = (await project.envelope(['runs', '--limit', '2'])).data.runs.find(
+      (run: { tool: string }) => run.tool === 'quick',
+    );
+    assert.match((await project.acor(['show', step.run_id, '--format', 'text'])).stdout, /^sandbox +\S/m);
+  });
+
   it('names the replay of a completed run that cannot be retried', async () => {
     const runId = await idOf('run', 'quick');
     const { error, meta } = await project.envelope(['retry', runId]);

@@ -298,6 +298,39 @@ describe('inputs of a workflow that a step cannot take', () => {
   });
 });
 
+describe('a dry run of a workflow', () => {
+  it('names what each step runs: its tool, those of its tasks and its pipe, and its workflow', async () => {
+    using project = new WorkflowProject(['quick']);
+    const inner = project.write(
+      'workflows/inner.json',
+      JSON.stringify({ name: 'inner', steps: [{ name: 'deep', ...project.noting('deep') }] }),
+    );
+    project.write(
+      'workflows/outer.json',
+      JSON.stringify({
+        name: 'outer',
+        steps: [
+          { name: 'first', ...project.noting('first') },
+          { name: 'both', type: 'parallel', tasks: [{ name: 'a', ...project.noting('a') }, 'quick'] },
+          { name: 'sub', workflow: 'inner' },
+        ],
+        finally: [{ name: 'last', tool: 'quick' }],
+      }),
+    );
+    const { data } = await project.envelope(['workflow', 'run', 'outer', '--dry-run']);
+    const { tool } = project.noting('x');
+    assert.deepEqual(
+      data.steps.map(({ name, runs }: { name: string; runs: string[] }) => [name, runs]),
+      [
+        ['first', [tool]],
+        ['both', [tool, 'quick']],
+        ['sub', [inner]],
+        ['last', ['quick']],
+      ],
+    );
+  });
+});
+
 describe('verify of a workflow', () => {
   it('also verifies the runs of its steps, and those of a workflow within it', async () => {
     using project = new WorkflowProject();

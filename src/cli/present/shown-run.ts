@@ -28,7 +28,7 @@ function runShownView(run: Shown, screen: Screen, nowMs: number): string {
     sha256: sha256.slice(0, 12),
   }));
   const parts = [
-    `${styled(text, look, screen)}  ${run.title ?? run.tool} ${run.tool_version ?? ''}`.trimEnd(),
+    `${styled(text, look, screen)}  ${run.title ?? run.tool} ${versionWords(run.tool_version)}`.trimEnd(),
     pairsOf(facts(run, nowMs), screen),
     ...(run.stderr === undefined ? [] : [[styled('stderr', 'bold', screen), ...run.stderr].join('\n')]),
     ...run.questions.map((question) => pairsOf(questionFacts(question, run.state), screen)),
@@ -51,7 +51,8 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
     started: `${localTime(run.created_at)} (${agoWords(run.created_at, nowMs)})`,
     took: `${durationWords(took)}${run.attempt > 1 ? `, attempt ${run.attempt}` : ''}`,
     silent: run.silent_for_s === null ? '' : durationWords(run.silent_for_s),
-    progress: far.join('  '),
+    // Of completed work, it says nothing more.
+    progress: run.state === 'completed' ? '' : far.join('  '),
     by: run.cancelled_by ?? '',
     why: run.state === 'failed' || run.state === 'cancelled' ? why.join(': ') : '',
     hint: run.hint ?? '',
@@ -60,9 +61,15 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
     processor: typeof usage?.cpu_s === 'number' ? durationWords(usage.cpu_s) : '',
     cost: run.cost == null ? '' : costWords(run.cost),
     survivors: survivors.map(({ pid, command }) => `${pid} ${command}`),
-    sandbox: run.isolation.backend,
+    // What the steps run in, their own runs say.
+    sandbox: run.kind === 'workflow' || run.kind === 'pipe' ? '' : run.isolation.backend,
     folder: run.dir,
   };
+}
+
+/** That of a workflow is the digest of its file. */
+function versionWords(version: string | null): string {
+  return version?.replace(/^(sha256:[0-9a-f]{12})[0-9a-f]{52}$/, '$1') ?? '';
 }
 
 /** The command that makes the same call again. */

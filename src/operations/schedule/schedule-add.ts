@@ -53,7 +53,9 @@ const added = {
       .min(0)
       .meta({ unit: 's' })
       .default(0)
-      .describe('Delay each run by a random time up to this, in seconds, or 5m, 1h.'),
+      .describe(
+        'Delay each time by up to this, in seconds, or 5m, 1h. The delay of a time is always the same.',
+      ),
     missed: z
       .enum(MISSED)
       .default('once')

@@ -43,7 +43,14 @@ const planned = z.object({
   file: z.string(),
   digest: z.string().describe('SHA-256 of the file: a resume requires the same content.'),
   inputs: z.record(z.string(), z.unknown()),
-  steps: z.array(z.object({ name: z.string(), kind: z.string(), needs: z.array(z.string()) })),
+  steps: z.array(
+    z.object({
+      name: z.string(),
+      kind: z.string(),
+      needs: z.array(z.string()),
+      runs: z.array(z.string()).describe('The tools that it calls, or the file of its workflow.'),
+    }),
+  ),
   timeout_s: z.number(),
   max_concurrency: z.int(),
 });
@@ -102,7 +109,7 @@ async function startWorkflow(
   };
   const { planWorkflow } = await import('../../core/workflow/engine/plan-workflow.ts');
   const plan = await planWorkflow(services, request);
-  if (options.dry_run) return { kind: 'data', data: shown(plan) };
+  if (options.dry_run) return { kind: 'data', data: await shown(plan) };
   const flags: ShownAs = { ...options, exit_code: 'acor' };
   const { mayAsk } = await import('../../core/workflow/engine/plan-workflow.ts');
   // A workflow that may ask gets a supervisor process, so that it continues when its caller exits to answer (contract §3).
@@ -114,17 +121,22 @@ async function startWorkflow(
   return runHere(services, request, flags, ctx);
 }
 
-function shown({ workflow, inputs, limits }: WorkflowPlan): z.output<typeof planned> {
-  const { name, file, digest, steps, maxConcurrency } = workflow;
+async function shown({ workflow, inputs, limits }: WorkflowPlan): Promise<z.output<typeof planned>> {
+  const { allSteps, toolCallsOf, worksOf } = await import('../../core/workflow/check/checked-file.ts');
+  const { name, file, digest, maxConcurrency } = workflow;
   return {
     workflow: name,
     file,
     digest,
     inputs,
-    steps: [...steps, ...workflow.finally].map((step) => ({
+    steps: allSteps(workflow).map((step) => ({
       name: step.name,
       kind: step.kind,
       needs: [...step.needs],
+      runs: [
+        ...toolCallsOf(step).map(({ tool }) => tool),
+        ...worksOf(step).flatMap((work) => (work.kind === 'workflow' ? [work.file] : [])),
+      ],
     })),
     timeout_s: limits.timeoutS,
     max_concurrency: maxConcurrency,

@@ -180,6 +180,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'unknown-name': error('workflow', 'Expressions read names that exist at their place.'),
   'skipped-step': error('workflow', 'No expression reads a step that is always skipped.'),
   'maybe-skipped': warning('workflow', 'An output that reads a step which may be skipped tests that first.'),
+  'text-not-expression': warning('workflow', 'A value that is meant as an expression stands in ${…}.'),
   'when-boolean': error('workflow', '`when` is true or false.'),
   'when-constant': warning('workflow', '`when` is not constant.'),
   'foreach-list': error('workflow', '`foreach` is a list of at most `max_items`.'),

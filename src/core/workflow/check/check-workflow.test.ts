@@ -199,6 +199,36 @@ describe('the checks of a workflow', () => {
     );
   });
 
+  it('warn of text that is meant as an expression, in arguments, inputs and outputs', async () => {
+    const { errors, warnings } = await found(
+      [
+        'inputs: { day: { type: string, default: x } }',
+        'steps:',
+        '  - { name: a, tool: free, args: ["{{ item.id }}", "${item}", "{{ name }}"], foreach: [1] }',
+        '  - { name: b, command: "free inputs.day" }',
+        '  - { name: c, tool: free, args: [steps.a, inputs.other, steps.a.b.c-d, "say steps.a", "$${{ inputs.day }}"] }',
+        'outputs:',
+        '  a: steps.a.data',
+        '  b: { deep: ["day: {{inputs.day}}"] }',
+        '  c: "${steps.a.data}"',
+        '  d: steps.z.data',
+      ].join('\n'),
+    );
+    assert.deepEqual(errors, []);
+    assert.deepEqual(
+      warnings.map(({ rule, line, column, fix }) => [rule, line, column, fix]),
+      [
+        ['text-not-expression', 3, 35, 'Write ${item.id}.'],
+        ['text-not-expression', 4, 25, 'Write ${inputs.day}.'],
+        ['text-not-expression', 5, 35, 'Write ${steps.a}.'],
+        ['text-not-expression', 5, 58, 'Write ${steps.a.b.c-d}.'],
+        ['text-not-expression', 7, 6, 'Write ${steps.a.data}.'],
+        ['text-not-expression', 8, 6, 'Write ${inputs.day}.'],
+      ],
+    );
+    assert.equal(warnings[0]!.message, "'{{ item.id }}' is text here, not its value");
+  });
+
   it('report a foreach that is not a list, or is too long', async () => {
     assert.deepEqual(
       await rulesOf([

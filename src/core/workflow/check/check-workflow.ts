@@ -4,6 +4,7 @@ import type { Problem } from '../../config/problem.ts';
 import { allSteps, type CheckedFile, nearestOf, problemAt, type Surroundings } from './checked-file.ts';
 import { checkConditions } from './conditions.ts';
 import { checkDecisions } from './decisions.ts';
+import { checkLiterals } from './literals.ts';
 import { checkOrder } from './order.ts';
 import { checkOwnFile } from './own-file.ts';
 import { checkReferences } from './references.ts';
@@ -11,7 +12,12 @@ import { checkSubWorkflows } from './sub-workflows.ts';
 import { checkToolCalls } from './tool-calls.ts';
 
 /** Rules that only warn, because the author may intend what they report. */
-export const WARNING_RULES: readonly string[] = ['maybe-skipped', 'when-constant', 'writes-workflow'];
+export const WARNING_RULES: readonly string[] = [
+  'maybe-skipped',
+  'text-not-expression',
+  'when-constant',
+  'writes-workflow',
+];
 
 /** Stop after this many problems in one file: more do not help the author. */
 const MOST_PROBLEMS = 200;
@@ -46,6 +52,7 @@ async function checkFileAlone(file: CheckedFile, surroundings: Surroundings): Pr
     ...(order.length === 0 && names.length === 0
       ? [...references, ...checkConditions(file)]
       : references.filter(({ rule }) => rule !== 'not-before')),
+    ...checkLiterals(file),
     ...(await checkToolCalls(file, surroundings)),
     ...(await checkDecisions(file, surroundings)),
     ...checkRetries(file, surroundings),
