@@ -36,7 +36,16 @@ export function readProcess(pid: number): ProcessInfo | undefined {
 
 /** The identity of a live process, for another process to check later. */
 export function identify(pid: number): ProcessIdentity {
-  return { pid, start_time: readProcess(pid)?.startTime ?? null, boot_id: bootId() };
+  return { pid, start_time: startTimeOf(pid), boot_id: bootId() };
+}
+
+let ownStartTime: number | null | undefined;
+
+/** That of this process is read once. */
+function startTimeOf(pid: number): number | null {
+  if (pid !== process.pid) return readProcess(pid)?.startTime ?? null;
+  if (ownStartTime === undefined) ownStartTime = readProcess(pid)?.startTime ?? null;
+  return ownStartTime;
 }
 
 /**
@@ -46,6 +55,7 @@ export function identify(pid: number): ProcessIdentity {
 export function isRunning(identity: ProcessIdentity): boolean {
   if (identity.boot_id !== bootId()) return false;
   if (identity.start_time === null) return respondsToSignals(identity.pid);
+  if (identity.pid === process.pid) return identity.start_time === startTimeOf(process.pid);
   const now = readProcess(identity.pid);
   return now !== undefined && isAlive(now) && now.startTime === identity.start_time;
 }

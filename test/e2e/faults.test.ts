@@ -41,7 +41,7 @@ describe('a full store', needsMounts, () => {
         /claim the run/,
         /open the event log/,
         /write the record of the run/,
-        /open the logs of the run/,
+        /keep the output of the tool: .*\/logs\/std(out|err)\.log/,
         // Creating a lease takes two names, which leaves room for the folder of the run; files that exist only while a tool starts leave
         // room for an answer.
         /cannot save the checkpoint/,

@@ -220,7 +220,8 @@ export class Run {
   async #runInSlot(): Promise<AttemptOutcome> {
     if (!(await this.#slot.take())) return notStarted(await this.#cancellation());
     this.#begunMs = performance.now();
-    prepareWorkspace(this.#plan.workspace);
+    // A tool may get the folders of a sandbox that waits for it.
+    if (this.#plan.kind !== 'tool') prepareWorkspace(this.#plan.workspace);
     enterState(this.#writer, 'running');
     await this.#writer.update({ state: 'running', started_at: new Date().toISOString() });
     await this.#writer.log.flush();

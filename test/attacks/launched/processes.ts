@@ -39,12 +39,18 @@ function readText(path: string): string {
   }
 }
 
+function hasMark(pid: number, mark: string): boolean {
+  return readText(`/proc/${pid}/environ`).split('\0').includes(`MARK=${mark}`);
+}
+
 const daemon: Payload = async ({ rig }, backend) => {
   const nameless = new Nameless();
-  const running = await rig.start(backend, `${nameless.start}; ${FAMILY}; exit 0`);
+  // On a busy machine the sandbox of the attack before may not be gone yet, and has the same run.
+  const mark = `mark-${Math.random()}`;
+  const running = await rig.start(backend, `${nameless.start}; ${FAMILY}; exit 0`, { env: { MARK: mark } });
   await running.ended;
   if (isConfined(backend)) await endLeftovers(running.tree);
-  const alive = processesOf(rig.runId).length;
+  const alive = pidsNow().filter((pid) => hasMark(pid, mark)).length;
   await running.tree.kill();
   return [
     { probe: 'after the end of the tool', harm: alive > 0, word: `${alive} alive` },

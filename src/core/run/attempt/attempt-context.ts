@@ -21,7 +21,7 @@ export interface AttemptContext {
   /** Set when the run asks for hosts that its tool may not reach. */
   readonly permissionQuestions: PermissionQuestions | undefined;
   /** The sandbox that was started before the run, if one was. */
-  standby?: StandbyRun | undefined;
+  readonly standby: StandbyRun | undefined;
   /** The size of what the runner has copied into the folders that the tool writes. */
   readonly copiedBytes: number;
 }

@@ -29,7 +29,7 @@ export async function runAttempt(
   plan: ToolPlan,
   writer: RunWriter,
   options: AttemptOptions,
-  more: Pick<AttemptContext, 'meter' | 'copiedBytes' | 'permissionQuestions'>,
+  more: Pick<AttemptContext, 'meter' | 'copiedBytes' | 'permissionQuestions' | 'standby'>,
 ): Promise<ObservedAttempt> {
   const asked: NewEvent[] = [];
   const race = new EndingRace();
@@ -60,8 +60,6 @@ export async function runAttempt(
   };
   // The watchdog comes first: the secrets of the run may be on disk by now, and it removes them if this process is killed.
   using watchdog = startWatchdog(attempt);
-  using standby = await services.standbys?.take(attempt);
-  attempt.standby = standby;
   await using _calls = await openCalls(attempt);
   await using ownership = await assignRunUser(attempt);
   using input = await openInput(attempt);

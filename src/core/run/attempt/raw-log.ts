@@ -8,13 +8,13 @@ const BUFFER_BYTES = 1 << 16;
 /** A log of what a tool wrote to a stream, as it wrote it. */
 export class RawLog {
   readonly #path: string;
-  readonly #fd: number;
+  /** -1 until something is written: most tools write nothing to one of the streams. */
+  #fd = -1;
   #buffer: Buffer | undefined;
   #used = 0;
 
   constructor(path: string) {
     this.#path = path;
-    this.#fd = appendOwn(path, 0o666);
   }
 
   /** Adds `bytes[start..end)`. Few bytes wait for `store`. */
@@ -37,11 +37,13 @@ export class RawLog {
   }
 
   close(): void {
-    closeSync(this.#fd);
+    if (this.#fd !== -1) closeSync(this.#fd);
+    this.#fd = -1;
   }
 
   #write(bytes: Uint8Array): void {
     try {
+      if (this.#fd === -1) this.#fd = appendOwn(this.#path, 0o666);
       writeFully(this.#fd, bytes);
     } catch (error) {
       throw storageError(error, 'keep the output of the tool', this.#path);

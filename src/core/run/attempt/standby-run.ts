@@ -6,6 +6,7 @@ import { InputPipe } from '../../process/input-pipe.ts';
 import { forgetCompanion, registerCompanion, send } from '../../process/kill-tree.ts';
 import type { OutputFifos } from '../../process/output-pump.ts';
 import type { Runtime, SpawnedProcess } from '../../process/runtime.ts';
+import { placeIn } from '../../sandbox/backends/standby-profile.ts';
 import { claimRunUser } from '../../sandbox/identity/run-users.ts';
 import type {
   LaunchOptions,
@@ -50,7 +51,7 @@ export class StandbyRun {
       if (claim !== undefined) undo.push(claim.release);
       const orders = new InputPipe(runtime, folder);
       undo.push(() => orders[Symbol.dispose]());
-      const input = hasInput ? new InputPipe(runtime, join(folder, 'control')) : undefined;
+      const input = hasInput ? new InputPipe(runtime, folderAt(join(folder, 'input'))) : undefined;
       undo.push(() => input?.[Symbol.dispose]());
       const stdout = new Fifo(runtime, join(folder, 'stdout'));
       undo.push(() => stdout.close());
@@ -112,9 +113,9 @@ export class StandbyRun {
   adopt(workspace: RunWorkspace, source: StandbySource): void {
     this.#source = source;
     this.#child.holdsProcess(true);
-    for (const inner of [workspace.checkpoints, workspace.answers]) rmdirSync(inner);
+    mkdirSync(workspace.logs, { recursive: true });
     for (const path of mountedFolders(workspace))
-      renameSync(join(this.#folder, relative(workspace.dir, path)), path);
+      renameSync(placeIn(this.#folder, relative(workspace.dir, path)), path);
     this.streams.stdout.moveTo(join(workspace.control, 'stdout'));
     this.streams.stderr.moveTo(join(workspace.control, 'stderr'));
     this.input?.moveTo(workspace.control);
@@ -141,7 +142,7 @@ export class StandbyRun {
       this.#sandbox.launch.close();
     }
     this.#orders[Symbol.dispose]();
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeFolder(this.#folder);
   }
 
   /** Ends a sandbox that no run takes. */
@@ -170,6 +171,20 @@ function claimUser(): ClaimedUser {
   return { user: { uid, gid: uid }, release };
 }
 
+function folderAt(path: string): string {
+  mkdirSync(path);
+  return path;
+}
+
+/** A run that has taken the folders leaves nothing in it. */
+function removeFolder(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 function mountedFolders({ work, artifacts, toolLogs, toolControl, secrets }: RunWorkspace): string[] {
   return [work, artifacts, toolLogs, toolControl, secrets];
 }
@@ -177,7 +192,7 @@ function mountedFolders({ work, artifacts, toolLogs, toolControl, secrets }: Run
 /** The folders of a run in another place, as `prepareWorkspace` makes them. */
 function makeFolders(workspace: RunWorkspace, folder: string): void {
   const { checkpoints, toolLogs, artifacts, answers, secrets, toolControl, dir } = workspace;
-  const place = (path: string) => join(folder, relative(dir, path));
+  const place = (path: string) => placeIn(folder, relative(dir, path));
   // Of a project that has been removed, no folder is made.
   if (existsSync(dirname(dir))) mkdirSync(dirname(folder), { recursive: true });
   mkdirSync(folder, { mode: 0o700 });

@@ -6,7 +6,7 @@ import type { StandbySource } from '../../sandbox/sandbox.ts';
 import { readsAnswers } from '../may-ask.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
-import { mayCallTools, prepareWorkspace, type Workspaces } from '../workspace.ts';
+import { mayCallTools, type Workspaces } from '../workspace.ts';
 import type { AdapterKind } from './adapter.ts';
 import { StandbyRun, warmStartOf } from './standby-run.ts';
 
@@ -65,7 +65,6 @@ export class Standbys {
     } catch {
       // Something has removed its folders.
       standby.close();
-      prepareWorkspace(attempt.plan.workspace);
       return undefined;
     }
   }

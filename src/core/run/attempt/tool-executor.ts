@@ -18,7 +18,7 @@ import {
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
-import { reopenFolders } from '../workspace.ts';
+import { prepareWorkspace, reopenFolders } from '../workspace.ts';
 import type { FileMeter } from './adapter.ts';
 import { runAttempt } from './attempt.ts';
 import { hasEndedItself } from './ending.ts';
@@ -26,6 +26,7 @@ import { leftoversIn } from './leftovers.ts';
 import { copiedBytes, placeOutputs, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { PermissionQuestions } from './permission-questions.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
+import type { StandbyRun } from './standby-run.ts';
 
 /** A schema may find a problem in each of a million entries. */
 const MAX_PROBLEM_CHARS = 1000;
@@ -68,6 +69,8 @@ class ToolExecutor implements RunExecutor {
     try {
       await this.#plan.guard.approved();
       const permissionQuestions = await this.#permissionQuestions();
+      using standby = await this.#takeStandby(options, permissionQuestions);
+      if (standby === undefined && options.number === 1) prepareWorkspace(workspace);
       const refused = this.#plan.missing.length > 0 && (await permissionQuestions?.askBeforeStart(options));
       if (refused) return notStarted(refused);
       await this.#reportFallbackSandbox();
@@ -80,6 +83,7 @@ class ToolExecutor implements RunExecutor {
         meter,
         copiedBytes: copiedBytes(this.#staged) + keptBytes,
         permissionQuestions,
+        standby,
       });
       if (attempt.ending.kind !== 'cancelled' && attempt.message?.type !== 'cancelled')
         this.#warnOfExitCode(attempt.exit);
@@ -115,6 +119,23 @@ class ToolExecutor implements RunExecutor {
     const { explainFailure, nameException } = await import('../explain-failure.ts');
     explainFailure(this.#services, this.#plan, this.#writer, outcome);
     nameException(this.#plan, outcome);
+  }
+
+  /** A sandbox that waits for this run, with the folders of the run. */
+  async #takeStandby(
+    options: AttemptOptions,
+    permissionQuestions: PermissionQuestions | undefined,
+  ): Promise<StandbyRun | undefined> {
+    const { standbys, loadAdapter } = this.#services;
+    if (standbys === undefined) return undefined;
+    const adapter = await loadAdapter(this.#plan.tool.adapter);
+    return standbys.take({
+      services: this.#services,
+      plan: this.#plan,
+      options,
+      adapter,
+      permissionQuestions,
+    });
   }
 
   /** Its answers hold for all attempts. The code for it is loaded only where runs may ask. */

@@ -32,7 +32,7 @@ export class ToolOutput implements Disposable {
   readonly #stdoutLines: LineReader;
   readonly #stderrLines: LineReader;
   readonly #finalPaths: ((options: { json: boolean }) => FinalPaths) | undefined;
-  readonly #rawLogs: RawLog[] = [];
+  readonly #rawLogs: readonly RawLog[];
   readonly #redacted: RedactedStream[] = [];
   /** Pass on what the streams held back. */
   readonly #atEnd: (() => void)[] = [];
@@ -52,6 +52,7 @@ export class ToolOutput implements Disposable {
     const { services, plan, writer, intake, race, adapter: kind } = attempt;
     this.#writer = writer;
     this.#workspace = plan.workspace;
+    this.#rawLogs = [plan.workspace.stdoutLog, plan.workspace.stderrLog].map((path) => new RawLog(path));
     this.#race = race;
     this.#intake = intake;
     this.#limit = new OutputLimit(race, plan.limits.maxOutputBytes);
@@ -71,7 +72,6 @@ export class ToolOutput implements Disposable {
       if (adapter.errorLine?.(bytes, start, end)) return;
       intake.diagnostic(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'));
     });
-    this.#openRawLogs();
     this.#finalPaths = finalPaths;
     const sinks: OutputSinks = {
       stdout: this.#sink(0, this.#stdoutLines, plan, { json: !kind.isText, hasTaker: taker !== undefined }),
@@ -164,17 +164,6 @@ export class ToolOutput implements Disposable {
         );
       },
     });
-  }
-
-  #openRawLogs(): void {
-    const { stdoutLog, stderrLog, logs } = this.#workspace;
-    try {
-      for (const path of [stdoutLog, stderrLog]) this.#rawLogs.push(new RawLog(path));
-    } catch (error) {
-      for (const log of this.#rawLogs) log.close();
-      this.#adapter.close?.();
-      throw storageError(error, 'open the logs of the run', logs);
-    }
   }
 
   /**

@@ -56,7 +56,7 @@ describe('the command line of bubblewrap', { skip: process.platform !== 'linux' 
   /** What is behind the descriptor that an option names. */
   const textAt = (args: readonly string[], path: string) =>
     readFileSync(`/proc/self/fd/${fds[Number(args[args.indexOf(path) - 1]) - 10]}`, 'utf8');
-  const data = (fd: number, path: string) => ['--perms', '0444', '--ro-bind-data', `${fd}`, path];
+  const data = (fd: number, path: string) => ['--perms', '0444', '--file', `${fd}`, path];
   const dir = (path: string) => ['--perms', '0555', '--dir', path];
   const UNSHARED = ['--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try'];
   const LAST = [

@@ -155,11 +155,16 @@ function accounts(
     '/etc/group': `root:x:0:\n${group}nogroup:x:65534:\n`,
     '/etc/hosts': names?.hostsFile ?? '127.0.0.1 localhost sandbox\n::1 localhost\n',
     ...(names && { '/etc/resolv.conf': names.resolverFile }),
-    ...Object.fromEntries(trust.map(({ path, content }) => [path, content])),
   };
-  return Object.entries(files).flatMap(([path, content]) => [
-    ...['--perms', '0444', '--ro-bind-data', give(scratchFile(scratch, content)), path],
-  ]);
+  // The root of the sandbox, which is read-only in the end, has files of its own. Of what is mounted there, a file is covered.
+  return [
+    ...Object.entries(files).flatMap(([path, content]) => [
+      ...['--perms', '0444', '--file', give(scratchFile(scratch, content)), path],
+    ]),
+    ...trust.flatMap(({ path, content }) => [
+      ...['--perms', '0444', '--ro-bind-data', give(scratchFile(scratch, content)), path],
+    ]),
+  ];
 }
 
 /** A tmpfs over the empty folder in the run: its content is never in a file of the machine. */

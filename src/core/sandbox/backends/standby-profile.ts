@@ -47,7 +47,7 @@ export function profileForStandby(request: SandboxRequest, profile: Profile, fol
   const mounts = profile.mounts.map((mount): Mount => {
     if (!isBelow(mount.path, dir)) return mount;
     const within = mount.path.slice(dir.length);
-    return { ...mount, path: join(runs, STANDBY_NAME, within), from: join(folder, within) };
+    return { ...mount, path: join(runs, STANDBY_NAME, within), from: placeIn(folder, within) };
   });
   // The launcher renames the folder, for which the folder above must be a mount of its own.
   const first = mounts.findIndex(({ path }) => isBelow(path, runs));
@@ -56,6 +56,11 @@ export function profileForStandby(request: SandboxRequest, profile: Profile, fol
     ...profile,
     mounts: isHidden ? mounts : mounts.toSpliced(first, 0, { path: runs, access: 'empty' }),
   };
+}
+
+/** Where a sandbox that waits has what will be at this place within the run's folder: without the two folders that only hold another one. */
+export function placeIn(folder: string, within: string): string {
+  return join(folder, within.replace(/^\/?(logs|control)\//, '$1-'));
 }
 
 function folderOf({ folders }: SandboxRequest): string {

@@ -74,6 +74,7 @@ interface GroupMount {
 /** One line per mount: number, parent, device, root, place, options, … - kind, source, options. */
 function mountsOf(text: string): GroupMount[] {
   return text.split('\n').flatMap((line): GroupMount[] => {
+    if (!line.includes(' - cgroup')) return [];
     const [left, right] = line.split(' - ');
     const [, , , root, at, options] = (left ?? '').split(' ');
     const [kind, , inner = ''] = (right ?? '').split(' ');

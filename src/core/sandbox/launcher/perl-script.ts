@@ -14,7 +14,15 @@ const CALLS = [
     'getrusage',
     'mount',
   ],
-  ...['openat', 'close', 'seccomp', 'landlock_create_ruleset', 'landlock_add_rule', 'landlock_restrict_self'],
+  ...[
+    'openat',
+    'close',
+    'seccomp',
+    'landlock_create_ruleset',
+    'landlock_add_rule',
+    'landlock_restrict_self',
+    'exit_group',
+  ],
 ];
 
 /**
@@ -265,7 +273,8 @@ sub stay {
     dies_out(200);
   }
   end_all() if $one{reaper};
-  exit 0;
+  # Perl would first ask the kernel about each signal and free each value.
+  syscall($call{exit_group}, 0);
 }
 
 # Notes how the tool ended, when it is the process that was waited for.

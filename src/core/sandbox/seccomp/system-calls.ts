@@ -162,6 +162,7 @@ const NUMBERS: Readonly<Record<string, Numbers>> = {
   dup3: [292, 24],
   close_range: [436, 436],
   execve: [59, 221],
+  exit_group: [231, 94],
   getrusage: [98, 165],
   openat: [257, 56],
   close: [3, 57],

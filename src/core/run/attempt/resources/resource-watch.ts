@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type { ResourceLimits } from '../../../../protocol/resource-limits.ts';
 import type { RunIdentity } from '../../../process/run-processes.ts';
 import type { Exit } from '../../../process/runtime.ts';
@@ -136,6 +136,8 @@ function hasSpecificError(message: LastMessage | undefined): boolean {
 
 /** Reads the end of a log of the tool's output. */
 export function readTail(path: string, maxBytes = TAIL_BYTES): string {
+  // A stream to which nothing was written has no log.
+  if (!existsSync(path)) return '';
   const fd = openSync(path, 'r');
   try {
     const { size } = fstatSync(fd);
