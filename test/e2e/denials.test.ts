@@ -50,6 +50,18 @@ describe('a tool that fails because of its sandbox', () => {
     project.write(`tools/${name}/tool.yaml`, `adapter: plain\n${yaml.join('')}`);
   }
 
+  it('is not led to a grant of credentials without the word that a person must decide', async () => {
+    const key = join(outside, 'server.key');
+    writeFileSync(key, 'secret', { mode: 0o644 });
+    tool('reads_key', `cat ${key}`);
+    const { end, warning } = await denied('reads_key');
+    const caution = `${key} may hold credentials: ask a person before a tool may read that. To allow it: `;
+    assert.ok(warning!.hint.startsWith(caution), warning!.hint);
+    assert.ok(String(end.hint).includes(caution), String(end.hint));
+    tool('reads_other', `cat ${join(outside, 'in.csv')}`);
+    assert.doesNotMatch((await denied('reads_other')).warning!.hint, /credentials/);
+  });
+
   it('gets the manifest line for a file that it could not read, and can read it with that line', async () => {
     const file = join(outside, 'in.csv');
     tool('reads', `print(open("${file}").read())`, '', 'py');

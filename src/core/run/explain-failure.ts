@@ -20,6 +20,7 @@ import { NEVER_GRANTED, SYSTEM_FOLDERS } from '../registry/path-grants.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
+import { holdsCredentials } from './credentials.ts';
 import { deniedByMode } from './denied-by-mode.ts';
 import { exceptionLine } from './exception-line.ts';
 import { explainCall } from './explain-call.ts';
@@ -50,6 +51,8 @@ interface Reported {
   isNever?: true;
   /** The path, when nothing is there outside of the sandbox, either: the tool meant to write it, or names a wrong path. */
   missing?: string;
+  /** The path, when its name says that it holds credentials. */
+  credentials?: string;
   /** Why the tool failed without the sandbox: the machine denies it also outside, or the file is missing there, too. */
   because?: string;
 }
@@ -110,7 +113,11 @@ function explainDenials(
     isNever ? [`Nothing allows ${what}. ${fix}`.trim()] : [],
   );
   const missing = shown.flatMap(({ missing: path }) => (path === undefined ? [] : [path]));
+  const secret = shown.flatMap(({ credentials: path }) => (path === undefined ? [] : [path]));
   const hint = [
+    ...(secret.length > 0
+      ? [`${secret.join(' and ')} may hold credentials: ask a person before a tool may read that`]
+      : []),
     ...(missing.length > 0
       ? [
           `There is no ${missing.join(' and no ')} on this machine: to read it, correct the path; or let the tool make it`,
@@ -246,7 +253,8 @@ function ofPath(
   if (hasMeaning(isInside(opened, project) ? opened.slice(project.length) : opened))
     return { what, said, fix: WITHOUT_PATTERN };
   const denial = { kind, path: real, isFolder } as const;
-  return granted(what, said, denial, isExec(plan) ? undefined : project);
+  const reported = granted(what, said, denial, isExec(plan) ? undefined : project);
+  return kind === 'read' && holdsCredentials(real) ? { ...reported, credentials: path } : reported;
 }
 
 /** The report of a path that the tool could not read outside of the sandbox, either. */
