@@ -110,8 +110,10 @@ emit_cancelled() {
 
 # _acor_write TYPE: writes one line from the fields collected in _acor_out.
 _acor_write() {
-  local type=$1 ts line paused=''
-  TZ=UTC printf -v ts '%(%Y-%m-%dT%H:%M:%SZ)T' -1
+  # Bash before 5.0 knows whole seconds only. The separator is that of the locale.
+  local type=$1 ts line paused='' now=${EPOCHREALTIME:-} seconds=-1 part=''
+  [[ -z $now ]] || { seconds=${now%[.,]*} part=${now#*[.,]} part=.${part:0:3}; }
+  TZ=UTC printf -v ts '%(%Y-%m-%dT%H:%M:%S)T%sZ' "$seconds" "$part"
   _acor_string "$type"
   line="{\"v\":1,\"type\":$_acor_json,\"ts\":\"$ts\"$_acor_envelope$_acor_out}"
   case $type in result | error | cancelled) _acor_ended=1 && acor_heartbeat_stop ;; esac

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -13,6 +14,23 @@ describeSdk({ language: 'bash', driver, skip });
 describe('the bash SDK on its own', () => {
   const finish = (run: RunFolders, args: string[]) =>
     new ToolProcess([...driver, ...args], { cwd: run.workspace, env: run.env() }).ended;
+
+  it('writes the time to the millisecond, and to the second where bash does not know more', {
+    skip,
+  }, async () => {
+    const tsAfter = (before: string) => {
+      const script = `. "$0"; ${before}; emit_log info x`;
+      const { stdout } = spawnSync('bash', ['-c', script, join(import.meta.dirname, 'acor.sh')], {
+        encoding: 'utf8',
+      });
+      return String(JSON.parse(stdout).ts);
+    };
+    const hasFraction = spawnSync('bash', ['-c', '[[ -n ${EPOCHREALTIME:-} ]]']).status === 0;
+    assert.match(tsAfter(':'), hasFraction ? /:\d\d\.\d{3}Z$/ : /:\d\dZ$/);
+    assert.match(tsAfter('unset EPOCHREALTIME'), /T\d\d:\d\d:\d\dZ$/);
+    assert.equal(tsAfter('unset EPOCHREALTIME; EPOCHREALTIME=1700000000,123456'), '2023-11-14T22:13:20.123Z');
+    assert.ok(Math.abs(Date.parse(tsAfter(':')) - Date.now()) < 600_000);
+  });
 
   it('keeps numbers, true and false what they are, and text text', { skip }, async () => {
     using run = new RunFolders();
