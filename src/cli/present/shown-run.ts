@@ -45,14 +45,15 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
   const took = run.duration_s ?? (nowMs - Date.parse(run.created_at)) / 1000;
   const far = [progress?.step, percent(progress?.pct), progress?.msg].filter((part) => part);
   const why = [run.code, run.message ?? error?.msg].filter((part) => part);
+  const hasSteps = run.kind === 'workflow' || run.kind === 'pipe';
   return {
     run: run.run_id,
     call: given_args === null ? '' : callOf(run.kind, run.tool, given_args),
     started: `${localTime(run.created_at)} (${agoWords(run.created_at, nowMs)})`,
     took: `${durationWords(took)}${run.attempt > 1 ? `, attempt ${run.attempt}` : ''}`,
     silent: run.silent_for_s === null ? '' : durationWords(run.silent_for_s),
-    // Of completed work, it says nothing more.
-    progress: run.state === 'completed' ? '' : far.join('  '),
+    // Of a workflow that has completed, it only names the last step.
+    progress: hasSteps && run.state === 'completed' ? '' : far.join('  '),
     by: run.cancelled_by ?? '',
     why: run.state === 'failed' || run.state === 'cancelled' ? why.join(': ') : '',
     hint: run.hint ?? '',
@@ -62,7 +63,7 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
     cost: run.cost == null ? '' : costWords(run.cost),
     survivors: survivors.map(({ pid, command }) => `${pid} ${command}`),
     // What the steps run in, their own runs say.
-    sandbox: run.kind === 'workflow' || run.kind === 'pipe' ? '' : run.isolation.backend,
+    sandbox: hasSteps ? '' : run.isolation.backend,
     folder: run.dir,
   };
 }
