@@ -94,19 +94,6 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
       for (const lease of leases) await lease.release();
     });
 
-    it('are known to include a lost one, and not to', async () => {
-      for (const { runId } of await open().list()) await open().forget(runId);
-      const lost = newRunId();
-      const live = await open().acquire(newRunId(), 1);
-      await open().acquire(lost, 1);
-      assert.equal(await open().hasLost(), false);
-      lose(lost);
-      assert.equal(await open().hasLost(), true);
-      await open().forget(lost);
-      assert.equal(await open().hasLost(), false);
-      await live.release();
-    });
-
     it('are never removed while they are live', async () => {
       const runId = newRunId();
       const lease = await open().acquire(runId, 1);

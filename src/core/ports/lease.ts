@@ -42,11 +42,6 @@ export interface Leases {
   newest(runId: string): Promise<HeldLease | undefined>;
   /** The newest lease of each run that has one: live runs, and lost runs that need recovery. */
   list(): Promise<HeldLease[]>;
-  /**
-   * Whether a run is lost, for a process that starts one. Where many runs are live, processes that start runs look once a second together:
-   * each would look at the leases of all.
-   */
-  hasLost(): Promise<boolean>;
   /** Removes the lease of a lost run that needs no recovery, because it was removed or its end is recorded. A live lease stays. */
   forget(runId: string): Promise<void>;
 }

@@ -70,7 +70,8 @@ async function withinDay<T>(
 
 /** Recovers lost runs before a new one starts. The code for it is loaded only when there are any. */
 async function recoverOthers(host: RunHost): Promise<void> {
-  if (!(await host.store.leases.hasLost())) return;
+  const leases = await host.store.leases.list();
+  if (!leases.some(({ state }) => state === 'lost')) return;
   const { recoverLostRuns } = await import('./recover-lost-run.ts');
   await recoverLostRuns(host);
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -43,32 +43,6 @@ describe('the leases of many runs at once', () => {
       ['none', 'recovering'],
     );
     await second.release();
-  });
-
-  it('are looked at for a lost one at each start while they are few, and once a second when they are many', async () => {
-    const lost = await leases.acquire(newRunId(), 1);
-    const others = [];
-    for (let count = 0; count < 31; count++) others.push(await leases.acquire(newRunId(), 1));
-    assert.equal(await leases.hasLost(), false);
-    await lost.abandon();
-    for (let count = 0; count < 3; count++) assert.equal(await leases.hasLost(), true);
-    others.push(await leases.acquire(newRunId(), 1));
-    assert.equal(await leases.hasLost(), true);
-    const stamp = join(leasesFolder(root), 'looked-at');
-    const setAge = (ms: number) => utimesSync(stamp, new Date(), new Date(Date.now() - ms));
-    let wasSkipped = false;
-    // On a busy machine more than a second may pass between the two.
-    for (let round = 0; round < 100 && !wasSkipped; round++) {
-      setAge(-500);
-      wasSkipped = !(await leases.hasLost());
-    }
-    assert.ok(wasSkipped);
-    assert.equal((await leases.list()).filter(({ state }) => state === 'lost').length, 1);
-    for (const ms of [60_000, -60_000]) {
-      setAge(ms);
-      assert.equal(await leases.hasLost(), true);
-    }
-    for (const lease of others) await lease.release();
   });
 
   it('are errors, each one, where there is no folder for them', () => {

@@ -34,12 +34,6 @@ const NAME_PATTERN = /^(r-[0-9a-z][0-9a-z-]{0,62})@(\d+)$/;
 const TEMPORARY_SUFFIX = '.new';
 const TEMPORARY_IS_STALE_AFTER_MS = 60_000;
 
-/** With more leases than this, a start does not look at each. */
-const MANY = 32;
-/** Its modification time is when a process has last looked at all leases. */
-const LOOKED_AT = 'looked-at';
-const LOOK_EVERY_MS = 1000;
-
 /** The content of a lease: its owner, and whether the owner only recovers the run. */
 type LeaseOwner = ProcessOwner & {
   recovers?: boolean;
@@ -129,25 +123,6 @@ export class FileLeases implements Leases {
 
   async list(): Promise<HeldLease[]> {
     return this.listNow();
-  }
-
-  async hasLost(): Promise<boolean> {
-    if (this.#files().length > MANY && this.#wasLookedAt()) return false;
-    return this.listNow().some(({ state }) => state === 'lost');
-  }
-
-  /** Whether a process has looked at all leases within the last second; if not, this one does. */
-  #wasLookedAt(): boolean {
-    const path = join(this.#folder, LOOKED_AT);
-    const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: 0 };
-    // A clock that was set back makes the age negative.
-    if (Math.abs(Date.now() - mtimeMs) < LOOK_EVERY_MS) return true;
-    try {
-      writeFileSync(path, '');
-    } catch {
-      // On a full disk each process looks.
-    }
-    return false;
   }
 
   /** `list` without a promise. */

@@ -40,10 +40,6 @@ export class MemoryLeases implements Leases {
     return [...this.#newest.values()].map(({ runId, epoch, state }) => ({ runId, epoch, state, renewedMs }));
   }
 
-  async hasLost(): Promise<boolean> {
-    return [...this.#newest.values()].some(({ state }) => state === 'lost');
-  }
-
   async forget(runId: string): Promise<void> {
     if (this.#newest.get(runId)?.state === 'lost') this.#newest.delete(runId);
   }
