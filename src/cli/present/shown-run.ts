@@ -6,7 +6,7 @@ import { agoWords, durationWords, localTime, sizeWords } from '../../compose/tim
 
 import type { runShow } from '../../operations/run/run-show.ts';
 import { execProgram } from '../../protocol/names.ts';
-import { isFinal, type RunState } from '../../protocol/run.ts';
+import { isFinal, isOrchestration, type RunState } from '../../protocol/run.ts';
 import { shellCommand } from '../../util/shell-words.ts';
 import { costWords } from './costs.ts';
 import { renderResult } from './result.ts';
@@ -45,7 +45,7 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
   const took = run.duration_s ?? (nowMs - Date.parse(run.created_at)) / 1000;
   const far = [progress?.step, percent(progress?.pct), progress?.msg].filter((part) => part);
   const why = [run.code, run.message ?? error?.msg].filter((part) => part);
-  const hasSteps = run.kind === 'workflow' || run.kind === 'pipe';
+  const hasSteps = isOrchestration(run.kind);
   return {
     run: run.run_id,
     call: given_args === null ? '' : callOf(run.kind, run.tool, given_args),

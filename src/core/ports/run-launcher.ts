@@ -100,7 +100,7 @@ export interface RunLauncher {
    * continues when the caller is gone. Throws an AcorError for what kept it from beginning.
    */
   start(request: LaunchRequest): Promise<string>;
-  /** The caller has seen the end of a run that it has started: what supervises it takes the next one as soon as it has tidied up. */
+  /** The caller has seen the end of a run that it has started: what supervises it, and may still tidy up, can be given the next one. */
   ended(runId: string): void;
   /** Nothing more is started. Runs that were started continue. */
   close(): void;

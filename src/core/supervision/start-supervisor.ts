@@ -19,11 +19,13 @@ export interface SupervisorRequest {
  * Its output, one JSON line each: the started run, or why the run did not start; after the end of a run, that it needs this process no
  * longer.
  */
-export type SupervisorReply =
-  | { nr: number; run_id: string }
-  | { nr: number; free: true }
+export type SupervisorReply = { nr: number } & RunReply;
+
+/** What a supervisor says of one request. */
+export type RunReply =
+  | { run_id: string }
+  | { free: true }
   | {
-      nr: number;
       error: {
         code: string;
         message: string;
@@ -153,7 +155,7 @@ function refused({
   hint,
   details,
   next,
-}: Extract<SupervisorReply, { error: object }>['error']): AcorError {
+}: Extract<RunReply, { error: object }>['error']): AcorError {
   return new AcorError(code, message, {
     ...(hint && { hint }),
     ...(details && { details }),

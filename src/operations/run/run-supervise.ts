@@ -4,7 +4,11 @@ import { LineQueue } from '../../compose/line-queue.ts';
 import { ProjectCache } from '../../core/project/open-project.ts';
 import { runnerServices } from '../../core/project/runner-services.ts';
 import { type RunRequest, runRequestOf } from '../../core/run/run-request.ts';
-import type { SupervisorReply, SupervisorRequest } from '../../core/supervision/start-supervisor.ts';
+import type {
+  RunReply,
+  SupervisorReply,
+  SupervisorRequest,
+} from '../../core/supervision/start-supervisor.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { readLines } from '../../util/streams.ts';
@@ -48,8 +52,10 @@ async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {
   const open = new Set<Promise<unknown>>();
   for await (const line of readLines(process.stdin)) {
     const { nr, request } = JSON.parse(line) as SupervisorRequest;
-    last = superviseOne(projects, runRequestOf(request), interrupts, (message) => reply({ nr, ...message }));
-    const run = last;
+    const run = superviseOne(projects, runRequestOf(request), interrupts, (message) =>
+      reply({ nr, ...message }),
+    );
+    last = run;
     open.add(run);
     // The last `all` throws the error.
     run.then(
@@ -66,14 +72,12 @@ function loadRunner() {
 }
 
 type Reply = (message: SupervisorReply) => void;
-/** Without the number of the request. */
-type Told = SupervisorReply extends infer Each ? (Each extends unknown ? Omit<Each, 'nr'> : never) : never;
 
 async function superviseOne(
   projects: ProjectCache,
   request: RunRequest,
   interrupts: Interrupts,
-  reply: (message: Told) => void,
+  reply: (message: RunReply) => void,
 ): Promise<0 | 1> {
   const [{ startRun }, { Run }] = await loadRunner();
   let run: Awaited<ReturnType<typeof startRun>>;

@@ -156,14 +156,13 @@ function accounts(
     '/etc/hosts': names?.hostsFile ?? '127.0.0.1 localhost sandbox\n::1 localhost\n',
     ...(names && { '/etc/resolv.conf': names.resolverFile }),
   };
-  // The root of the sandbox, which is read-only in the end, has files of its own. Of what is mounted there, a file is covered.
+  const put = (option: string, path: string, content: string | Uint8Array) => [
+    ...['--perms', '0444', option, give(scratchFile(scratch, content)), path],
+  ];
   return [
-    ...Object.entries(files).flatMap(([path, content]) => [
-      ...['--perms', '0444', '--file', give(scratchFile(scratch, content)), path],
-    ]),
-    ...trust.flatMap(({ path, content }) => [
-      ...['--perms', '0444', '--ro-bind-data', give(scratchFile(scratch, content)), path],
-    ]),
+    ...Object.entries(files).flatMap(([path, content]) => put('--file', path, content)),
+    // These may be in a mounted folder, in which no file can be made.
+    ...trust.flatMap(({ path, content }) => put('--ro-bind-data', path, content)),
   ];
 }
 

@@ -4,7 +4,7 @@ import type { Template } from '../expression/expression.ts';
 import { allSteps, type CheckedFile, problemAt, toolCallsOf, worksOf } from './checked-file.ts';
 
 /** As other engines write an expression: `{{ item }}`. */
-const IN_BRACES = /(?<!\$)\{\{\s*((?:item|index|inputs|steps|workflow)\b[^{}]*?)\s*\}\}/;
+const IN_BRACES = /(?<!\$)\{\{\s*((?:item|index|inputs|steps|workflow)\b[^{}]*)\}\}/;
 /** A whole text like `steps.fetch.data` or `inputs.date`. */
 const PATH = /^(steps|inputs)\.([\p{L}\p{N}_-]+)(?:\.[\p{L}\p{N}_-]+|\[\d+\])*$/u;
 
@@ -18,7 +18,7 @@ export function checkLiterals(file: CheckedFile): Problem[] {
   return valuesOf(file).flatMap(({ template, path, others }) => {
     for (const text of textsIn(template)) {
       const [braces, inner] = IN_BRACES.exec(text) ?? [];
-      if (braces !== undefined) return [meant(file, { path, others }, braces, inner!)];
+      if (braces !== undefined) return [meant(file, { path, others }, braces, inner!.trim())];
       const [whole, root, name] = PATH.exec(text) ?? [];
       if (whole !== undefined && names[root as 'steps' | 'inputs'].has(name!))
         return [meant(file, { path, others }, whole, whole)];
