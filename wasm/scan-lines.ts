@@ -22,11 +22,15 @@ export const RUN_ID: usize = 256;
 export const RUN_FIELD: usize = RUN_ID + MAX_ID_BYTES + ROOM;
 /** `"ts":"…",` */
 export const TS_FIELD: usize = RUN_FIELD + MAX_ID_BYTES + ROOM;
+/** Places in the last line, and what was known there: see `addPlace`. */
+const PLACES: usize = 1024;
+const PLACE_BYTES: usize = 20;
+const MAX_PLACES: i32 = 16;
 export const INPUT: usize = 4096;
 export const OUTPUT: usize = INPUT + CHUNK_BYTES + ROOM;
 /** More than a line can gain: `v`, `ts`, `run_id`, `claimed_run_id`, `seq`. */
 const MAX_ADDED: usize = 2 * MAX_ID_BYTES + 256;
-const OUTPUT_END: usize = OUTPUT + CHUNK_BYTES + MAX_ADDED;
+const OUTPUT_END: usize = OUTPUT + 2 * CHUNK_BYTES;
 
 const LF: u32 = 10;
 const CR: u32 = 13;
@@ -69,6 +73,11 @@ let lacks: i32 = 0;
 let foreignStart: usize = 0;
 let foreignEnd: usize = 0;
 
+// The last line, and how many places are known in it. A tool's next message often begins with the same bytes; it is scanned from the last
+// place on up to which it does.
+let lastStart: usize = 0;
+let places: i32 = 0;
+
 // What the last scan made.
 export let outputEnd: usize = OUTPUT;
 export let count: i32 = 0;
@@ -95,6 +104,8 @@ export function scan(from: usize, to: usize, seq: f64, tsField: usize, takesFore
   outputEnd = OUTPUT;
   count = 0;
   hasProgress = false;
+  // The input has changed.
+  places = 0;
   writeNumber(seq);
   while (at < to) {
     const close = scanLine(at);
@@ -168,7 +179,21 @@ function scanLine(start: usize): usize {
   foreignEnd = 0;
   kind = OTHER;
   let seen: i32 = 0;
-  let at = skipSpace(start + 1);
+  let at = start + 1;
+  places = samePlaces(start);
+  if (places > 0) {
+    const place = PLACES + <usize>(places - 1) * PLACE_BYTES;
+    at = start + load<u32>(place);
+    seen = load<i32>(place, 4);
+    kind = load<i32>(place, 8);
+    foreignEnd = load<u32>(place, 12);
+    if (foreignEnd !== 0) {
+      foreignEnd += start;
+      foreignStart = start + load<u32>(place, 16);
+    }
+  }
+  lastStart = start;
+  at = skipSpace(at);
   while (true) {
     if (load<u8>(at) !== QUOTE) return 0;
     const keyStart = at + 1;
@@ -189,6 +214,7 @@ function scanLine(start: usize): usize {
     const next = load<u8>(at);
     if (next === CLOSE_BRACE) break;
     if (next !== COMMA) return 0;
+    if (places < MAX_PLACES) addPlace(at + 1 - start, seen);
     at = skipSpace(at + 1);
   }
   if (kind === OTHER) return 0;
@@ -197,6 +223,36 @@ function scanLine(start: usize): usize {
   if (kind === LOG && (seen & (SEEN_LEVEL | SEEN_MSG)) !== (SEEN_LEVEL | SEEN_MSG)) return 0;
   lacks = (SEEN_V | SEEN_TS | SEEN_RUN_ID) & ~seen;
   return at;
+}
+
+/** How many places of the last line are in this one as well, after the same bytes. */
+function samePlaces(start: usize): i32 {
+  let count = places;
+  if (count === 0) return 0;
+  const most: usize = load<u32>(PLACES + <usize>(count - 1) * PLACE_BYTES);
+  let same: usize = 0;
+  // No place is beyond the end of its line, so the bytes differ at the end of this one at the latest.
+  while (same < most) {
+    const mask = i8x16.bitmask(i8x16.eq(v128.load(lastStart + same), v128.load(start + same)));
+    if (mask !== 0xffff) {
+      same += ctz(~mask);
+      break;
+    }
+    same += 16;
+  }
+  while (count > 0 && load<u32>(PLACES + <usize>(count - 1) * PLACE_BYTES) > <u32>same) count--;
+  return count;
+}
+
+/** Notes what is known after a comma: its distance from the start of the line, the keys so far, the type, and where the id of another run is. */
+function addPlace(distance: usize, seen: i32): void {
+  const place = PLACES + <usize>places * PLACE_BYTES;
+  places++;
+  store<u32>(place, <u32>distance);
+  store<i32>(place, seen, 4);
+  store<i32>(place, kind, 8);
+  store<u32>(place, foreignEnd === 0 ? 0 : <u32>(foreignEnd - lastStart), 12);
+  store<u32>(place, foreignEnd === 0 ? 0 : <u32>(foreignStart - lastStart), 16);
 }
 
 /** Whether the value of a known key is valid for every frequent type. Notes the type, and the id of another run. */

@@ -5,6 +5,7 @@ import { errorCode } from '../../util/error-code.ts';
 import { FIFO_BYTES, Fifo } from './fifo.ts';
 import type { Runtime, SpawnedProcess } from './runtime.ts';
 
+/** The maximum read in one turn: the stream on stdout gets its turn between two. */
 const BUFFER_BYTES = 1 << 18;
 /** After a turn with more bytes than this, the next turn follows at once. */
 const FULL_FLOW_BYTES = 60_000;
@@ -75,7 +76,7 @@ export class OutputPump {
   /** `fifos` are those of a tool that is started already; without them, they are made in the folder. */
   constructor(runtime: Runtime, folder: string | null, sinks: OutputSinks, fifos?: OutputFifos) {
     this.#sinks = sinks;
-    this.#turnBytes = sinks.isPaused === undefined ? FIFO_BYTES : HELD_BACK_TURN_BYTES;
+    this.#turnBytes = sinks.isPaused === undefined ? BUFFER_BYTES : HELD_BACK_TURN_BYTES;
     if (folder === null) return;
     try {
       for (const name of ['stdout', 'stderr'] as const) {

@@ -105,7 +105,10 @@ export class Run {
     this.#cancel(reason);
   }
 
-  /** The stored events as bytes of whole lines, from the first one of this supervisor to the end. */
+  /**
+   * The stored events as bytes of whole lines, from the first one of this supervisor to the end. A batch is valid until the next one is
+   * asked for.
+   */
   follow(signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     // When a tool has truncated its log, the end of the run never shows there.
     const isAbandoned = () => this.#isOver;
@@ -116,6 +119,7 @@ export class Run {
       isAbandoned,
       ended: this.ended,
       changes,
+      reusesBuffers: true,
       ...(signal && { signal }),
     });
   }

@@ -16,6 +16,8 @@ describe('a log that is read', () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   const line = (seq: number, type = 'log') => `${JSON.stringify({ type, seq, text: `${type} ${seq}` })}\n`;
+  const lineOf = (seq: number, length: number) =>
+    `${JSON.stringify({ type: 'log', seq, text: 'x'.repeat(length) })}\n`;
   const lines = (...seqs: number[]) => seqs.map((seq) => line(seq)).join('');
 
   /** The texts that a follower gets while the log changes: after each batch the next change is made. */
@@ -69,6 +71,44 @@ describe('a log that is read', () => {
     assert.deepEqual(await following, ['runner_end 2']);
     assert.equal((await batches.next()).done, true);
   });
+
+  for (const reusesBuffers of [false, true]) {
+    const inBuffers = reusesBuffers ? 'with buffers that are used again' : 'with a buffer for each batch';
+
+    it(`is the same for a reader that is far behind, ${inBuffers}`, async () => {
+      const path = join(folder, 'far-behind.jsonl');
+      const texts = Array.from({ length: 60_000 }, (_, index) => lineOf(index + 1, index % 300));
+      texts[30_000] = lineOf(30_001, 3_000_000);
+      texts.push(line(60_001, 'runner_end'));
+      writeFileSync(path, texts.join(''));
+      using log = new PlainFile(path);
+      const read: Buffer[] = [];
+      for await (const batch of followEvents(log, { wait: false, reusesBuffers }))
+        read.push(Buffer.from(batch));
+      assert.equal(Buffer.concat(read).toString(), texts.join(''));
+      assert.ok(read.length < 20, `${read.length} batches`);
+    });
+
+    it(`gives no event twice when it is cut before a reader that was far behind, ${inBuffers}`, async () => {
+      const path = join(folder, 'far-behind-and-cut.jsonl');
+      const texts = Array.from({ length: 30_000 }, (_, index) => lineOf(index + 1, 100));
+      writeFileSync(path, texts.join(''));
+      using log = new PlainFile(path);
+      const seen: unknown[] = [];
+      let wasCut = false;
+      for await (const batch of followEvents(log, { wait: true, reusesBuffers })) {
+        seen.push(...eventsIn(batch).map((event) => event.seq));
+        if (wasCut || seen.length < texts.length) continue;
+        wasCut = true;
+        truncateSync(path, texts.slice(0, -2).join('').length);
+        appendFileSync(path, [...texts.slice(-2), line(30_001, 'runner_end')].join(''));
+      }
+      assert.deepEqual(
+        seen,
+        Array.from({ length: 30_001 }, (_, index) => index + 1),
+      );
+    });
+  }
 
   it('has its last event found however long that is', () => {
     const path = join(folder, 'long.jsonl');

@@ -7,6 +7,8 @@ import type { FollowOptions } from '../ports/run-store.ts';
 import type { ReadableFile } from './readable-file.ts';
 
 const CHUNK_BYTES = 1 << 18;
+/** A reader that is further behind reads so much at once, on another thread. */
+const FAR_BEHIND_BYTES = 1 << 20;
 const PROBE_BYTES = 1 << 16;
 /** For file systems without inotify, which reports new bytes everywhere else. */
 const POLL_MS = 500;
@@ -21,6 +23,7 @@ const END_MARK = Buffer.from('"type":"runner_end"');
  */
 export async function* followEvents(log: ReadableFile, options: FollowOptions): AsyncGenerator<Uint8Array> {
   const waiter = options.wait ? waiterFor(log, options) : undefined;
+  const beside = log.readBeside === undefined ? undefined : new BesideReader(log, options.reusesBuffers);
   try {
     let { offset, toSkip } = startAfter(log, options.since ?? 0);
     let given: { from: number; lines: Uint8Array } = { from: offset, lines: new Uint8Array() };
@@ -30,7 +33,7 @@ export async function* followEvents(log: ReadableFile, options: FollowOptions): 
         turnMs = performance.now();
       }
       if (wasCut(log, offset)) ({ offset, toSkip } = startAfterCut(log, given));
-      const read = readLines(log, offset);
+      const read = (await beside?.readLines(offset)) ?? readLines(log, offset);
       if (read.length > 0) {
         given = { from: offset, lines: read };
         offset += read.length;
@@ -167,6 +170,31 @@ function wasCut(log: ReadableFile, offset: number): boolean {
   if (offset === 0) return false;
   const last = new Uint8Array(1);
   return log.read(last, offset - 1) === 0 || last[0] !== LF;
+}
+
+/** Reads for a reader that is far behind: much at once, on another thread. */
+class BesideReader {
+  readonly #log: ReadableFile;
+  readonly #reusesBuffers: boolean;
+  /** That of the last batch and the one before. The follower compares with the last batch when a log is cut. */
+  #buffers: [Buffer | undefined, Buffer | undefined] = [undefined, undefined];
+
+  constructor(log: ReadableFile, reusesBuffers = false) {
+    this.#log = log;
+    this.#reusesBuffers = reusesBuffers;
+  }
+
+  /** Whole lines from an offset on; undefined when there is little to read, or no whole line. */
+  async readLines(offset: number): Promise<Uint8Array | undefined> {
+    if (this.#log.size - offset < FAR_BEHIND_BYTES) return undefined;
+    const [last, free] = this.#buffers;
+    const buffer = free ?? Buffer.allocUnsafeSlow(FAR_BEHIND_BYTES);
+    const count = await this.#log.readBeside?.(buffer, offset);
+    const end = buffer.subarray(0, count).lastIndexOf(LF) + 1;
+    if (end === 0) return undefined;
+    if (this.#reusesBuffers) this.#buffers = [buffer, last];
+    return buffer.subarray(0, end);
+  }
 }
 
 /** Whole lines from `offset` on, at least one if there is one, about a chunk at most. */

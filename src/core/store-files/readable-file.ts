@@ -1,4 +1,4 @@
-import { closeSync, fdatasyncSync, fstatSync, readSync } from 'node:fs';
+import { closeSync, fdatasyncSync, fstatSync, read, readSync } from 'node:fs';
 import { openOwn } from '../../util/regular-file.ts';
 import { newSha256 } from '../../util/sha256.ts';
 
@@ -16,6 +16,8 @@ export interface ReadableFile extends Disposable {
   sync(): void;
   /** Fills `into` from an offset on, and returns how many bytes there were. */
   read(into: Uint8Array, from: number): number;
+  /** The same on another thread, where the file can. */
+  readBeside?(into: Uint8Array, from: number): Promise<number>;
 }
 
 /** A file of its own, which may grow while it is read. */
@@ -40,6 +42,12 @@ export class PlainFile implements ReadableFile {
 
   read(into: Uint8Array, from: number): number {
     return readSync(this.#fd, into, 0, into.length, from);
+  }
+
+  readBeside(into: Uint8Array, from: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      read(this.#fd, into, 0, into.length, from, (error, count) => (error ? reject(error) : resolve(count)));
+    });
   }
 
   [Symbol.dispose](): void {

@@ -55,6 +55,38 @@ describe('the scanner of chunks and the scanner of lines', () => {
     assert.ok(taken > 5_000 && left > 20_000, `${taken} taken, ${left} left`);
   });
 
+  it('take the same of lines that begin as the line before and go on differently', () => {
+    const random = new SeededRandom(23);
+    const fields = [
+      '"v":1',
+      '"type":"progress"',
+      '"type":"log"',
+      `"ts":"${NOW}"`,
+      '"ts":"2026-01-02T03:04:05Z"',
+      `"run_id":"${RUN}"`,
+      '"run_id":"r-other"',
+      '"run_id":"r-another-run"',
+      '"claimed_run_id":"r-1"',
+      '"pct":5',
+      '"pct":500',
+      '"msg":"x"',
+      '"msg":5',
+      '"level":"info"',
+      '"more":{"pct":500,"v":2}',
+      '"seq":1',
+    ];
+    const lines: Uint8Array[] = [];
+    let line: string[] = ['"v":1', '"type":"progress"', '"msg":"x"'];
+    for (let count = 0; count < 40_000; count++) {
+      const kept = line.slice(0, random.below(line.length + 1));
+      const added = Array.from({ length: random.below(4) }, () => random.pick(fields));
+      line = random.below(8) === 0 ? ['"v":1', '"type":"progress"', ...added] : [...kept, ...added];
+      lines.push(encoder.encode(`{${line.join(random.pick([',', ',', ',', ', ', ' ,']))}}`));
+    }
+    const { taken, left } = compare(lines);
+    assert.ok(taken > 5_000 && left > 5_000, `${taken} taken, ${left} left`);
+  });
+
   it('take the same of lines that end anywhere', () => {
     const line = encoder.encode(heartbeat({ msg: 'é'.repeat(20), run_id: 'r-other', ts: undefined }));
     const lines = Array.from(line, (_, end) => line.subarray(0, end)).filter(({ length }) => length > 0);
