@@ -23,7 +23,8 @@ const END_MARK = Buffer.from('"type":"runner_end"');
  */
 export async function* followEvents(log: ReadableFile, options: FollowOptions): AsyncGenerator<Uint8Array> {
   const waiter = options.wait ? waiterFor(log, options) : undefined;
-  const beside = log.readBeside === undefined ? undefined : new BesideReader(log, options.reusesBuffers);
+  // Not for the many readers of a server: each would hold twice as much as it needs.
+  const beside = options.reusesBuffers ? new BesideReader(log) : undefined;
   try {
     let { offset, toSkip } = startAfter(log, options.since ?? 0);
     let given: { from: number; lines: Uint8Array } = { from: offset, lines: new Uint8Array() };
@@ -172,27 +173,25 @@ function wasCut(log: ReadableFile, offset: number): boolean {
   return log.read(last, offset - 1) === 0 || last[0] !== LF;
 }
 
-/** Reads for a reader that is far behind: much at once, on another thread. */
+/** Reads for a reader that is far behind: much at once, on another thread, into two buffers in turn. */
 class BesideReader {
   readonly #log: ReadableFile;
-  readonly #reusesBuffers: boolean;
   /** That of the last batch and the one before. The follower compares with the last batch when a log is cut. */
   #buffers: [Buffer | undefined, Buffer | undefined] = [undefined, undefined];
 
-  constructor(log: ReadableFile, reusesBuffers = false) {
+  constructor(log: ReadableFile) {
     this.#log = log;
-    this.#reusesBuffers = reusesBuffers;
   }
 
   /** Whole lines from an offset on; undefined when there is little to read, or no whole line. */
   async readLines(offset: number): Promise<Uint8Array | undefined> {
-    if (this.#log.size - offset < FAR_BEHIND_BYTES) return undefined;
+    if (this.#log.readBeside === undefined || this.#log.size - offset < FAR_BEHIND_BYTES) return undefined;
     const [last, free] = this.#buffers;
     const buffer = free ?? Buffer.allocUnsafeSlow(FAR_BEHIND_BYTES);
-    const count = await this.#log.readBeside?.(buffer, offset);
+    const count = await this.#log.readBeside(buffer, offset);
     const end = buffer.subarray(0, count).lastIndexOf(LF) + 1;
     if (end === 0) return undefined;
-    if (this.#reusesBuffers) this.#buffers = [buffer, last];
+    this.#buffers = [buffer, last];
     return buffer.subarray(0, end);
   }
 }
