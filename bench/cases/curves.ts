@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { cloneRuns } from '../../test/support/cloned-runs.ts';
 import type { Bench, BenchContext, Row } from '../support/bench.ts';
@@ -7,14 +7,15 @@ import { interleave, median } from '../support/measure.ts';
 import { type Command, type Ended, finish, runProcess, start } from '../support/process.ts';
 import { BARE_RUN_ID } from '../support/producers.ts';
 import { progressLine } from '../support/progress-line.ts';
-import { Project } from '../support/project.ts';
+import { Project, programPath } from '../support/project.ts';
 
 const RUNS = { short: [10, 100, 1_000, 10_000], long: [10, 100, 1_000, 10_000, 100_000] };
 const EVENTS = { short: [10, 1_000, 100_000, 1_000_000], long: [10, 1_000, 100_000, 1_000_000, 10_000_000] };
 const TOOLS = { short: [10, 100, 1_000, 10_000], long: [10, 100, 1_000, 10_000] };
 const STEPS = { short: [10, 100, 400], long: [10, 100, 1_000, 10_000] };
-/** Each is a process of its own. */
-const FOLLOWERS = { short: [1, 4, 16], long: [1, 8, 64] };
+const FOLLOWERS = { short: [1, 4, 16], long: [1, 10, 100, 1_000] };
+/** More followers share processes, as those of a server do. */
+const FOLLOWING_PROCESSES = 16;
 const FOLLOWED_EVENTS = 300_000;
 const ROUNDS = 3;
 /** Above this a cost is not the same at every size, whatever the machine did meanwhile. */
@@ -22,7 +23,8 @@ const FLAT = 0.15;
 const LINEAR = 1.15;
 const MESSENGER = 'messenger';
 const PROCESSOR = 'processor time, ms';
-const FOLLOWER_START_S = 0.2;
+const PROCESS_START_S = 0.4;
+const FOLLOWER_START_S = 0.002;
 const POLL_MS = 5;
 
 /** A curve, and how it may grow. */
@@ -148,18 +150,24 @@ async function byFollowers(context: BenchContext): Promise<Measured> {
   const project = messengerIn('followers', context);
   const places = sizesOf(FOLLOWERS, context).map((size) => [size, size] as const);
   const points = await measure(places, async ([followers]) => {
+    const processes = Math.min(followers, FOLLOWING_PROCESSES);
     // They all follow before the first event.
-    const waitS = 1 + followers * FOLLOWER_START_S;
+    const waitS = 1 + processes * PROCESS_START_S + followers * FOLLOWER_START_S;
     const run = command(['run', MESSENGER, String(FOLLOWED_EVENTS), String(waitS)], project, context);
     const id = await newestRun(project);
-    const words = ['logs', id, '--follow'];
-    const output = openSync('/dev/null', 'w');
-    const followed = Array.from({ length: followers }, () =>
-      start(commandOf(words, project, context), { stdout: output }),
-    );
-    closeSync(output);
+    const followed = Array.from({ length: processes }, (_, index) => {
+      const count = Math.ceil((followers - index) / processes);
+      const argv = [
+        process.execPath,
+        programPath('followers.ts'),
+        join(project.dir, '.runs'),
+        id,
+        String(count),
+      ];
+      return { argv, child: start({ argv, cwd: project.dir, env: context.workplace.env }) };
+    });
     const { cpuMs } = await run;
-    await Promise.all(followed.map((child) => finish(child, { argv: words })));
+    await Promise.all(followed.map(({ argv, child }) => finish(child, { argv })));
     project.removeRuns();
     return cpuMs;
   });

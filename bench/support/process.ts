@@ -74,14 +74,14 @@ export function startServer({ argv, cwd, env }: Command): Bun.Subprocess<'pipe',
 /** Starts a program without waiting for its end; the caller calls `finish`. */
 export function start(
   { argv, cwd, env }: Command,
-  streams: { stdin?: number; stdout: number },
+  streams: { stdin?: number; stdout?: number } = {},
 ): Bun.Subprocess {
   const child = Bun.spawn({
     cmd: [...argv],
     cwd,
     env: { ...env },
     stdin: streams.stdin ?? 'ignore',
-    stdout: streams.stdout,
+    stdout: streams.stdout ?? 'ignore',
     stderr: 'inherit',
   });
   running.add(child);

@@ -20,8 +20,10 @@ export interface RunWorkspace {
   toolLogs: string;
   stdoutLog: string;
   stderrLog: string;
+  /** The FIFOs of the tool's streams. Not in `control`, which is watched: each write to a FIFO there would wake the supervisor. */
+  streams: string;
   artifacts: string;
-  /** The FIFOs of the tool's streams, and the requests to its supervisor. */
+  /** The requests to the tool's supervisor. */
   control: string;
   /** The part of `control` that the tool can read; only its supervisor writes here. */
   toolControl: string;
@@ -65,6 +67,7 @@ export class Workspaces {
       toolLogs: join(logs, 'tool'),
       stdoutLog: join(logs, 'stdout.log'),
       stderrLog: join(logs, 'stderr.log'),
+      streams: logs,
       artifacts: join(dir, 'artifacts'),
       control,
       toolControl,
@@ -123,7 +126,7 @@ export function reopenFolders({ work, checkpoints, toolLogs, artifacts }: RunWor
 export function tidyWorkspace(workspace: RunWorkspace): void {
   const { work, checkpoints, staging, logs, toolLogs, artifacts, control, toolControl, answers, secrets } =
     workspace;
-  for (const path of [workspace.cancelFile, ...streamsIn(control)]) removeIfPossible(path);
+  for (const path of [workspace.cancelFile, ...streamsIn(workspace.streams)]) removeIfPossible(path);
   for (const path of [workspace.stdoutLog, workspace.stderrLog])
     if (isEmptyFile(path)) removeIfPossible(path);
   for (const path of [
@@ -141,8 +144,8 @@ export function tidyWorkspace(workspace: RunWorkspace): void {
     removeIfEmpty(path);
 }
 
-function streamsIn(control: string): string[] {
-  return ['stdin', 'stdout', 'stderr'].map((name) => join(control, name));
+function streamsIn(folder: string): string[] {
+  return ['stdin', 'stdout', 'stderr'].map((name) => join(folder, name));
 }
 
 function isEmptyFile(path: string): boolean {

@@ -168,7 +168,7 @@ class ControlFolder implements ControlListener {
     clearTimeout(this.#again);
   }
 
-  /** Whether a file is a request. The folder also contains the tool's streams and files of the supervisor. */
+  /** Whether a file is a request. The folder also contains files of the supervisor. */
   #isRequest(name: string): boolean {
     const { cancelRequest, forceCancelFile } = this.#layout;
     return name === basename(cancelRequest) || name === basename(forceCancelFile) || isAnswer(name);

@@ -140,7 +140,7 @@ async function openInput({
   if (!readsAnswers({ plan, adapter })) return undefined;
   if (standby?.input !== undefined) return standby.input;
   const { InputPipe } = await import('../../process/input-pipe.ts');
-  return new InputPipe(services.runtime, plan.workspace.control);
+  return new InputPipe(services.runtime, plan.workspace.streams);
 }
 
 async function openOutput(attempt: AttemptContext, input: ToolInput | undefined): Promise<ToolOutput> {

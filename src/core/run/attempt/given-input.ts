@@ -21,7 +21,7 @@ export class GivenInput implements Disposable {
   /** `bytes` is undefined for an attempt by another caller: resume, retry. */
   constructor(workspace: RunWorkspace, bytes: Uint8Array | undefined) {
     const kept = fileOf(workspace);
-    this.#copy = join(workspace.control, 'stdin');
+    this.#copy = join(workspace.streams, 'stdin');
     try {
       if (bytes !== undefined && !existsSync(kept)) writeFileSync(kept, bytes, NEW);
       rmSync(this.#copy, { force: true });

@@ -115,7 +115,7 @@ export async function unrestoredRuns(
 
 function chownStreams(layout: RunWorkspace, { uid, gid }: RunUser): void {
   for (const name of STREAM_NAMES) {
-    const path = join(layout.control, name);
+    const path = join(layout.streams, name);
     if (existsSync(path)) chownSync(path, uid, gid);
   }
 }

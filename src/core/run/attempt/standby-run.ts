@@ -116,9 +116,9 @@ export class StandbyRun {
     mkdirSync(workspace.logs, { recursive: true });
     for (const path of mountedFolders(workspace))
       renameSync(placeIn(this.#folder, relative(workspace.dir, path)), path);
-    this.streams.stdout.moveTo(join(workspace.control, 'stdout'));
-    this.streams.stderr.moveTo(join(workspace.control, 'stderr'));
-    this.input?.moveTo(workspace.control);
+    this.streams.stdout.moveTo(join(workspace.streams, 'stdout'));
+    this.streams.stderr.moveTo(join(workspace.streams, 'stderr'));
+    this.input?.moveTo(workspace.streams);
   }
 
   /** Starts the tool of the run. Undefined when its orders are too long for the pipe: the run starts its own sandbox. */

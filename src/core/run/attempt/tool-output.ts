@@ -82,7 +82,7 @@ export class ToolOutput implements Disposable {
         this.isStdoutClosed = true;
       },
     };
-    this.pump = new OutputPump(services.runtime, plan.workspace.control, sinks, attempt.standby?.streams);
+    this.pump = new OutputPump(services.runtime, plan.workspace.streams, sinks, attempt.standby?.streams);
   }
 
   /** The storage error that lost output of the tool; undefined when all output is stored. */

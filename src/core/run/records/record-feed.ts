@@ -34,7 +34,7 @@ export class RecordFeed implements Disposable {
     this.#services = services;
     this.#source = source;
     this.#onBroken = onBroken;
-    this.#pipe = new InputPipe(services.runtime, workspace.control, PIPE_BYTES);
+    this.#pipe = new InputPipe(services.runtime, workspace.streams, PIPE_BYTES);
   }
 
   get target(): number {
