@@ -38,11 +38,12 @@ export function* mistakesBetweenKeys(file: Readonly<Record<string, unknown>>): G
   yield* markerMistakes(file['markers'], file['adapter']);
   yield* inputMistakes(file['inputs']);
   yield* schemaMistakes(file['input_schema']);
-  yield* levelMistakes(file);
-  yield* hostMistakes(file);
+  const permissions = settled(file);
+  yield* levelMistakes(permissions);
+  yield* hostMistakes(file, permissions);
   yield* exitCodeMistakes(file['exit_codes']);
   yield* environmentMistakes(file['env']);
-  yield* secretMistakes(file['secrets'], settled(file)?.level === 'privileged');
+  yield* secretMistakes(file['secrets'], permissions?.level === 'privileged');
 }
 
 function* inputMistakes(value: unknown): Generator<Mistake> {
@@ -110,8 +111,7 @@ function* goodInputs(value: unknown): Generator<[number, InputSpec]> {
   }
 }
 
-function* levelMistakes(file: Readonly<Record<string, unknown>>): Generator<Mistake> {
-  const permissions = settled(file);
+function* levelMistakes(permissions: Permissions | undefined): Generator<Mistake> {
   if (permissions === undefined) return;
   const { level, ...asked } = permissions;
   const least = leastLevel(asked);
@@ -124,8 +124,10 @@ function* levelMistakes(file: Readonly<Record<string, unknown>>): Generator<Mist
   );
 }
 
-function* hostMistakes(file: Readonly<Record<string, unknown>>): Generator<Mistake> {
-  const permissions = settled(file);
+function* hostMistakes(
+  file: Readonly<Record<string, unknown>>,
+  permissions: Permissions | undefined,
+): Generator<Mistake> {
   const { http_rules: rules = [] } = permissions?.network ?? {};
   if (permissions === undefined || rules.length === 0) return;
   const path = ['permissions', 'network', 'egress_allow'];
@@ -149,11 +151,14 @@ function* hostMistakes(file: Readonly<Record<string, unknown>>): Generator<Mista
   }
 }
 
+const anyPermissions = permissionsSpec.prefault({});
+const secretSpecs = z.array(secretSpec);
+
 /** The permissions with their defaults; undefined when they are invalid. */
 function settled({ permissions, cwd, secrets }: Readonly<Record<string, unknown>>): Permissions | undefined {
-  const checked = permissionsSpec.prefault({}).safeParse(permissions);
+  const checked = anyPermissions.safeParse(permissions);
   if (!checked.success) return undefined;
-  const specs = z.array(secretSpec).safeParse(secrets);
+  const specs = secretSpecs.safeParse(secrets);
   const hosts = specs.success ? injectionHosts(specs.data) : [];
   return settlePermissions(checked.data, { cwd: cwd === 'project' ? cwd : 'workspace', hosts });
 }

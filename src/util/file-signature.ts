@@ -6,12 +6,7 @@ const CLOCK_TICK_MS = 20;
 
 /** The signature of a path. It differs after any change of the file or of the folder's names. */
 export function signatureOf(path: string): string {
-  try {
-    const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-    return stats === undefined ? '' : `${stats.ctimeNs} ${stats.size} ${stats.ino}`;
-  } catch (error) {
-    return errorCode(error) ?? 'unknown';
-  }
+  return signedAt(path).signature;
 }
 
 /** The signatures of paths, each taken before the path is read. */
@@ -22,8 +17,9 @@ export class Signatures {
 
   take(path: string): void {
     if (Object.hasOwn(this.#of, path)) return;
-    this.#of[path] = signatureOf(path);
-    this.#newestMs = Math.max(this.#newestMs, changedMs(path));
+    const { signature, changedMs } = signedAt(path);
+    this.#of[path] = signature;
+    this.#newestMs = Math.max(this.#newestMs, changedMs);
   }
 
   /** Null when a change is so recent that its timestamp may hide another change. */
@@ -32,10 +28,14 @@ export class Signatures {
   }
 }
 
-function changedMs(path: string): number {
+/** `ctimeMs` has its time to a quarter of a microsecond. */
+function signedAt(path: string): { signature: string; changedMs: number } {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0;
-  } catch {
-    return 0;
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return { signature: '', changedMs: 0 };
+    const { ctimeMs, size, ino } = stats;
+    return { signature: `${ctimeMs} ${size} ${ino}`, changedMs: ctimeMs };
+  } catch (error) {
+    return { signature: errorCode(error) ?? 'unknown', changedMs: 0 };
   }
 }

@@ -99,7 +99,7 @@ export async function parseYaml(
     const mistakes = [...document.errors, ...document.warnings];
     if (mistakes.some(({ message }) => /call stack/i.test(message))) return tooDeep(file);
     const problems = onePerPlace(mistakes).map((mistake) => syntaxProblem(file, text, lines, mistake));
-    if (!options.aliases) problems.push(...aliasIn(document, file, lines, yaml));
+    if (!options.aliases && text.includes('*')) problems.push(...aliasIn(document, file, lines, yaml));
     const value = problems.length > 0 ? undefined : (document.toJS({ maxAliasCount: MAX_ALIAS_COUNT }) ?? {});
     return { file, text, value, problems, ...placesIn(document, lines, yaml) };
   } catch (error) {

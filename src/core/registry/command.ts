@@ -5,7 +5,7 @@ import { execProgram } from '../../protocol/names.ts';
 import { isInside, realPathOf } from '../../util/real-path.ts';
 import { splitCommand } from '../../util/shell-words.ts';
 import { type LoadedConfig, toolsDirsOf } from '../config/load.ts';
-import { findProgram, isProgram } from './find-program.ts';
+import { findProgram, isProgram, rememberingPrograms } from './find-program.ts';
 import { LANGUAGES } from './languages/index.ts';
 import type { Language, RuntimeContext, ToolCommand } from './languages/language.ts';
 import { type SdkPaths, sdkPaths } from './own-files.ts';
@@ -22,15 +22,35 @@ export async function commandOf(
   env: Env,
   languages: readonly Language[] = LANGUAGES,
 ): Promise<ToolCommand> {
+  return commandAt(tool, checkedEntry, { env, languages, toolsDirs: realToolsDirs(config) });
+}
+
+/**
+ * The same for the tools of a list that was read just now: what they share is looked up once, and no entry is checked again.
+ */
+export function commandsOf(
+  config: LoadedConfig,
+  env: Env,
+  languages: readonly Language[],
+): (tool: ToolEntry) => Promise<ToolCommand> {
+  const shared = { env: rememberingPrograms(env), languages, toolsDirs: realToolsDirs(config) };
+  return (tool) => commandAt(tool, knownEntry, shared);
+}
+
+async function commandAt(
+  tool: ToolEntry,
+  entryOf: (tool: ToolEntry) => string,
+  { env, languages, toolsDirs }: { env: Env; languages: readonly Language[]; toolsDirs: readonly string[] },
+): Promise<ToolCommand> {
   if (tool.command !== null) return ownCommand(tool, tool.command, env);
-  const entry = checkedEntry(tool);
+  const entry = entryOf(tool);
   const language = languages.find((each) => each.name === tool.language);
   if (language === undefined) throw new Error(`Internal: no language '${tool.language}'`);
   const context = {
     tool: tool.name,
     entry,
     toolDir: tool.dir,
-    toolsDir: toolsDirOf(tool, config),
+    toolsDir: toolsDirOf(tool, toolsDirs),
     env,
     sdk: sdkPaths(),
   };
@@ -62,7 +82,7 @@ function sdkFolders({ root }: SdkPaths, { language, manifest }: ToolEntry): stri
  * The folder `_lib/` beside the tools, which each of them may read (seed 000). A link that leads elsewhere is refused.
  */
 export function sharedLibraryOf(tool: ToolEntry, config: LoadedConfig): string[] {
-  const folder = toolsDirOf(tool, config);
+  const folder = toolsDirOf(tool, realToolsDirs(config));
   if (folder === null) return [];
   const library = join(folder, '_lib');
   return lstatSync(library, { throwIfNoEntry: false })?.isDirectory() ? [library] : [];
@@ -120,9 +140,15 @@ function notFound(program: string): AcorError {
   });
 }
 
-/** Checks the entry again, because it may have changed since discovery. */
-function checkedEntry({ name, dir, entry }: ToolEntry): string {
+function knownEntry({ name, entry }: ToolEntry): string {
   if (entry === null) throw new Error(`Internal: tool '${name}' has no entry`);
+  return entry;
+}
+
+/** Checks the entry again, because it may have changed since discovery. */
+function checkedEntry(tool: ToolEntry): string {
+  const { name, dir } = tool;
+  const entry = knownEntry(tool);
   const inside = entryInside(entry, dir);
   if (inside !== undefined) return inside;
   throw new AcorError('E_SPAWN_FAILED', `the entry of tool '${name}' is not a file inside ${dir}: ${entry}`, {
@@ -130,9 +156,12 @@ function checkedEntry({ name, dir, entry }: ToolEntry): string {
   });
 }
 
-function toolsDirOf({ dir }: ToolEntry, config: LoadedConfig): string | null {
-  const folders = toolsDirsOf(config).map((folder) => realPathOf(folder, config.root).path);
-  return folders.find((folder) => isInside(dir, folder)) ?? null;
+function realToolsDirs(config: LoadedConfig): string[] {
+  return toolsDirsOf(config).map((folder) => realPathOf(folder, config.root).path);
+}
+
+function toolsDirOf({ dir }: ToolEntry, toolsDirs: readonly string[]): string | null {
+  return toolsDirs.find((folder) => isInside(dir, folder)) ?? null;
 }
 
 function entryInside(entry: string, dir: string): string | undefined {

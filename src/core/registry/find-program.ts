@@ -4,10 +4,27 @@ import { AcorError } from '../../protocol/acor-error.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** What was found for environments of `rememberingPrograms`. */
+const remembered = new WeakMap<Env, Map<string, string | undefined>>();
+
+/** The same environment, in which each program is looked up once. For one call: a program may be installed before the next. */
+export function rememberingPrograms(env: Env): Env {
+  const copy = { ...env };
+  remembered.set(copy, new Map());
+  return copy;
+}
+
 /**
  * Finds a program on the caller's PATH. Empty and relative entries would mean the working directory, and are ignored.
  */
 export function findProgram(name: string, env: Env): string | undefined {
+  const known = remembered.get(env);
+  if (known === undefined) return programOnPath(name, env);
+  if (!known.has(name)) known.set(name, programOnPath(name, env));
+  return known.get(name);
+}
+
+function programOnPath(name: string, env: Env): string | undefined {
   const endings =
     process.platform === 'win32' ? ['', ...(env['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
   for (const folder of (env['PATH'] ?? '').split(delimiter)) {

@@ -523,6 +523,13 @@ describe('the cache of discovery', () => {
       project.write('.runs/cache/discovery.json', text);
       assert.deepEqual(names(await list()), ['a'], text);
     }
+    await list();
+    const cache = JSON.parse(readFileSync(cacheFile(), 'utf8'));
+    for (const signatures of [{}, 'text', [null], ['ab']]) {
+      const units = cache.units.map(([id, , value]: unknown[]) => [id, signatures, value]);
+      project.write('.runs/cache/discovery.json', JSON.stringify({ ...cache, units }));
+      assert.deepEqual(names(await list()), ['a'], JSON.stringify(signatures));
+    }
     rmSync(project.at('.runs'), { recursive: true });
     project.write('.runs', 'a file where the folder should be');
     assert.deepEqual(names(await list()), ['a']);
@@ -544,9 +551,9 @@ describe('the cache of discovery', () => {
     project.write('tools/a/cli.py', '');
     await settled();
     const cache = JSON.parse(readFileSync(cacheFile(), 'utf8'));
-    const id = Object.keys(cache.units).find((each) => each.startsWith('tool:'))!;
-    cache.units[id].value.manifest.version = '6.6.6';
-    cache.units[id].signatures = {};
+    const unit = cache.units.find(([id]: [string]) => id.startsWith('tool:'));
+    unit[2].manifest.version = '6.6.6';
+    unit[1] = [];
     project.write('.runs/cache/discovery.json', JSON.stringify(cache));
     // The control: where the cache was made, what it says counts.
     assert.equal((await find('a')).manifest.version, '6.6.6');
@@ -560,9 +567,9 @@ describe('the cache of discovery', () => {
     project.write('tools/a/cli.py', '');
     await settled();
     const cache = JSON.parse(readFileSync(cacheFile(), 'utf8'));
-    const id = Object.keys(cache.units).find((each) => each.startsWith('tool:'))!;
-    cache.units[id].value.manifest.version = '6.6.6';
-    cache.units[id].signatures = {};
+    const unit = cache.units.find(([id]: [string]) => id.startsWith('tool:'));
+    unit[2].manifest.version = '6.6.6';
+    unit[1] = [];
     const later = { ...cache, read_at_ms: Date.now() + 3_600_000 };
     project.write('.runs/cache/discovery.json', JSON.stringify(later));
     assert.equal((await find('a')).manifest.version, '0.0.0');
