@@ -9,6 +9,7 @@ import {
   readProcess,
 } from '../../src/util/process-table.ts';
 import { type Running, TestProject } from '../support/project.ts';
+import { recordIn } from './record-in.ts';
 import { TOOLS } from './round-plan.ts';
 
 /** A project in which rounds are played one after the other. Its folder as HOME marks every process that belongs to it. */
@@ -39,11 +40,7 @@ export class Lane extends TestProject {
 
   /** The whole record of a run; undefined while it is being made. */
   recordOf(runId: string): RunRecord | undefined {
-    try {
-      return JSON.parse(readFileSync(join(this.runsDir, runId, 'metadata.json'), 'utf8'));
-    } catch {
-      return undefined;
-    }
+    return recordIn(this.runsDir, runId);
   }
 
   /** The log as it stands; empty while there is none. */
