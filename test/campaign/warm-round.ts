@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { isFinal } from '../../src/protocol/run.ts';
 import {
   childrenOf,
+  commandLineOf,
   environmentOf,
   identify,
   isRunning,
@@ -21,6 +22,8 @@ type Victim = (typeof VICTIMS)[number];
 const MAX_DELAY_MS = 150;
 /** The first two let the host prepare a sandbox, the others use it. */
 const CALLS_BEFORE = 4;
+/** So much of a command tells which process it is. */
+const SHOWN_CHARS = 80;
 
 /** Reports what an earlier run could have left to it, and leaves all of that itself. */
 export const WARM_TOOL = {
@@ -53,6 +56,8 @@ interface Answer {
 export interface WarmRoundResult {
   number: number;
   victim: Victim;
+  /** The commands of the processes that were killed. */
+  killed: string[];
   /** How many runs had an interpreter that was there before the call. */
   warm: number;
   problems: string[];
@@ -83,7 +88,7 @@ class WarmRound {
   constructor(project: HostProject, random: SeededRandom, number: number) {
     this.#project = project;
     this.#random = random;
-    this.result = { number, victim: random.pick(VICTIMS), warm: 0, problems: [] };
+    this.result = { number, victim: random.pick(VICTIMS), killed: [], warm: 0, problems: [] };
   }
 
   async play(): Promise<void> {
@@ -112,7 +117,10 @@ class WarmRound {
     const waiting = await this.#waitingStarts();
     const call = this.#project.start(['run', 'remembers', '--word', word], { env: this.#project.auto });
     await new Promise((resolve) => setTimeout(resolve, this.#random.below(MAX_DELAY_MS)));
-    for (const pid of this.#find(host, call.child.pid!)) kill(pid);
+    for (const pid of this.#find(host, call.child.pid!)) {
+      this.result.killed.push(commandLineOf(pid).slice(0, SHOWN_CHARS));
+      kill(pid);
+    }
     const { code, stdout } = await call.finished;
     if (code === 0) this.#check(stdout, word, waiting);
   }

@@ -239,6 +239,18 @@ print(json.dumps({"type": "result", "ok": True, "data": seen}))
     }
   });
 
+  it('starts again where the interpreter that waited was killed', async () => {
+    await run('py');
+    for (const last of [0, -1]) {
+      await warm();
+      const [sandbox] = waiting();
+      kill(interpreters().at(last)!);
+      await until(() => !waiting().includes(sandbox!));
+      const { state, message } = await run('py', { word: 'after' });
+      assert.equal(state, 'completed', `${message}`);
+    }
+  });
+
   it('is an ordinary one without `warm: true`', async () => {
     project.write('tools/py/tool.yaml', manifest('py', ''));
     await run('py');

@@ -169,6 +169,8 @@ sub start_warm {
   # Nothing of this process, which has not given up its own rights yet, may be read or used by the tool.
   call('prctl', 4, 0, 0, 0, 0);
   socketpair(OURS, THEIRS, 1, 1, 0) or fail('socketpair');
+  # A run that took a sandbox whose interpreter has died would fail.
+  $SIG{CHLD} = sub { exit 0 };
   $tool = fork;
   fail('fork') unless defined $tool;
   if ($tool == 0) {
@@ -209,6 +211,7 @@ if (defined $one{pipe}) {
   my $orders = '';
   until ($orders =~ /\\0end=\\z/) { sysread(ORDERS, $orders, 65536, length $orders) or exit 0 }
   close ORDERS;
+  $SIG{CHLD} = 'DEFAULT';
   (@rule, @limit, @env, @arg) = ();
   take_orders($orders);
   # The folders of the run are mounted below a name that stood for it.
