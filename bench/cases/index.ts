@@ -2,6 +2,7 @@ import type { Bench } from '../support/bench.ts';
 import { adopt } from './adopt.ts';
 import { cancel } from './cancel.ts';
 import { checkpoint } from './checkpoint.ts';
+import { clean } from './clean.ts';
 import { curves } from './curves.ts';
 import { discovery } from './discovery.ts';
 import { isolation } from './isolation.ts';
@@ -39,5 +40,6 @@ export const BENCHES: readonly Bench[] = [
   throughput,
   workflow,
   scale,
+  clean,
   curves,
 ];

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { OpenFolder } from './open-folder.ts';
 import { NOT_REGULAR } from './regular-file.ts';
-import { removeTree, removeTreeInSlices, walkTree } from './walk-tree.ts';
+import { removeTree, removeTreeBeside, walkTree } from './walk-tree.ts';
 
 const skip = process.platform === 'linux' ? false : 'this system has no paths through descriptors';
 
@@ -93,8 +93,8 @@ describe('a walk', { skip }, () => {
     assert.equal(readdirSync('/proc/self/fd').length, before);
     const stop = new AbortController();
     stop.abort(new Error('stopped'));
-    await assert.rejects(removeTreeInSlices(folder, 'd', stop.signal), /stopped/);
-    await removeTreeInSlices(folder, 'd');
+    await assert.rejects(removeTreeBeside(folder, 'd', stop.signal), /stopped/);
+    await removeTreeBeside(folder, 'd');
     assert.deepEqual(readdirSync(root), []);
   });
 
@@ -109,18 +109,20 @@ describe('a walk', { skip }, () => {
 });
 
 describe('removing', { skip }, () => {
-  it('removes what its owner may not change at the moment, and leaves what links lead to', () => {
-    mkdirSync(join(root, 'tree/closed/inner'), { recursive: true });
-    mkdirSync(join(root, 'victim'));
-    writeFileSync(join(root, 'victim/x'), '');
-    symlinkSync('../../victim', join(root, 'tree/closed/link'));
-    chmodSync(join(root, 'tree/closed'), 0);
-    using folder = OpenFolder.real(root);
-    removeTree(folder, 'tree');
-    removeTree(folder, 'none');
-    assert.deepEqual(readdirSync(root), ['victim']);
-    assert.equal(existsSync(join(root, 'victim/x')), true);
-  });
+  for (const remove of [removeTree, removeTreeBeside]) {
+    it(`removes what its owner may not change at the moment, and leaves what links lead to: ${remove.name}`, async () => {
+      mkdirSync(join(root, 'tree/closed/inner'), { recursive: true });
+      mkdirSync(join(root, 'victim'));
+      writeFileSync(join(root, 'victim/x'), '');
+      symlinkSync('../../victim', join(root, 'tree/closed/link'));
+      symlinkSync('victim', join(root, 'link'));
+      chmodSync(join(root, 'tree/closed'), 0);
+      using folder = OpenFolder.real(root);
+      for (const name of ['tree', 'link', 'none']) await remove(folder, name);
+      assert.deepEqual(readdirSync(root), ['victim']);
+      assert.equal(existsSync(join(root, 'victim/x')), true);
+    });
+  }
 });
 
 /** Makes nested folders below the limit on the length of a path, each as `d`. */

@@ -1,12 +1,10 @@
-import { chmodSync, rmdirSync, type Stats, unlinkSync } from 'node:fs';
+import { chmodSync, rmdir, rmdirSync, type Stats, unlink, unlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorCode } from './error-code.ts';
 import { childPath, type EntryName, OpenFolder } from './open-folder.ts';
 
 /** So many folders are held open at once; those further up are opened again on the way back. */
 const OPEN_FOLDERS = 64;
-const SLICE_MS = 5;
 
 /** A step of a walk. The folder of an entry is open only until the next step. */
 export type TreeStep = {
@@ -130,7 +128,14 @@ function rethrow(error: unknown): never {
 
 /** Removes an entry with everything below it, also folders that their owner may not change at the moment. Links are not followed. */
 export function removeTree(folder: OpenFolder, name: EntryName): void {
-  for (const _ of removing(folder, name));
+  for (const { path, isFolder } of removing(folder, name)) {
+    try {
+      if (isFolder) rmdirSync(path);
+      else unlinkSync(path);
+    } catch (error) {
+      throwUnlessGone(error);
+    }
+  }
 }
 
 /** The same for a path whose folder only ACOR and its user can replace. */
@@ -148,26 +153,32 @@ function openIfThere(path: string): OpenFolder | undefined {
   }
 }
 
-/** The same in slices, so that timers and signals get their turn. Throws the reason of the signal. */
-export async function removeTreeInSlices(
+/** The same on other threads: most of the time is the disk's, and several trees are removed at once. Throws the reason of the signal. */
+export async function removeTreeBeside(
   folder: OpenFolder,
   name: EntryName,
   signal?: AbortSignal,
 ): Promise<void> {
-  let sliceEndMs = performance.now() + SLICE_MS;
-  for (const _ of removing(folder, name)) {
-    if (performance.now() < sliceEndMs) continue;
-    await nextTurn();
+  for (const { path, isFolder } of removing(folder, name)) {
     signal?.throwIfAborted();
-    sliceEndMs = performance.now() + SLICE_MS;
+    await new Promise<void>((resolve, reject) =>
+      (isFolder ? rmdir : unlink)(path, (error) => {
+        if (error === null || errorCode(error) === 'ENOENT') resolve();
+        else reject(error);
+      }),
+    );
   }
 }
 
-function* removing(folder: OpenFolder, name: EntryName): Generator<void, void, void> {
+/** What is to be removed, and in which order. Each is to be removed before the next one is asked for. */
+function* removing(
+  folder: OpenFolder,
+  name: EntryName,
+): Generator<{ path: string | Buffer; isFolder: boolean }, void, void> {
   const stats = folder.statsOf(name);
   if (stats === undefined) return;
   if (!stats.isDirectory()) {
-    ifThere(() => unlinkSync(folder.at(name)));
+    yield { path: folder.at(name), isFolder: false };
     return;
   }
   {
@@ -175,12 +186,10 @@ function* removing(folder: OpenFolder, name: EntryName): Generator<void, void, v
     if (own === undefined) return;
     openForOwner(own);
     for (const step of walkTree(own, { enters: ({ own: inner }) => openForOwner(inner) })) {
-      if (step.kind === 'entry') ifThere(() => unlinkSync(step.folder.at(step.name)));
-      else if (step.kind === 'left') ifThere(() => rmdirSync(step.folder.at(step.name)));
-      yield;
+      if (step.kind !== 'folder') yield { path: step.folder.at(step.name), isFolder: step.kind === 'left' };
     }
   }
-  ifThere(() => rmdirSync(folder.at(name)));
+  yield { path: folder.at(name), isFolder: true };
 }
 
 function childIfThere(folder: OpenFolder, name: EntryName): OpenFolder | undefined {
@@ -193,12 +202,8 @@ function childIfThere(folder: OpenFolder, name: EntryName): OpenFolder | undefin
 }
 
 /** Another process may remove the same tree. */
-function ifThere(remove: () => void): void {
-  try {
-    remove();
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
-  }
+function throwUnlessGone(error: unknown): void {
+  if (errorCode(error) !== 'ENOENT') throw error;
 }
 
 /** A tool may have left folders that its own user may not change. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { OpenFolder } from '../../util/open-folder.ts';
-import { removeTreeInSlices } from '../../util/walk-tree.ts';
+import { removeTreeBeside } from '../../util/walk-tree.ts';
 import { storageError } from './storage-error.ts';
 
 /** So many folders are deleted at a time. */
@@ -38,7 +38,7 @@ export class RemovedFolders {
     const next = async () => {
       for (let name = names.pop(); name !== undefined; name = names.pop()) {
         try {
-          await removeTreeInSlices(folder, name);
+          await removeTreeBeside(folder, name);
         } catch (error) {
           this.#kept.set(name, error);
         }
