@@ -22,7 +22,7 @@ type Victim = (typeof VICTIMS)[number];
 const MAX_DELAY_MS = 150;
 /** The first two let the host prepare a sandbox, the others use it. */
 const CALLS_BEFORE = 4;
-/** So much of a command tells which process it is. */
+/** So much of a command shows which process it is. */
 const SHOWN_CHARS = 80;
 
 /** Reports what an earlier run could have left to it, and leaves all of that itself. */
