@@ -91,9 +91,6 @@ describe('a walk', { skip }, () => {
     assert.equal(folders, 3000);
     assert.ok(open < 100, `${open} descriptors`);
     assert.equal(readdirSync('/proc/self/fd').length, before);
-    const stop = new AbortController();
-    stop.abort(new Error('stopped'));
-    await assert.rejects(removeTreeBeside(folder, 'd', stop.signal), /stopped/);
     await removeTreeBeside(folder, 'd');
     assert.deepEqual(readdirSync(root), []);
   });

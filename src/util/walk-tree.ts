@@ -153,14 +153,9 @@ function openIfThere(path: string): OpenFolder | undefined {
   }
 }
 
-/** The same on other threads: most of the time is the disk's, and several trees are removed at once. Throws the reason of the signal. */
-export async function removeTreeBeside(
-  folder: OpenFolder,
-  name: EntryName,
-  signal?: AbortSignal,
-): Promise<void> {
+/** The same on other threads: most of the time is the disk's, and several trees are removed at once. */
+export async function removeTreeBeside(folder: OpenFolder, name: EntryName): Promise<void> {
   for (const { path, isFolder } of removing(folder, name)) {
-    signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) =>
       (isFolder ? rmdir : unlink)(path, (error) => {
         if (error === null || errorCode(error) === 'ENOENT') resolve();

@@ -4,6 +4,7 @@ import { readRun } from '../../core/run/read-run.ts';
 import { sourceOfRuns } from '../../core/run/source-of-runs.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { isFinal } from '../../protocol/run.ts';
 import { parseObject } from '../../util/parse-object.ts';
 import type { AcorApp } from '../acor-app.ts';
 import type { runLine } from '../shapes.ts';
@@ -134,8 +135,10 @@ export function seqSeen(cursor: string | undefined, run: string): number {
 async function seeRun(store: FileRunStore, runId: string): Promise<Seen | undefined> {
   try {
     // The events first: a later one then counts as a change.
-    const { events: seq } = await store.extent(runId);
+    const extent = await store.extent(runId);
     const record = await readRun(store, runId);
+    // All events of an ended run were there before its record said so, which may have been between the two.
+    const { events: seq } = isFinal(record.state) ? await store.extent(runId) : extent;
     const line = { ...(await runLineOf(store, record)), seq };
     // The last event is stored before the record has the end.
     return { line, version: `${seq}:${record.state}:${record.lost === true}` };
