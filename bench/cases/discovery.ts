@@ -62,7 +62,9 @@ export const discovery: Bench = {
       row(`${TOOLS} tools found: cold`, figures.cold, COLD_TARGET_MS),
       row(`${MANY_TOOLS} tools found: warm, by a new start`, figures.many, MANY_TARGET_MS, figures.walkMany),
       {
-        ...row(`${TOOLS} tools: \`acor list\`, whole process, warm`, figures.process, TARGET_MS),
+        what: `${TOOLS} tools: \`acor list\`, whole process, warm`,
+        unit: 'ms',
+        acor: figures.process,
         baseline: { what: 'an empty compiled program', value: figures.empty },
         target: null,
       },

@@ -133,7 +133,8 @@ export function removeTree(folder: OpenFolder, name: EntryName): void {
       if (isFolder) rmdirSync(path);
       else unlinkSync(path);
     } catch (error) {
-      throwUnlessGone(error);
+      // Another process may remove the same tree.
+      if (errorCode(error) !== 'ENOENT') throw error;
     }
   }
 }
@@ -194,11 +195,6 @@ function childIfThere(folder: OpenFolder, name: EntryName): OpenFolder | undefin
     if (errorCode(error) !== 'ENOENT') throw error;
     return undefined;
   }
-}
-
-/** Another process may remove the same tree. */
-function throwUnlessGone(error: unknown): void {
-  if (errorCode(error) !== 'ENOENT') throw error;
 }
 
 /** A tool may have left folders that its own user may not change. */

@@ -4,6 +4,7 @@ import { isFinal } from '../../src/protocol/run.ts';
 import { isRunning } from '../../src/util/process-table.ts';
 import { type Event, parseLines, type Running } from '../support/project.ts';
 import type { Course } from './course.ts';
+import { killNow } from './kill-now.ts';
 import { phaseOf } from './phase.ts';
 import type { Kill } from './round-plan.ts';
 import { type Cast, findVictim } from './victims.ts';
@@ -134,14 +135,5 @@ export class Attempt {
       }
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-  }
-}
-
-function killNow(pid: number): boolean {
-  try {
-    process.kill(pid, 'SIGKILL');
-    return true;
-  } catch {
-    return false;
   }
 }

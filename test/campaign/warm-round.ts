@@ -13,6 +13,7 @@ import type { HostProject } from '../support/host.ts';
 import { parseLines, processesOf } from '../support/project.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import { gapsIn, recordLies, stateBreaks } from './invariants.ts';
+import { killNow } from './kill-now.ts';
 import { recordIn } from './record-in.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -119,7 +120,7 @@ class WarmRound {
     await new Promise((resolve) => setTimeout(resolve, this.#random.below(MAX_DELAY_MS)));
     for (const pid of this.#find(host, call.child.pid!)) {
       this.result.killed.push(commandLineOf(pid).slice(0, SHOWN_CHARS));
-      kill(pid);
+      killNow(pid);
     }
     const { code, stdout } = await call.finished;
     if (code === 0) this.#check(stdout, word, waiting);
@@ -207,10 +208,4 @@ function standbyOwners(project: HostProject): ProcessIdentity[] {
     const [boot_id = '', pid, start] = name.split('.');
     return { boot_id, pid: Number(pid), start_time: Number(start) };
   });
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {}
 }

@@ -6,6 +6,7 @@ import { isRunning } from '../../src/util/process-table.ts';
 import { parseLines, processesOf } from '../support/project.ts';
 import { SeededRandom } from '../support/seeded-random.ts';
 import { gapsIn, lostSince, recordLies, stateBreaks } from './invariants.ts';
+import { killNow } from './kill-now.ts';
 import { waitFor } from './wait-for.ts';
 import { TASKS, type WorkflowLane } from './workflow-lane.ts';
 
@@ -34,7 +35,7 @@ export async function playWorkflowRound(
   } catch (error) {
     round.result.problems.push(error instanceof Error ? error.message : String(error));
   }
-  for (const pid of lane.processes()) kill(pid);
+  for (const pid of lane.processes()) killNow(pid);
   return round.result;
 }
 
@@ -98,7 +99,7 @@ class WorkflowRound {
         return pid !== undefined;
       };
       await waitFor('the moment of a kill', () => isDone() || isThere());
-      if (pid !== undefined && kill(pid)) this.result.kills.push(victim);
+      if (pid !== undefined && killNow(pid)) this.result.kills.push(victim);
     }
     await waitFor('the end of a start', isDone);
     if (this.#runId === undefined) return;
@@ -200,14 +201,5 @@ class WorkflowRound {
 
   #emit(problems: readonly string[]): void {
     this.result.problems.push(...problems);
-  }
-}
-
-function kill(pid: number): boolean {
-  try {
-    process.kill(pid, 'SIGKILL');
-    return true;
-  } catch {
-    return false;
   }
 }

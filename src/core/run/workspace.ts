@@ -126,7 +126,7 @@ export function reopenFolders({ work, checkpoints, toolLogs, artifacts }: RunWor
 export function tidyWorkspace(workspace: RunWorkspace): void {
   const { work, checkpoints, staging, logs, toolLogs, artifacts, control, toolControl, answers, secrets } =
     workspace;
-  for (const path of [workspace.cancelFile, ...streamsIn(workspace.streams)]) removeIfPossible(path);
+  for (const path of [workspace.cancelFile, ...streamsOf(workspace)]) removeIfPossible(path);
   for (const path of [workspace.stdoutLog, workspace.stderrLog])
     if (isEmptyFile(path)) removeIfPossible(path);
   for (const path of [
@@ -144,8 +144,9 @@ export function tidyWorkspace(workspace: RunWorkspace): void {
     removeIfEmpty(path);
 }
 
-function streamsIn(folder: string): string[] {
-  return ['stdin', 'stdout', 'stderr'].map((name) => join(folder, name));
+/** Where the tool's streams are, as far as they are there. */
+export function streamsOf({ streams }: RunWorkspace): string[] {
+  return ['stdin', 'stdout', 'stderr'].map((name) => join(streams, name));
 }
 
 function isEmptyFile(path: string): boolean {

@@ -9,7 +9,7 @@ import type { Grant } from '../../registry/arguments.ts';
 import { statsAt, visitTree } from '../../sandbox/identity/ownership.ts';
 import { claimRunUser, isRunUser } from '../../sandbox/identity/run-users.ts';
 import type { RunUser } from '../../sandbox/sandbox.ts';
-import type { RunHost, RunWorkspace } from '../workspace.ts';
+import { type RunHost, type RunWorkspace, streamsOf } from '../workspace.ts';
 import {
   type OwnedPath,
   type OwnershipRecord,
@@ -25,7 +25,6 @@ export interface ClaimedUser {
   release(): void;
 }
 
-const STREAM_NAMES = ['stdin', 'stdout', 'stderr'];
 const MAX_ENTRIES = 50_000;
 const FIRST_ACCOUNT = 1000;
 /** The uid that the kernel reports for users without a mapping. */
@@ -114,10 +113,7 @@ export async function unrestoredRuns(
 }
 
 function chownStreams(layout: RunWorkspace, { uid, gid }: RunUser): void {
-  for (const name of STREAM_NAMES) {
-    const path = join(layout.streams, name);
-    if (existsSync(path)) chownSync(path, uid, gid);
-  }
+  for (const path of streamsOf(layout)) if (existsSync(path)) chownSync(path, uid, gid);
 }
 
 type Others = Awaited<ReturnType<typeof ownershipOfOtherRuns>>;
