@@ -103,6 +103,8 @@ export class RunningCall {
   closed(socket: UnixSocket): void {
     if (socket !== this.#caller.control) return;
     this.interrupt('SIGKILL');
+    // What a command asks at its end, the caller does not answer any more.
+    this.#unread.resolve(false);
     // Without a caller nothing may keep this process. A run that has not ended then loses its supervisor, as by a kill.
     setTimeout(() => this.#left.resolve(1), LEFT_LIMIT_MS).unref();
   }

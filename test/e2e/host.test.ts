@@ -207,7 +207,7 @@ describe('a call that a host runs', { skip: NO_HOST }, () => {
     }
   });
 
-  it('is cancelled when its caller is killed, and the process waits again or ends', async () => {
+  it('is cancelled when its caller is killed, and the process waits again', async () => {
     await using project = makeProject(OFF);
     const { pid } = await project.warmUp();
     const host = identify(pid);
@@ -220,9 +220,20 @@ describe('a call that a host runs', { skip: NO_HOST }, () => {
     const end = project.events(runId).at(-1)!;
     assert.deepEqual([end.type, end.state], ['runner_end', 'cancelled']);
     assert.deepEqual(processesOf(runId), []);
-    // It ends where something keeps the command: a write to the caller that is gone.
     await until(() => !isRunning(host) || project.sockets().some((name) => name.endsWith('.idle')));
     assert.equal((await project.run(['quick'], { env: project.auto })).code, 0);
+    assert.equal(supervisorOf(project), pid);
+  });
+
+  it('starts nothing when its caller is killed before it has given its input, and the process ends', async () => {
+    await using project = makeProject(OFF);
+    const host = identify((await project.warmUp()).pid);
+    const running = project.start(['run', 'asks', '--input-json', '-'], { env: project.auto });
+    // More than a pipe holds: the caller reads, because the process has asked for its input. The end does not come.
+    await new Promise((resolve) => running.child.stdin!.write(' '.repeat(1024 * 1024), resolve));
+    running.child.kill('SIGKILL');
+    await until(() => !isRunning(host));
+    assert.deepEqual(project.runIds(), []);
   });
 
   it('continues when the reader of its output leaves', async () => {

@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '../../util/error-code.ts';
 import { IS_COMPILED } from '../../util/is-compiled.ts';
 import { identify, isRunning, readProcess } from '../../util/process-table.ts';
 import { newSha256 } from '../../util/sha256.ts';
@@ -90,6 +91,22 @@ export function processesIn(folder: string): HostProcess[] {
 /** Whether the process of a socket still runs. */
 export function isLive({ pid, name }: HostProcess): boolean {
   return isRunning({ ...identify(pid), start_time: Number(NAME.exec(name)?.[2]) });
+}
+
+/**
+ * Removes the socket of a process, and returns the state in which it was removed. Undefined where the process or another caller has removed it.
+ * The name may have changed since it was read: a caller that claims the process renames the socket, and so does the process after its call.
+ */
+export function removeSocket(folder: string, { name }: HostProcess): HostProcess['state'] | undefined {
+  // No process is claimed, called and waiting again between two of these steps.
+  for (const state of ['busy', 'idle', 'busy'] as const)
+    try {
+      unlinkSync(join(folder, name.replace(/\w+$/, state)));
+      return state;
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error;
+    }
+  return undefined;
 }
 
 function namesIn(folder: string): string[] {

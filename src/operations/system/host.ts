@@ -1,7 +1,11 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import * as z from 'zod';
-import { foldersOfHosts, hostFolder, isLive, processesIn } from '../../core/host/host-folder.ts';
+import {
+  foldersOfHosts,
+  hostFolder,
+  isLive,
+  processesIn,
+  removeSocket,
+} from '../../core/host/host-folder.ts';
 import { commandLineOf } from '../../util/process-table.ts';
 import { acorOperation } from '../define.ts';
 
@@ -74,8 +78,7 @@ export const hostStop = acorOperation({
     if (!dry_run)
       for (const each of all) {
         // Without its socket a process gets no call any more, and ends after the one that it has. One that was killed has left it.
-        rmSync(join(each.of, each.name), { force: true });
-        if (each.state === 'idle' && isLive(each)) process.kill(each.pid, 'SIGTERM');
+        if (removeSocket(each.of, each) === 'idle' && isLive(each)) process.kill(each.pid, 'SIGTERM');
       }
     return { kind: 'data', data: { processes, dry_run } };
   },
