@@ -17,13 +17,16 @@ export interface ReadManifest {
   problemAt(key: string, rule: string, message: string, fix: string): Problem;
 }
 
-/** Reads and validates a manifest. A symlink that leads out of `root` is not followed. */
+/** Reads and validates a manifest. A symlink that leads out of `root` is not followed. `withoutPlaces`: see `readYamlFile`. */
 export async function readManifest(
   path: string,
   name: string,
   root: string,
   files: WatchedFiles,
-  languages = LANGUAGES,
+  {
+    languages = LANGUAGES,
+    withoutPlaces = false,
+  }: { languages?: readonly Language[]; withoutPlaces?: boolean } = {},
 ): Promise<ReadManifest> {
   const real = files.realPath(path, dirname(path));
   if (real?.stats === undefined) {
@@ -41,7 +44,7 @@ export async function readManifest(
       ),
     );
   }
-  const yaml = { ...(await readYamlFile(real.path, { aliases: false })), file: path };
+  const yaml = { ...(await readYamlFile(real.path, { aliases: false, withoutPlaces })), file: path };
   return manifestOf(yaml, name, languages);
 }
 

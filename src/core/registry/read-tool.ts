@@ -58,7 +58,19 @@ async function readLinked(candidate: Candidate, files: WatchedFiles): Promise<To
   );
 }
 
+/** Most manifests have no problem. Where there is one, the file is read again for its place. */
 async function readPlain(candidate: Candidate, files: WatchedFiles): Promise<ToolEntry | null> {
+  const tool = await readOnce(candidate, files, { withoutPlaces: true });
+  return tool === null || tool.problems.length === 0
+    ? tool
+    : readOnce(candidate, files, { withoutPlaces: false });
+}
+
+async function readOnce(
+  candidate: Candidate,
+  files: WatchedFiles,
+  options: { withoutPlaces: boolean },
+): Promise<ToolEntry | null> {
   const { path, name, kind } = candidate;
   const dir = kind === 'folder' ? path : dirname(path);
   const manifestPaths = findManifests(candidate, files);
@@ -74,7 +86,10 @@ async function readPlain(candidate: Candidate, files: WatchedFiles): Promise<Too
   const read =
     manifestPath === null
       ? await readHeader(candidate, dir, files)
-      : await readManifest(manifestPath, name, manifestRoot, files, candidate.languages);
+      : await readManifest(manifestPath, name, manifestRoot, files, {
+          ...options,
+          languages: candidate.languages,
+        });
   const problems = [
     ...rivalManifests(manifestPaths),
     ...(read?.problems ?? []),
