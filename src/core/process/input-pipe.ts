@@ -51,6 +51,11 @@ export class InputPipe implements Disposable {
     this.#path = path;
   }
 
+  /** Removes its name: a process that is killed leaves nothing. Both ends stay open. */
+  unlink(): void {
+    removeIfPossible(this.#path);
+  }
+
   /** The tool was started with this standard input. */
   releaseReadEnd(): void {
     if (this.#readFd !== -1) closeSync(this.#readFd);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { childrenOf, isAlive, readProcess, workingFolderOf } from '../../util/process-table.ts';
 import { loadRuntime } from './load-runtime.ts';
@@ -282,7 +282,7 @@ class Folder implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.path, { recursive: true });
+    rmSync(dirname(this.path), { recursive: true });
   }
 }
 

@@ -19,6 +19,8 @@ export interface PreparedRun {
 
 /** Executes the attempts of a run: the process of a tool, the turns of a task, the steps of a workflow, or the stages of a pipe. */
 export interface RunExecutor {
+  /** Starts what the first attempt would wait for, before the run records its start. `conclude` ends what no attempt has taken. */
+  begin?(options: AttemptOptions): Promise<void>;
   /** Runs one attempt to its end. It does not throw, and no process of the attempt is alive when it returns. */
   attempt(options: AttemptOptions): Promise<AttemptOutcome>;
   /** Appends the last warnings to the log, when no further attempt follows. */

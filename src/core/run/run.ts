@@ -9,7 +9,7 @@ import { cancelledFor, failureOf, type Outcome, overBudget, stopped } from './ou
 import { type RunPlan, recordedArgs } from './plan/run-plan.ts';
 import { isRepeatable } from './repeatable.ts';
 import { backoffMs, nextStep } from './retry.ts';
-import { type AttemptOutcome, notStarted, type RunExecutor } from './run-executor.ts';
+import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor } from './run-executor.ts';
 import { RunSlot } from './run-slot.ts';
 import type { RunSummary } from './run-summary.ts';
 import type { RunnerServices, RunWatch } from './services.ts';
@@ -224,6 +224,7 @@ export class Run {
   async #runInSlot(): Promise<AttemptOutcome> {
     if (!(await this.#slot.take())) return notStarted(await this.#cancellation());
     this.#begunMs = performance.now();
+    await this.#executor.begin?.(this.#optionsOf(this.#firstAttempt));
     // A tool may get the folders of a sandbox that waits for it.
     if (this.#plan.kind !== 'tool') prepareWorkspace(this.#plan.workspace);
     enterState(this.#writer, 'running');
@@ -273,7 +274,11 @@ export class Run {
   #runAttempt(number: number): Promise<AttemptOutcome> {
     this.#attempt = number;
     removeCancelFile(this.#plan.workspace);
-    return this.#executor.attempt({
+    return this.#executor.attempt(this.#optionsOf(number));
+  }
+
+  #optionsOf(number: number): AttemptOptions {
+    return {
       number,
       leftMs: () => this.#leftMs(),
       deadline: () => new Date(Math.min(Date.now() + this.#leftMs(), LAST_DEADLINE_MS)),
@@ -283,7 +288,7 @@ export class Run {
       questions: this.#questions,
       control: this.#control,
       spending: this.#spending,
-    });
+    };
   }
 
   /** What the run cost. A price that cannot be looked up must not prevent the end of the run. */

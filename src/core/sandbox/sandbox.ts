@@ -157,6 +157,8 @@ export interface Confinement {
   launch(options: LaunchOptions): SandboxLaunch;
   /** Undefined when the sandbox of such a run cannot be started before the run. */
   standby?(): Promise<StandbySource | undefined>;
+  /** Undefined when the sandbox of this run is made of more than its plan, so that it cannot be started ahead. */
+  ahead?: AheadSource;
 }
 
 /** Starts sandboxes that wait for their run. Each is used for one run. */
@@ -172,9 +174,16 @@ export interface StandbySource {
   steps(options: LaunchOptions): LaunchSteps;
 }
 
+/** Starts the sandbox of one run before the rest of the run is ready. */
+export interface AheadSource {
+  prepare(place: Omit<StandbyPlace, 'warm'>): StandbySandbox;
+  /** What the launcher does last. */
+  steps(options: LaunchOptions): LaunchSteps;
+}
+
 /** What a sandbox gets that waits for its run. */
 export interface StandbyPlace {
-  /** A folder beside the runs, with folders in the places where a run has them. The run that enters makes them its own. */
+  /** A folder beside the runs, with folders in the places where a run has them: the run that enters makes them its own. Or the run's own folder. */
   folder: string;
   user: RunUser | null;
   /** Undefined for an empty input. */
@@ -193,14 +202,14 @@ export interface WarmStart {
   env: Readonly<Record<string, string>>;
 }
 
-/** A sandbox that waits for its run. */
+/** A sandbox that waits for its run, or for the last steps of the start of its tool. */
 export interface StandbySandbox {
   spawn: SpawnRequest;
   /** Closes the descriptors after the process was started or failed to start. */
   release(): void;
   /** Whether it has mounted its folders: before that they must not be moved. */
   isReady(): boolean;
-  /** The bytes for the pipe, by which the run with this real folder enters the sandbox. */
+  /** The bytes for the pipe, by which the run with this real folder enters the sandbox. One that was started ahead has that folder. */
   enter(steps: LaunchSteps, run: string): Uint8Array;
   /** As that of a run that has started its sandbox itself. */
   launch: SandboxLaunch;

@@ -49,7 +49,7 @@ const EXCESSES: Readonly<Record<number, readonly Excess[]>> = {
   61: [
     {
       probe: 'bytes for temporary files',
-      script: `head -c 9000000 /dev/zero > "\${TMPDIR:-/tmp}/f" || exit 1; ${HOLD}; rm -f "\${TMPDIR:-/tmp}/f"`,
+      script: `t=$(mktemp -d); head -c 9000000 /dev/zero > "$t/f" || exit 1; ${HOLD}; rm -r "$t"`,
       small: { tmp_mb: 4, disk_mb: 5, file_mb: 20 },
       large: { tmp_mb: 40, disk_mb: 60 },
       code: 'rc 1',
@@ -57,7 +57,7 @@ const EXCESSES: Readonly<Record<number, readonly Excess[]>> = {
     },
     {
       probe: 'a million files',
-      script: `perl -e '$t = $ENV{TMPDIR} || q(/tmp); mkdir qq($t/m); for (1..FILES) { open F, q(>), qq($t/m/$_) or die } ${PERL_HOLD}'; rm -rf "\${TMPDIR:-/tmp}/m"`,
+      script: `export t=$(mktemp -d); perl -e 'for (1..FILES) { open F, q(>), qq($ENV{t}/$_) or die } ${PERL_HOLD}'; rm -r "$t"`,
       small: {},
       large: {},
       code: 'E_DISK_LIMIT',

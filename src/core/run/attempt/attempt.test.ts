@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { processesOf, TestProject, until } from '../../../../test/support/project.ts';
 import { watchdogsOf } from '../../../../test/support/watchdogs.ts';
@@ -78,8 +79,12 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
     assert.deepEqual(survivors, []);
     assert.deepEqual(processesOf(run_id), []);
     await until(() => watchdogsOf(run_id).length === 0);
-    const streams = existsSync(layout.control) ? readdirSync(layout.control) : [];
-    assert.deepEqual(streams, []);
+    for (const folder of [layout.control, layout.streams])
+      assert.deepEqual(
+        existsSync(folder) ? readdirSync(folder).filter((name) => !name.endsWith('.log')) : [],
+        [],
+      );
+    assert.deepEqual(claimedUsers(), []);
     assert.equal(existsSync(layout.ownershipRecord), false);
     assert.deepEqual(groupsOf(run_id), []);
     await until(() => openFiles().length <= before.length);
@@ -96,6 +101,27 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
     // Without a sandbox, control groups count the processes.
     const config = await configWith({ ACOR_SECURITY_ISOLATION: 'off' });
     await assertNothingIsLeft({ ...services, config, runtime }, /cannot start .*: no such program/);
+  });
+
+  it('after its sandbox has been started ahead leaves nothing of it', {
+    skip: process.getuid?.() !== 0 && 'needs a sandbox',
+  }, async () => {
+    const programs: string[] = [];
+    const spawn: Runtime['spawn'] = (request) => {
+      programs.push(basename(request.argv[0]));
+      return services.runtime.spawn(request);
+    };
+    const store = Object.create(services.store) as FileRunStore;
+    store.create = async (record) => {
+      const writer = await services.store.create(record);
+      const update = writer.update.bind(writer);
+      writer.update = (change) =>
+        change.state === 'running' ? Promise.reject(new Error('no record today')) : update(change);
+      return writer;
+    };
+    const faulty = { ...services, store, runtime: withRuntime({ spawn }) };
+    await assertNothingIsLeft(faulty, /no record today/);
+    assert.deepEqual(programs, ['bwrap']);
   });
 
   it('while the tool is starting leaves nothing of it', async () => {
@@ -171,6 +197,15 @@ function groupsOf(runId: string): string[] {
     .filter(({ folder }) => existsSync(folder))
     .flatMap(({ folder }) => readdirSync(folder))
     .filter((name) => name.includes(runId));
+}
+
+/** The users that this process holds for runs. */
+function claimedUsers(): string[] {
+  const folder = '/run/acor-users';
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).filter((uid) =>
+    readFileSync(join(folder, uid), 'utf8').includes(`"pid":${process.pid},`),
+  );
 }
 
 function openFiles(): string[] {

@@ -8,9 +8,12 @@ import type { OutputFifos } from '../../process/output-pump.ts';
 import type { Runtime, SpawnedProcess } from '../../process/runtime.ts';
 import { placeIn } from '../../sandbox/backends/standby-profile.ts';
 import { claimRunUser } from '../../sandbox/identity/run-users.ts';
+import type { LaunchSteps } from '../../sandbox/launcher/launch-steps.ts';
 import type {
+  AheadSource,
   LaunchOptions,
   SandboxLaunch,
+  StandbyPlace,
   StandbySandbox,
   StandbySource,
   WarmStart,
@@ -22,19 +25,20 @@ import type { ClaimedUser } from './run-user-ownership.ts';
 
 /**
  * A sandbox that was started before its run, with the folders and streams that the run will have. It waits until a run takes it or it
- * is closed.
+ * is closed. Or one that a run has started ahead, in its own folders.
  */
 export class StandbyRun {
   readonly streams: OutputFifos;
   /** The standard input of a tool that reads answers there. */
   readonly input: InputPipe | undefined;
-  readonly #folder: string;
+  /** Undefined for the run's own. */
+  readonly #folder: string | undefined;
   readonly #sandbox: StandbySandbox;
   readonly #orders: InputPipe;
   readonly #claim: ClaimedUser | undefined;
   readonly #child: SpawnedProcess;
-  /** The run's own, once one has taken it. */
-  #source: StandbySource | undefined;
+  /** Of the run, once one has taken it. */
+  #steps: ((options: LaunchOptions) => LaunchSteps) | undefined;
   #isEntered = false;
 
   /** Starts a sandbox for the next run with the sandbox of this plan. */
@@ -46,33 +50,30 @@ export class StandbyRun {
   ): Promise<StandbyRun> {
     makeFolders(plan.workspace, folder);
     const undo = [() => rmSync(folder, { recursive: true, force: true })];
-    try {
-      const claim = plan.sandboxed.changesUser ? claimUser() : undefined;
-      if (claim !== undefined) undo.push(claim.release);
-      const orders = new InputPipe(runtime, folder);
-      undo.push(() => orders[Symbol.dispose]());
-      const input = hasInput ? new InputPipe(runtime, folderAt(join(folder, 'input'))) : undefined;
-      undo.push(() => input?.[Symbol.dispose]());
-      const stdout = new Fifo(runtime, join(folder, 'stdout'));
-      undo.push(() => stdout.close());
-      const stderr = new Fifo(runtime, join(folder, 'stderr'));
-      undo.push(() => stderr.close());
-      const sandbox = source.prepare({
-        ...{ folder, user: claim?.user ?? null, orders: orders.target, stdin: input?.target },
-        ...{ stdout: stdout.writeFd, stderr: stderr.writeFd, warm: warmStartOf(plan) },
-      });
-      undo.push(() => sandbox.launch.close());
-      const child = await runtime.spawn(sandbox.spawn);
-      const streams = { stdout, stderr };
-      return new StandbyRun({ folder, sandbox, orders, claim, child, streams, input });
-    } catch (error) {
-      for (const step of undo.reverse()) step();
-      throw error;
-    }
+    const input = hasInput ? folderAt(join(folder, 'input')) : undefined;
+    const prepare = (place: Omit<StandbyPlace, 'warm'>) =>
+      source.prepare({ ...place, warm: warmStartOf(plan) });
+    const parts = await startParts(runtime, plan, { folder, streams: folder, input, prepare }, undo);
+    return new StandbyRun({ ...parts, folder });
+  }
+
+  /** Starts the sandbox of the run itself, whose folders are there. It comes up while the run claims and opens the rest. */
+  static async ahead(
+    runtime: Runtime,
+    plan: ToolPlan,
+    source: AheadSource,
+    { hasInput }: { hasInput: boolean },
+  ): Promise<StandbyRun> {
+    const { dir, streams } = plan.workspace;
+    const place = { folder: dir, streams, input: hasInput ? streams : undefined, prepare: source.prepare };
+    const run = new StandbyRun({ ...(await startParts(runtime, plan, place, [])), folder: undefined });
+    run.#steps = source.steps;
+    run.#child.holdsProcess(true);
+    return run;
   }
 
   private constructor(parts: {
-    folder: string;
+    folder: string | undefined;
     sandbox: StandbySandbox;
     orders: InputPipe;
     claim: ClaimedUser | undefined;
@@ -111,11 +112,11 @@ export class StandbyRun {
 
   /** Makes the folders and streams those of a run, which has prepared its workspace and written nothing there. */
   adopt(workspace: RunWorkspace, source: StandbySource): void {
-    this.#source = source;
+    this.#steps = source.steps;
     this.#child.holdsProcess(true);
     mkdirSync(workspace.logs, { recursive: true });
     for (const path of mountedFolders(workspace))
-      renameSync(placeIn(this.#folder, relative(workspace.dir, path)), path);
+      renameSync(placeIn(this.#folder!, relative(workspace.dir, path)), path);
     this.streams.stdout.moveTo(join(workspace.streams, 'stdout'));
     this.streams.stderr.moveTo(join(workspace.streams, 'stderr'));
     this.input?.moveTo(workspace.streams);
@@ -123,7 +124,7 @@ export class StandbyRun {
 
   /** Starts the tool of the run. Undefined when its orders are too long for the pipe: the run starts its own sandbox. */
   enter(options: LaunchOptions, run: string): { launch: SandboxLaunch; child: SpawnedProcess } | undefined {
-    const bytes = this.#sandbox.enter(this.#source!.steps(options), run);
+    const bytes = this.#sandbox.enter(this.#steps!(options), run);
     if (this.#orders.offer(bytes, 0) < bytes.length) {
       for (const fifo of Object.values(this.streams)) fifo.openWriteEnd();
       this.input?.openReadEnd();
@@ -134,7 +135,7 @@ export class StandbyRun {
     return { launch: this.#sandbox.launch, child: this.#child };
   }
 
-  /** Ends the sandbox unless a run has entered it, and removes what that run does not need. */
+  /** Ends the sandbox unless a run has entered it, and removes what is left. The run has closed what it has taken. */
   [Symbol.dispose](): void {
     if (!this.#isEntered) {
       send(this.#child.pid, 'SIGKILL');
@@ -142,12 +143,7 @@ export class StandbyRun {
       this.#sandbox.launch.close();
     }
     this.#orders[Symbol.dispose]();
-    removeFolder(this.#folder);
-  }
-
-  /** Ends a sandbox that no run takes. */
-  close(): void {
-    this[Symbol.dispose]();
+    if (this.#folder !== undefined) removeFolder(this.#folder);
     this.streams.stdout.close();
     this.streams.stderr.close();
     this.input?.[Symbol.dispose]();
@@ -166,9 +162,54 @@ export function warmStartOf(plan: ToolPlan): WarmStart | undefined {
   return { argv: command.warm, env: fixedEnvironmentOf(plan) };
 }
 
+/** What a sandbox that waits is made of. */
+async function startParts(
+  runtime: Runtime,
+  plan: ToolPlan,
+  place: {
+    folder: string;
+    streams: string;
+    input: string | undefined;
+    prepare: (place: Omit<StandbyPlace, 'warm'>) => StandbySandbox;
+  },
+  undo: (() => void)[],
+) {
+  try {
+    const claim = plan.sandboxed.changesUser ? claimUser() : undefined;
+    if (claim !== undefined) undo.push(claim.release);
+    const orders = new InputPipe(runtime, place.folder);
+    undo.push(() => orders[Symbol.dispose]());
+    orders.unlink();
+    const input = place.input === undefined ? undefined : new InputPipe(runtime, place.input);
+    undo.push(() => input?.[Symbol.dispose]());
+    const stdout = new Fifo(runtime, join(place.streams, 'stdout'));
+    undo.push(() => stdout.close());
+    const stderr = new Fifo(runtime, join(place.streams, 'stderr'));
+    undo.push(() => stderr.close());
+    const sandbox = place.prepare({
+      ...{ folder: place.folder, user: claim?.user ?? null, orders: orders.target, stdin: input?.target },
+      ...{ stdout: stdout.writeFd, stderr: stderr.writeFd },
+    });
+    undo.push(() => sandbox.launch.close());
+    const child = await runtime.spawn(sandbox.spawn);
+    return { sandbox, orders, claim, child, streams: { stdout, stderr }, input };
+  } catch (error) {
+    for (const step of undo.reverse()) step();
+    throw error;
+  }
+}
+
 function claimUser(): ClaimedUser {
   const { uid, release } = claimRunUser();
-  return { user: { uid, gid: uid }, release };
+  let isClaimed = true;
+  return {
+    user: { uid, gid: uid },
+    release() {
+      // A second time it would be another run's.
+      if (isClaimed) release();
+      isClaimed = false;
+    },
+  };
 }
 
 function folderAt(path: string): string {

@@ -64,7 +64,7 @@ export class Standbys {
       return standby;
     } catch {
       // Something has removed its folders.
-      standby.close();
+      standby[Symbol.dispose]();
       return undefined;
     }
   }
@@ -122,7 +122,7 @@ export class Standbys {
   }
 
   #end(key: string): void {
-    this.#waiting.get(key)?.close();
+    this.#waiting.get(key)?.[Symbol.dispose]();
     this.#waiting.delete(key);
   }
 
@@ -136,15 +136,15 @@ export class Standbys {
   }
 }
 
+async function sourceFor(wish: StandbyWish): Promise<StandbySource | undefined> {
+  return canEnterLater(wish) ? wish.plan.sandboxed.standby?.() : undefined;
+}
+
 /**
- * Undefined for a run that needs more than a sandbox can get after its start: secrets, an input, control groups, staged outputs, its own
+ * False for a run that needs more than a sandbox can get after its start: secrets, an input, control groups, staged outputs, its own
  * program for other tools; and for one whose files must be given to another user.
  */
-async function sourceFor({
-  plan,
-  options,
-  permissionQuestions,
-}: StandbyWish): Promise<StandbySource | undefined> {
+export function canEnterLater({ plan, options, permissionQuestions }: StandbyWish): boolean {
   const { sandboxed, secrets, staged, grants, tool, input, isRead, kind } = plan;
   const { manifest } = tool;
   const isFirst = options.number === 1 && !options.isResumed && options.turn === undefined && kind === 'tool';
@@ -152,8 +152,7 @@ async function sourceFor({
   const isPlain =
     secrets === null && staged.length === 0 && !isRead && !hasInput && permissionQuestions === undefined;
   const isOwn = !sandboxed.changesUser || grants.length === 0;
-  const canStart = isFirst && isPlain && isOwn && sandboxed.groups.length === 0 && !mayCallTools(manifest);
-  return canStart ? sandboxed.standby?.() : undefined;
+  return isFirst && isPlain && isOwn && sandboxed.groups.length === 0 && !mayCallTools(manifest);
 }
 
 /** A process that has read the tool's files is not for a tool with others. */

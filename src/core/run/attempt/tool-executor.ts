@@ -6,6 +6,7 @@ import type { RunWriter } from '../../ports/run-store.ts';
 import type { Exit } from '../../process/runtime.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
+import { readsAnswers } from '../may-ask.ts';
 import {
   cancelledFor,
   failureOf,
@@ -26,7 +27,8 @@ import { leftoversIn } from './leftovers.ts';
 import { copiedBytes, placeOutputs, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { PermissionQuestions } from './permission-questions.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
-import type { StandbyRun } from './standby-run.ts';
+import { StandbyRun } from './standby-run.ts';
+import { canEnterLater } from './standbys.ts';
 
 /** A schema may find a problem in each of a million entries. */
 const MAX_PROBLEM_CHARS = 1000;
@@ -54,12 +56,19 @@ class ToolExecutor implements RunExecutor {
   #reportProtected: ReportProtected | undefined;
   #questions: PermissionQuestions | undefined;
   #staged: readonly StagedOutput[];
+  /** For the next attempt. */
+  #standby: Promise<StandbyRun | undefined> | undefined;
 
   constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter) {
     this.#services = services;
     this.#plan = plan;
     this.#writer = writer;
     this.#staged = plan.staged;
+  }
+
+  async begin(options: AttemptOptions): Promise<void> {
+    this.#standby = this.#takeStandby(options);
+    await this.#standby;
   }
 
   async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
@@ -69,8 +78,9 @@ class ToolExecutor implements RunExecutor {
     try {
       await this.#plan.guard.approved();
       const permissionQuestions = await this.#permissionQuestions();
-      using standby = await this.#takeStandby(options, permissionQuestions);
-      if (standby === undefined && options.number === 1) prepareWorkspace(workspace);
+      const begun = this.#standby ?? this.#takeStandby(options);
+      this.#standby = undefined;
+      using standby = await begun;
       const refused = this.#plan.missing.length > 0 && (await permissionQuestions?.askBeforeStart(options));
       if (refused) return notStarted(refused);
       await this.#reportFallbackSandbox();
@@ -112,6 +122,7 @@ class ToolExecutor implements RunExecutor {
   }
 
   async conclude({ outcome, exit, wasStopped }: AttemptOutcome): Promise<void> {
+    (await this.#standby?.catch(() => undefined))?.[Symbol.dispose]();
     await this.#compareKept(outcome);
     this.#reportProtected?.((msg, extra) => this.#warn(undefined, msg, extra));
     if (outcome.state !== 'completed') await this.#keepCheckpoints();
@@ -121,21 +132,20 @@ class ToolExecutor implements RunExecutor {
     nameException(this.#plan, outcome);
   }
 
-  /** A sandbox that waits for this run, with the folders of the run. */
-  async #takeStandby(
-    options: AttemptOptions,
-    permissionQuestions: PermissionQuestions | undefined,
-  ): Promise<StandbyRun | undefined> {
-    const { standbys, loadAdapter } = this.#services;
-    if (standbys === undefined) return undefined;
-    const adapter = await loadAdapter(this.#plan.tool.adapter);
-    return standbys.take({
-      services: this.#services,
-      plan: this.#plan,
-      options,
-      adapter,
-      permissionQuestions,
-    });
+  /** A sandbox that waits for this run, with the folders of the run; or the run's own, which comes up while the attempt is prepared. */
+  async #takeStandby(options: AttemptOptions): Promise<StandbyRun | undefined> {
+    const permissionQuestions = await this.#permissionQuestions();
+    const { standbys, loadAdapter, runtime } = this.#services;
+    const plan = this.#plan;
+    const adapter = await loadAdapter(plan.tool.adapter);
+    const wish = { services: this.#services, plan, options, adapter, permissionQuestions };
+    const waiting = await standbys?.take(wish);
+    if (waiting !== undefined) return waiting;
+    if (options.number === 1) prepareWorkspace(plan.workspace);
+    const source = plan.sandboxed.ahead;
+    if (source === undefined || !canEnterLater(wish)) return undefined;
+    // The ordinary start reports why there can be none.
+    return StandbyRun.ahead(runtime, plan, source, { hasInput: readsAnswers(wish) }).catch(() => undefined);
   }
 
   /** Its answers hold for all attempts. The code for it is loaded only where runs may ask. */

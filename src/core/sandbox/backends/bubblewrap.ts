@@ -10,6 +10,7 @@ import type { Observe } from '../observer.ts';
 import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
 import { type Profile, profileOf } from '../profile/profile.ts';
 import type {
+  AheadSource,
   Confinement,
   LaunchOptions,
   RunUser,
@@ -73,6 +74,11 @@ export const bubblewrap: SandboxBackend = {
     const { traceTo } = request;
     const observe = traceTo === undefined ? undefined : (await import('../observer.ts')).observeTo(traceTo);
     const contents = { profile, filter, features: found, observe };
+    const isOfPlan =
+      entry === null &&
+      traceTo === undefined &&
+      request.network !== 'listed' &&
+      request.grants.every(({ from }) => from === undefined);
     return {
       isolation: { backend: 'bubblewrap', tier: 1, level: request.level, ...held, ...entry?.shown },
       changesUser: isRoot && request.level !== 'privileged',
@@ -80,9 +86,17 @@ export const bubblewrap: SandboxBackend = {
       ...(entry && { env: entry.env }),
       launch: (options) => launchInBubblewrap(request, contents, options, entry),
       standby: () => standbyFor(request, contents),
+      ...(isOfPlan && { ahead: aheadFor(request, contents) }),
     };
   },
 };
+
+function aheadFor(request: SandboxRequest, contents: Contents): AheadSource {
+  return {
+    prepare: (place) => waitInBubblewrap(request, contents, { ...place, warm: undefined }, 'own'),
+    steps: (options) => stepsOf(request, contents, options),
+  };
+}
 
 /** Loaded late: only a process that stays needs it. */
 async function standbyFor(request: SandboxRequest, contents: Contents): Promise<StandbySource | undefined> {
@@ -93,7 +107,7 @@ async function standbyFor(request: SandboxRequest, contents: Contents): Promise<
     key: (warm) => JSON.stringify([keyOf(request, contents), warmSteps(request, contents, warm, null)]),
     prepare: (place) => {
       const shown = { ...contents, profile: profileForStandby(request, profile, place.folder) };
-      return waitInBubblewrap(request, shown, STANDBY_NAME, place);
+      return waitInBubblewrap(request, shown, place, { slot: STANDBY_NAME });
     },
     steps: (options) => stepsOf(request, contents, options),
   };
@@ -182,8 +196,7 @@ function launchInBubblewrap(
       argv: observe(entrance?.argv ?? argv),
       ...(entrance && { hear: entrance.hear }),
       cwd: '/',
-      // The run's id and folder let a later supervisor find what a dead one left.
-      env: { ...OWN_ENVIRONMENT, RUN_ID: request.runId, WORKSPACE: request.folders.work },
+      env: environmentFor(request),
       stdin,
       stdout,
       stderr,
@@ -217,12 +230,12 @@ function launchInBubblewrap(
   }
 }
 
-/** Starts a sandbox that waits for a run. Its folders, below the name `slot`, stand for those of the run. */
+/** Starts a sandbox that waits for its last steps: for this run, or for another one for whose folders those below the name `slot` stand. */
 function waitInBubblewrap(
   request: SandboxRequest,
   contents: Contents,
-  slot: string,
   { folder, user, stdin: input, stdout, stderr, orders, warm }: StandbyPlace,
+  whose: { slot: string } | 'own',
 ): StandbySandbox {
   const { profile, features } = contents;
   const asRoot = canGiveUsers();
@@ -249,7 +262,7 @@ function waitInBubblewrap(
     const { argv } = commandOf(order, launcher, opened);
     const { stdin, fds } = launcher.streams;
     const spawn: SpawnRequest = {
-      ...{ argv, cwd: '/', env: OWN_ENVIRONMENT },
+      ...{ argv, cwd: '/', env: whose === 'own' ? environmentFor(request) : OWN_ENVIRONMENT },
       ...{
         stdin,
         stdout: launcher.streams.stdout,
@@ -261,7 +274,7 @@ function waitInBubblewrap(
       spawn,
       release,
       isReady: () => launcher.isReady,
-      enter: (steps, run) => launcher.order(steps, { slot, run }),
+      enter: (steps, run) => launcher.order(steps, whose === 'own' ? undefined : { ...whose, run }),
       launch: {
         spawn,
         sandboxProcessDepth: 2,
@@ -275,6 +288,11 @@ function waitInBubblewrap(
     close();
     throw error;
   }
+}
+
+/** With the run's id and folder a later supervisor finds what a dead one left. */
+function environmentFor({ runId, folders }: SandboxRequest): Record<string, string> {
+  return { ...OWN_ENVIRONMENT, RUN_ID: runId, WORKSPACE: folders.work };
 }
 
 /** The command that makes the sandbox, with the launcher inside; its descriptors are added to `opened`. */

@@ -76,12 +76,14 @@ export class Launcher {
   }
 
   /**
-   * The steps for a launcher that waits for them, as bytes for its pipe. Its folders are mounted below `slot`, beside the
+   * The steps for a launcher that waits for them, as bytes for its pipe. With `renamed`, its folders are mounted below `slot`, beside the
    * real path of the run's folder, `run`.
    */
-  order(steps: LaunchSteps, { slot, run }: { slot: string; run: string }): Uint8Array {
+  order(steps: LaunchSteps, renamed?: { slot: string; run: string }): Uint8Array {
     this.#program = steps.argv[0];
-    return Buffer.from([`slot=${slot}`, `run=${run}`, ...recordsOf(steps), 'end='].join('\0'));
+    const places = renamed === undefined ? [] : [`slot=${renamed.slot}`, `run=${renamed.run}`];
+    // The launcher looks for a zero byte before the last record.
+    return Buffer.from([...places, ...recordsOf(steps), 'end='].join('\0'));
   }
 
   /** The process has inherited its descriptors by now. */

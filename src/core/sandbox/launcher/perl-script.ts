@@ -214,9 +214,11 @@ if (defined $one{pipe}) {
   $SIG{CHLD} = 'DEFAULT';
   (@rule, @limit, @env, @arg) = ();
   take_orders($orders);
-  # The folders of the run are mounted below a name that stood for it.
-  my ($above, $run) = $one{run} =~ m{^(.*)/([^/]+)\\z}s;
-  chmod(0755, $above) && rename("$above/$one{slot}", "$above/$run") && chmod(0555, $above) or fail("rename $one{slot}");
+  # The folders of a sandbox that waited for any run are mounted below a name that stood for it.
+  if (defined $one{slot}) {
+    my ($above, $run) = $one{run} =~ m{^(.*)/([^/]+)\\z}s;
+    chmod(0755, $above) && rename("$above/$one{slot}", "$above/$run") && chmod(0555, $above) or fail("rename $one{slot}");
+  }
   $sends->() if $sends;
 }
 
