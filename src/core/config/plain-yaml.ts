@@ -24,7 +24,7 @@ const MAX_DEPTH = 16;
 /** Control characters besides line feeds, spaces of other kinds, separators, the byte order mark, and all that needs two units of UTF-16. */
 const UNUSUAL =
   /[\0-\x09\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff\ufffe\uffff\ud800-\udfff]/;
-/** A key that is no number, boolean or null in YAML, and no name that objects treat in their own way. */
+/** A key that YAML takes for a text, and that objects do not treat in their own way. */
 const KEY = /^(?!(?:true|false|null|__proto__)$)[a-z][a-z0-9_-]{0,100}$/i;
 const ENTRY = /^([A-Za-z][A-Za-z0-9_-]*):(?: +(.*))?$/;
 const ITEM = /^-( +)(.+)$/;
