@@ -5,6 +5,7 @@ import { policyPaths } from '../core/guard/policy-paths.ts';
 import type { Authorize, CalledOperation, Principal } from '../core/ports/principal.ts';
 import type { RunLauncher } from '../core/ports/run-launcher.ts';
 import type { Project, ProjectCache } from '../core/project/open-project.ts';
+import type { ProjectTools } from '../core/project/open-tools.ts';
 import type { ProjectServices } from '../core/project/runner-services.ts';
 import type { ToolEntry } from '../core/registry/registry.ts';
 import { AcorError } from '../protocol/acor-error.ts';
@@ -16,6 +17,7 @@ import { userName } from '../util/user-name.ts';
 import { commandOf } from './command-forms.ts';
 
 export type { Project } from '../core/project/open-project.ts';
+export type { ProjectTools } from '../core/project/open-tools.ts';
 export type { Authorize, CalledOperation, Principal };
 
 /** What every operation gets, for one command or one request. It opens the project when an operation first asks for it. */
@@ -39,8 +41,9 @@ export class AcorApp {
   readonly #projects: ProjectCache | undefined;
   readonly #config: Readonly<Record<string, unknown>> | undefined;
   readonly #warnings: string[] = [];
+  #tools: Promise<ProjectTools> | undefined;
   #project: Promise<Project> | undefined;
-  readonly #tools = new Map<string, Promise<ToolEntry>>();
+  readonly #found = new Map<string, Promise<ToolEntry>>();
   #codes: Readonly<Record<string, ErrorInfo>> = {};
 
   /**
@@ -75,7 +78,7 @@ export class AcorApp {
     this.#projects = options.projects;
     this.#config = options.config;
     this.#schedule = options.schedule;
-    this.#project = options.project && Promise.resolve(options.project);
+    this.#tools = this.#project = options.project && Promise.resolve(options.project);
   }
 
   /** The caller for the record of a run: the schedule, the agent or the client; undefined for the local user. */
@@ -84,13 +87,13 @@ export class AcorApp {
     return this.principal.kind === 'local-user' ? undefined : this.principal.name;
   }
 
-  /** What is wrong with the configuration of the opened project, for the reader of every answer. */
   /** Says on stderr, and in the envelope, what the caller should know. */
   warn(warning: string): void {
     this.#warnings.push(warning);
     this.#note(`acor: ${warning}`);
   }
 
+  /** What is wrong with the configuration of the opened project, for the reader of every answer. */
   get warnings(): readonly string[] {
     return this.#warnings;
   }
@@ -141,7 +144,7 @@ export class AcorApp {
 
   /** Whether there is a policy at all. */
   async hasPolicy(): Promise<boolean> {
-    const project = await this.project().catch(() => undefined);
+    const project = await this.tools().catch(() => undefined);
     return policyPaths(project?.config.root ?? this.cwd, this.env).length > 0;
   }
 
@@ -157,9 +160,10 @@ export class AcorApp {
     run?: unknown,
   ): Promise<void> {
     // Where the project cannot be opened, the operation says so, and the files of the user and the system count.
-    const project = await this.project().catch(() => undefined);
-    const place = { root: project?.config.root ?? this.cwd, env: this.env, store: project?.store };
-    if (policyPaths(place.root, this.env).length === 0) return;
+    const root = (await this.tools().catch(() => undefined))?.config.root ?? this.cwd;
+    if (policyPaths(root, this.env).length === 0) return;
+    const store = (await this.project().catch(() => undefined))?.store;
+    const place = { root, env: this.env, store };
     const { callerRefusals, refusedCaller } = await import('./caller-refusals.ts');
     const violations = await callerRefusals(principal, actions, run, place);
     if (violations.length > 0) throw refusedCaller(operation, violations);
@@ -167,17 +171,23 @@ export class AcorApp {
 
   /** Whether the configuration of the opened project wants a process that waits for the next calls. */
   async wantsHost(): Promise<boolean> {
-    const project = await this.#project?.catch(() => undefined);
+    const project = await this.#tools?.catch(() => undefined);
     return project?.config.config.host === 'auto';
   }
 
   /** The project, if an operation has asked for it. */
-  get openedProject(): Promise<Project> | undefined {
-    return this.#project;
+  get openedProject(): Promise<ProjectTools> | undefined {
+    return this.#tools;
+  }
+
+  /** The project for an operation that looks at no run. */
+  tools(): Promise<ProjectTools> {
+    this.#tools ??= this.#open();
+    return this.#tools;
   }
 
   project(): Promise<Project> {
-    this.#project ??= this.#open();
+    this.#project ??= this.tools().then((tools) => (isWhole(tools) ? tools : withRuns(tools)));
     return this.#project;
   }
 
@@ -197,10 +207,10 @@ export class AcorApp {
   /** The tool of the project that this request is about, looked up once. Throws E_TOOL_NOT_FOUND or E_MANIFEST_INVALID. */
   tool(given: string): Promise<ToolEntry> {
     const name = calledName(given, this.cwd);
-    let tool = this.#tools.get(name);
+    let tool = this.#found.get(name);
     if (tool === undefined) {
-      tool = this.project().then(({ registry }) => registry.find(name));
-      this.#tools.set(name, tool);
+      tool = this.tools().then(({ registry }) => registry.find(name));
+      this.#found.set(name, tool);
     }
     return tool;
   }
@@ -210,9 +220,9 @@ export class AcorApp {
    * apply (`acor validate` reports the file).
    */
   async readErrorCodes(): Promise<void> {
-    if (this.#project === undefined) return;
+    if (this.#tools === undefined) return;
     try {
-      this.#codes = await (await this.#project).registry.errorCodes();
+      this.#codes = await (await this.#tools).registry.errorCodes();
     } catch {}
   }
 
@@ -221,10 +231,10 @@ export class AcorApp {
     return errorInfo(code, this.#codes);
   }
 
-  async #open(): Promise<Project> {
+  async #open(): Promise<ProjectTools> {
     const place = { cwd: this.cwd, env: this.env, overrides: this.#config, commandOf };
-    const { openProject } = await import('../core/project/open-project.ts');
-    const project = await (this.#projects?.open(place) ?? openProject(place));
+    const { openTools } = await import('../core/project/open-tools.ts');
+    const project = await (this.#projects?.open(place) ?? openTools(place));
     const { warnings, trust } = project.config;
     this.#warnings.push(...warnings);
     if (!trust.isTrusted) {
@@ -234,6 +244,16 @@ export class AcorApp {
     for (const warning of this.#warnings) this.#note(`acor: ${warning}`);
     return project;
   }
+}
+
+/** In a process of many requests the runs stay open, too. */
+function isWhole(tools: ProjectTools | Project): tools is Project {
+  return 'store' in tools;
+}
+
+/** Loaded late: a command that only looks at tools needs no store. */
+async function withRuns(tools: ProjectTools): Promise<Project> {
+  return (await import('../core/project/open-project.ts')).withRuns(tools, commandOf);
 }
 
 /** An agent names itself. The records would take a name like that of a schedule for the schedule. */

@@ -22,28 +22,38 @@ export async function commandOf(
   env: Env,
   languages: readonly Language[] = LANGUAGES,
 ): Promise<ToolCommand> {
-  return commandAt(tool, checkedEntry, { env, languages, toolsDirs: realToolsDirs(config) });
+  if (tool.command !== null) {
+    const program = ownProgram(tool, tool.command, env);
+    const sdkEnv = tool.language === 'python' ? { PYTHONPATH: sdkPaths().sdkPython } : {};
+    return { argv: [program, ...tool.command.slice(1)], runtime: program, env: sdkEnv };
+  }
+  const here = { env, languages, toolsDirs: realToolsDirs(config) };
+  const { language, context } = languageOf(tool, checkedEntry(tool), here);
+  return language.command(await language.runtime(context), context);
 }
 
 /**
- * The same for the tools of a list that was read just now: what they share is looked up once, and no entry is checked again.
+ * The program that runs a tool, and the same errors, for the tools of a list that was read just now: what they share is looked up once, no entry is
+ * checked again, and no SDK is looked for.
  */
-export function commandsOf(
+export function runtimesOf(
   config: LoadedConfig,
   env: Env,
   languages: readonly Language[],
-): (tool: ToolEntry) => Promise<ToolCommand> {
-  const shared = { env: rememberingPrograms(env), languages, toolsDirs: realToolsDirs(config) };
-  return (tool) => commandAt(tool, knownEntry, shared);
+): (tool: ToolEntry) => Promise<string> {
+  const here = { env: rememberingPrograms(env), languages, toolsDirs: realToolsDirs(config) };
+  return async (tool) => {
+    if (tool.command !== null) return ownProgram(tool, tool.command, here.env);
+    const { language, context } = languageOf(tool, knownEntry(tool), here);
+    return language.runtime(context);
+  };
 }
 
-async function commandAt(
+function languageOf(
   tool: ToolEntry,
-  entryOf: (tool: ToolEntry) => string,
+  entry: string,
   { env, languages, toolsDirs }: { env: Env; languages: readonly Language[]; toolsDirs: readonly string[] },
-): Promise<ToolCommand> {
-  if (tool.command !== null) return ownCommand(tool, tool.command, env);
-  const entry = entryOf(tool);
+): { language: Language; context: RuntimeContext } {
   const language = languages.find((each) => each.name === tool.language);
   if (language === undefined) throw new Error(`Internal: no language '${tool.language}'`);
   const context = {
@@ -52,9 +62,11 @@ async function commandAt(
     toolDir: tool.dir,
     toolsDir: toolsDirOf(tool, toolsDirs),
     env,
-    sdk: sdkPaths(),
+    get sdk() {
+      return sdkPaths();
+    },
   };
-  return language.command(await language.runtime(context), context);
+  return { language, context };
 }
 
 /** Where a tool starts, and so where relative words of its `command` are looked up; undefined for the workspace of its run. */
@@ -88,11 +100,8 @@ export function sharedLibraryOf(tool: ToolEntry, config: LoadedConfig): string[]
   return lstatSync(library, { throwIfNoEntry: false })?.isDirectory() ? [library] : [];
 }
 
-function ownCommand(
-  { name, dir, language }: ToolEntry,
-  [program = '', ...rest]: readonly string[],
-  env: Env,
-): ToolCommand {
+/** The program of a manifest's own `command`. */
+function ownProgram({ name, dir }: ToolEntry, [program = '']: readonly string[], env: Env): string {
   const isPath = program.includes('/') || isAbsolute(program);
   const found = isPath ? resolve(dir, program) : findProgram(program, env);
   if (found === undefined) {
@@ -107,9 +116,7 @@ function ownCommand(
       hint: `Check the manifest's command and the mode bits of ${found}`,
     });
   }
-  const sdk = sdkPaths();
-  const sdkEnv = language === 'python' ? { PYTHONPATH: sdk.sdkPython } : undefined;
-  return { argv: [found, ...rest], runtime: found, env: sdkEnv ?? {} };
+  return found;
 }
 
 /** What only a shell understands: pipes, redirections, lists, substitutions and variables. */

@@ -214,7 +214,7 @@ function brief({ rule, severity, message }: { rule: string; severity: string; me
 
 async function refuseTaken({ files, tools }: Migration, ctx: OperationContext<AcorApp>): Promise<void> {
   const there = files.map(({ path }) => path).filter((path) => existsSync(path));
-  const { registry } = await ctx.app.project();
+  const { registry } = await ctx.app.tools();
   const names = tools.map(({ name }) => name);
   const taken = (await registry.list()).map(({ name }) => name).filter((name) => names.includes(name));
   if (there.length === 0 && taken.length === 0) return;

@@ -9,7 +9,7 @@ const DEADLINE_MS = 30_000;
 
 /** The sandbox in which a program is called to be judged, with the package that it belongs to. */
 export async function openProgram(program: string, ctx: OperationContext<AcorApp>): Promise<AdoptPlace> {
-  const { config } = await ctx.app.project();
+  const { config } = await ctx.app.tools();
   const surroundings = { script: null, config, runtime: await loadRuntime(), cwd: ctx.cwd, env: ctx.env };
   const found = await placeOf(program, surroundings);
   const own = packageOf(found.place.program);

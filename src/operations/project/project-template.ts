@@ -33,7 +33,7 @@ export const projectTemplate = acorOperation({
   example: 'acor template python --name word_count',
   moreExamples: ['acor template rust --name resize --dry-run'],
   async run(input, ctx) {
-    const { config } = await ctx.app.project();
+    const { config } = await ctx.app.tools();
     const { newTool } = await import('../../core/authoring/scaffold/new-tool.ts');
     const { language, name } = input;
     const { folder, files, build, isFound } = await newTool(config, {

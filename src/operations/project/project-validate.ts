@@ -60,7 +60,7 @@ export const projectValidate = acorOperation({
     'acor validate --ci --junit report.xml',
   ],
   async run(input, ctx) {
-    const { pluginsOf } = await import('../../core/project/open-project.ts');
+    const { pluginsOf } = await import('../../core/project/open-tools.ts');
     const surroundings = { cwd: ctx.cwd, env: ctx.env, pluginsOf };
     let subject = await openSubject(input.targets, surroundings);
     const fixed = input.fix ? await fixFiles(subject, { dryRun: input.dry_run }) : [];

@@ -108,7 +108,7 @@ export async function settleChanges(
   if (!dry_run) {
     const what =
       decision === 'apply' ? 'put the changes of a run in place' : 'restore what a run has changed';
-    const { config } = await ctx.app.project();
+    const { config } = await ctx.app.tools();
     const { principal } = ctx.app;
     const decider = { person: ctx.person, principal, root: config.root, env: ctx.env };
     await requirePerson(decision, decider, { what, next: [diffRun(run)] });

@@ -82,7 +82,7 @@ async function deliver(keepsTrying: boolean, ctx: OperationContext<AcorApp>): Pr
 }
 
 async function sendTests(ctx: OperationContext<AcorApp>): Promise<Delivery[]> {
-  const { config } = await ctx.app.project();
+  const { config } = await ctx.app.tools();
   const message = {
     id: `test_${Date.now()}`,
     type: 'test',

@@ -38,7 +38,7 @@ export const runExec = acorOperation({
   streams: 'Protocol events, one JSON object a line; the last line is runner_end.',
   async run({ program, args, read, write, net, cmd, ...flags }, ctx) {
     const call = execCall(program, args, { read, write, net, cmd }, ctx.cwd);
-    const { registry } = await ctx.app.project();
+    const { registry } = await ctx.app.tools();
     const found = await registry.find(call.tool, { args: call.args, cwd: ctx.cwd, env: ctx.env });
     return startTool({ ...flags, ...call }, found, ctx);
   },

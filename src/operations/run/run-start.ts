@@ -97,7 +97,7 @@ export const runStart = acorOperation({
   ...description,
   callee: async (name, app) => (await import('./callee-of-tool.ts')).calleeOfTool(name, app),
   async run(given, ctx) {
-    const { registry } = await ctx.app.project();
+    const { registry } = await ctx.app.tools();
     // The arguments of a repeated `acor exec` begin with its grants.
     if (execProgram(given.tool) !== undefined) {
       const call = { args: given.args, cwd: ctx.cwd, env: ctx.env };
@@ -140,7 +140,7 @@ async function namingOther(
 ): Promise<unknown> {
   if (!(error instanceof AcorError) || error.code !== 'E_TOOL_NOT_FOUND') return error;
   const { workflowFiles, workflowNameOf } = await import('../../core/workflow/file/find-workflow.ts');
-  const { config } = await ctx.app.project();
+  const { config } = await ctx.app.tools();
   if (workflowFiles(config).some((file) => workflowNameOf(file) === name)) {
     const refused = await refusalOfWorkflow(name, args, ctx);
     const fix = refused === undefined ? '' : ` ${refused}`;

@@ -173,7 +173,7 @@ async function add(
     throw new AcorError('E_USAGE', 'a schedule has no standard input', {
       hint: 'Give the arguments as flags, or as JSON behind --input-json.',
     });
-  const { config } = await ctx.app.project();
+  const { config } = await ctx.app.tools();
   const files = new ScheduleFiles(config.root, ctx.env);
   files.refuseTaken(name);
   await refuseUnable({ tool, args, workflow }, ctx);

@@ -36,7 +36,7 @@ export const hostShow = acorOperation({
   list: 'processes',
   example: 'acor host',
   async run(_input, ctx) {
-    const { config } = await ctx.app.project();
+    const { config } = await ctx.app.tools();
     const folder = hostFolder(ctx.cwd, ctx.env);
     return {
       kind: 'data',

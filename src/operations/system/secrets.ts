@@ -28,7 +28,7 @@ export const secretList = acorOperation({
   list: 'secrets',
   example: 'acor secret list',
   async run(_input, ctx) {
-    const { config, registry } = await ctx.app.project();
+    const { config, registry } = await ctx.app.tools();
     const asked = askedSecrets(await registry.list());
     const stored = new SecretStore(config.root, ctx.env).list();
     const lines: SecretLine[] = stored.map((secret) => ({
@@ -67,7 +67,7 @@ export const secretSet = acorOperation({
   example: 'acor secret set API_TOKEN --file token.txt',
   moreExamples: ['acor secret set API_TOKEN < token.txt'],
   async run({ name, file, dry_run }, ctx) {
-    const { config } = await ctx.app.project();
+    const { config } = await ctx.app.tools();
     const store = new SecretStore(config.root, ctx.env);
     // Reject an invalid name before asking for the value.
     const replaced = store.has(name);
@@ -92,7 +92,7 @@ export const secretDelete = acorOperation({
   positionals: ['name'],
   example: 'acor secret delete API_TOKEN',
   async run({ name, dry_run }, ctx) {
-    const { config } = await ctx.app.project();
+    const { config } = await ctx.app.tools();
     const store = new SecretStore(config.root, ctx.env);
     const isThere = dry_run ? store.has(name) : store.delete(name);
     if (!isThere) throw noSuchSecret(name, store);

@@ -86,7 +86,7 @@ export const toolAdopt = acorOperation({
     'acor adopt git --recursive --output tools',
   ],
   async run(input, ctx) {
-    const { config, registry } = await ctx.app.project();
+    const { config, registry } = await ctx.app.tools();
     const [{ loadRuntime }, { placeOf }, { scriptOf }, { FOUND_FILES, writeDrafts }] = await Promise.all([
       import('../../core/process/load-runtime.ts'),
       import('../../core/authoring/adopt/place.ts'),

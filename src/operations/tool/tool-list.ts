@@ -48,7 +48,7 @@ export const toolList = acorOperation({
   list: 'tools',
   example: 'acor list --filter log',
   async run(input, ctx) {
-    const project = await ctx.app.project();
+    const project = await ctx.app.tools();
     const { registry } = project;
     const fits = filterOf(input.filter?.toLowerCase());
     const problemsOf = await usability(project, ctx.env);

@@ -1,5 +1,5 @@
 import { problemText } from '../../core/config/problem.ts';
-import { commandsOf } from '../../core/registry/command.ts';
+import { runtimesOf } from '../../core/registry/command.ts';
 import { assertCompatible } from '../../core/registry/compatibility.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
@@ -10,13 +10,13 @@ export async function usability(
   { registry, config }: Pick<Project, 'registry' | 'config'>,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<(tool: ToolEntry) => Promise<string[]>> {
-  const commandOf = commandsOf(config, env, await registry.languages());
+  const runtimeOf = runtimesOf(config, env, await registry.languages());
   return async (tool) => {
     if (tool.problems.length > 0)
       return tool.problems.map((problem) => `${problemText(problem)}. ${problem.fix}`);
     try {
       assertCompatible(tool.manifest);
-      await commandOf(tool);
+      await runtimeOf(tool);
       return [];
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;

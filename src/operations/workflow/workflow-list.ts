@@ -25,7 +25,7 @@ export const workflowList = acorOperation({
   list: 'workflows',
   example: 'acor workflow list',
   async run({ filter }, ctx) {
-    const { config } = await ctx.app.project();
+    const { config } = await ctx.app.tools();
     const [{ readWorkflow }, { problemText }] = await Promise.all([
       import('../../core/workflow/file/read-workflow.ts'),
       import('../../core/config/problem.ts'),

@@ -20,7 +20,7 @@ export const workflowTemplate = acorOperation({
   example: 'acor workflow template --name nightly',
   moreExamples: ['acor workflow template --name nightly --dry-run'],
   async run({ name, output, dry_run }, ctx) {
-    const { config } = await ctx.app.project();
+    const { config } = await ctx.app.tools();
     const { newWorkflow } = await import('../../core/authoring/scaffold/new-workflow.ts');
     const folders = workflowFolders(config);
     const folder = output === undefined ? folders.at(-1)! : resolve(ctx.cwd, output);

@@ -33,7 +33,7 @@ export const workflowValidate = acorOperation({
   example: 'acor workflow validate nightly',
   moreExamples: ['acor workflow validate workflows/nightly.yaml --strict'],
   async run(input, ctx) {
-    const { config } = await ctx.app.project();
+    const { config } = await ctx.app.tools();
     const { cwd } = ctx;
     const places = { config, cwd, roots: grantRoots(config, cwd) };
     const files =

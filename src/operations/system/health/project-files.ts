@@ -5,7 +5,7 @@ import { errorCodes } from '../../../core/authoring/validation/checkers/project-
 import { selftests } from '../../../core/authoring/validation/checkers/selftests.ts';
 import { versions } from '../../../core/authoring/validation/checkers/versions.ts';
 import { openSubject } from '../../../core/authoring/validation/subject.ts';
-import { pluginsOf } from '../../../core/project/open-project.ts';
+import { pluginsOf } from '../../../core/project/open-tools.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import { fixText } from '../../command-forms.ts';
 

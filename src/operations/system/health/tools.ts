@@ -3,7 +3,7 @@ import { problemText } from '../../../core/config/problem.ts';
 import { whyNotApproved } from '../../../core/guard/approval-state.ts';
 import { policyPaths } from '../../../core/guard/policy-paths.ts';
 import { readPolicies } from '../../../core/guard/read-policy.ts';
-import { commandsOf } from '../../../core/registry/command.ts';
+import { runtimesOf } from '../../../core/registry/command.ts';
 import { assertCompatible } from '../../../core/registry/compatibility.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { approve, describeTool } from '../../../protocol/next-steps.ts';
@@ -32,12 +32,12 @@ export async function checkRuntimes(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<HealthCheck[]> {
   const checks = new Map<string, HealthCheck>();
-  const commandOf = commandsOf(config, env, await registry.languages());
+  const runtimeOf = runtimesOf(config, env, await registry.languages());
   for (const tool of await registry.list()) {
     if (tool.problems.length > 0) continue;
     try {
       assertCompatible(tool.manifest);
-      const { runtime } = await commandOf(tool);
+      const runtime = await runtimeOf(tool);
       const name = `runtime.${tool.language}`;
       if (!checks.has(name)) checks.set(name, { name, status: 'ok', detail: runtime });
     } catch (error) {
