@@ -214,9 +214,10 @@ echo '{"type":"result","status":"ok"}'
   });
 });
 
-describe('a warm `acor run`', () => {
+describe('a warm command', () => {
   let loaded: string[];
   let withVariable: string[];
+  let ofList: string[];
   before(() => {
     using project = new TestProject({ tools: ['quick', 'writes_output'] });
     const list = project.path('modules.json');
@@ -225,7 +226,7 @@ describe('a warm `acor run`', () => {
       `import { writeFileSync } from 'node:fs';
        process.on('exit', () => writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))));\n`,
     );
-    const run = (env: Record<string, string> = {}) => {
+    const call = (args: string[], env: Record<string, string> = {}) => {
       const command = [
         BUN,
         '--no-env-file',
@@ -234,12 +235,13 @@ describe('a warm `acor run`', () => {
         hook,
         MAIN,
       ];
-      const { status, stderr } = start([...command, 'run', 'quick'], {
+      const { status, stderr } = start([...command, ...args], {
         cwd: project.root,
         env: { XDG_CACHE_HOME: project.path('cache'), ...env },
       });
       assert.equal(status, 0, stderr);
     };
+    const run = (env?: Record<string, string>) => call(['run', 'quick'], env);
     run();
     const cold = namesIn(list);
     assert.ok(
@@ -250,6 +252,8 @@ describe('a warm `acor run`', () => {
     loaded = namesIn(list);
     for (let start = 0; start < 2; start++) run({ ACOR_ENVIRONMENT_TIMEOUT_S: '60' });
     withVariable = namesIn(list);
+    call(['list']);
+    ofList = namesIn(list);
   });
 
   /** Paths from the root of the sources; for a package only its name. */
@@ -282,6 +286,17 @@ describe('a warm `acor run`', () => {
     assert.deepEqual(more, ['src/core/config/checked-settings.ts']);
   });
 
+  it('loads none of the store, the runner and the sandbox for `acor list`, which the control does', () => {
+    const ofRuns = /^src\/core\/(store-files|run|process|sandbox|supervision|plugins)\//;
+    assert.deepEqual(
+      ofList.filter((name) => ofRuns.test(name)),
+      [],
+    );
+    assert.ok(
+      ofList.includes('src/operations/tool/tool-list.ts') && loaded.some((name) => ofRuns.test(name)),
+    );
+  });
+
   // A change here changes how fast `acor run` starts: read docs/performance.md first.
   it('loads these operations, and at most this many modules', () => {
     assert.deepEqual(
@@ -295,7 +310,6 @@ describe('a warm `acor run`', () => {
         'define.ts',
         'index.ts',
         'run/callers-stdin.ts',
-        'run/prepared-answers.ts',
         'run/run-inline.ts',
         'run/run-result.ts',
         'run/run-start.ts',
@@ -303,7 +317,7 @@ describe('a warm `acor run`', () => {
         'shapes.ts',
       ],
     );
-    assert.ok(loaded.length > 100 && loaded.length <= 237, String(loaded.length));
+    assert.ok(loaded.length > 100 && loaded.length <= 239, String(loaded.length));
   });
 });
 

@@ -2,7 +2,6 @@ import type { RunCost } from '../../protocol/run-cost.ts';
 import { RunSpending } from '../cost/run-spending.ts';
 import type { CancelOptions, ControlListener } from '../ports/control-channel.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
-import { keepGivenAnswers } from './answers/given-answers.ts';
 import { Questions } from './answers/questions.ts';
 import { after } from './attempt/guards/guard.ts';
 import { cancelledFor, failureOf, type Outcome, overBudget, stopped } from './outcome.ts';
@@ -171,7 +170,10 @@ export class Run {
     const newest = await this.#store.leases.newest(this.runId).catch(() => undefined);
     if (newest?.epoch !== this.#writer.epoch) return;
     await this.#store.control.reset(this.runId, this.#writer.epoch).catch(() => {});
-    if (completed && this.#plan.answers.length > 0) keepGivenAnswers(this.#plan);
+    if (completed && this.#plan.answers.length > 0) {
+      const { keepGivenAnswers } = await import('./answers/given-answers.ts');
+      keepGivenAnswers(this.#plan);
+    }
     tidyWorkspace(this.#plan.workspace);
   }
 

@@ -7,7 +7,6 @@ import { identify } from '../../util/process-table.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { KeyedCall, NewRun, RunStore } from '../ports/run-store.ts';
-import { keepGivenAnswers } from './answers/given-answers.ts';
 import type { KnownRun } from './known-run.ts';
 import { type RunPlan, recordedArgs } from './plan/run-plan.ts';
 import { prepareRun } from './prepare-run.ts';
@@ -47,8 +46,10 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
     : create(plan));
   if (typeof made === 'string') return knownRun(services, made);
   // A parent gives its answers to each child again.
-  if (request.answers !== undefined && request.answers.length > 0 && request.parent === undefined)
+  if (request.answers !== undefined && request.answers.length > 0 && request.parent === undefined) {
+    const { keepGivenAnswers } = await import('./answers/given-answers.ts');
     keepGivenAnswers(planned, request.answers);
+  }
   return Run.begin(services, planned, made, createExecutor(made));
 }
 

@@ -2,7 +2,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../protocol/next-steps.ts';
 import type { ContainerSettings } from './backends/engine.ts';
 import { ProbeCache } from './probe-cache.ts';
-import type { Confinement, SandboxBackend, SandboxProbe } from './sandbox.ts';
+import type { Confinement, SandboxBackend, SandboxLaunch, SandboxProbe } from './sandbox.ts';
 
 /** `required` demands the strongest kind, `preferred` takes the strongest available, `off` uses none. */
 export type IsolationMode = 'required' | 'preferred' | 'off';
@@ -78,12 +78,23 @@ export function forgettingWhenBroken(confinement: Confinement, forget: () => voi
       throw error;
     }
   };
+  const watchedLaunch = (launch: SandboxLaunch): SandboxLaunch => ({
+    ...launch,
+    settle: (exit) => watched(() => launch.settle(exit)),
+  });
+  const { ahead } = confinement;
   return {
     ...confinement,
-    launch(options) {
-      const launch = watched(() => confinement.launch(options));
-      return { ...launch, settle: (exit) => watched(() => launch.settle(exit)) };
-    },
+    launch: (options) => watchedLaunch(watched(() => confinement.launch(options))),
+    ...(ahead && {
+      ahead: {
+        ...ahead,
+        prepare(place) {
+          const sandbox = watched(() => ahead.prepare(place));
+          return { ...sandbox, launch: watchedLaunch(sandbox.launch) };
+        },
+      },
+    }),
   };
 }
 

@@ -170,6 +170,8 @@ export interface StandbySource {
   key(warm: WarmStart | undefined): string;
   /** Starts a sandbox that can be entered by a run of the same key. */
   prepare(place: StandbyPlace): StandbySandbox;
+  /** Where its folder has what will be at this place within the run's folder. */
+  placeIn(folder: string, within: string): string;
   /** What the launcher does last for this run. */
   steps(options: LaunchOptions): LaunchSteps;
 }

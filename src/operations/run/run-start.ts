@@ -17,7 +17,6 @@ import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { answers, ci, retries, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 import { callersInput, warnOfStdin } from './callers-stdin.ts';
-import { preparedAnswers } from './prepared-answers.ts';
 import { shownPlan, showPlan } from './show-plan.ts';
 
 export const runFlags = {
@@ -281,7 +280,10 @@ async function requestOf(
   ctx: OperationContext<AcorApp>,
 ): Promise<RunRequest> {
   const stdin = asksForStdin(args) ? await ctx.readStdin() : undefined;
-  const answers = await preparedAnswers(options, ctx);
+  const hasAnswers = options.answer.length > 0 || options.answers !== undefined;
+  const answers = hasAnswers
+    ? await (await import('./prepared-answers.ts')).preparedAnswers(options, ctx)
+    : [];
   const { caller } = ctx.app;
   return {
     kind: kindOfName(options.tool),

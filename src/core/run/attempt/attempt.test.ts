@@ -203,9 +203,14 @@ function groupsOf(runId: string): string[] {
 function claimedUsers(): string[] {
   const folder = '/run/acor-users';
   if (!existsSync(folder)) return [];
-  return readdirSync(folder).filter((uid) =>
-    readFileSync(join(folder, uid), 'utf8').includes(`"pid":${process.pid},`),
-  );
+  return readdirSync(folder).filter((uid) => {
+    try {
+      return readFileSync(join(folder, uid), 'utf8').includes(`"pid":${process.pid},`);
+    } catch {
+      // Another process has ended its run.
+      return false;
+    }
+  });
 }
 
 function openFiles(): string[] {

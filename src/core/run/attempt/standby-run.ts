@@ -3,10 +3,9 @@ import { dirname, join, relative } from 'node:path';
 import { isAlive, readProcess } from '../../../util/process-table.ts';
 import { Fifo } from '../../process/fifo.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
-import { forgetCompanion, registerCompanion, send } from '../../process/kill-tree.ts';
+import { forgetCompanion, ProcessTree, registerCompanion, send } from '../../process/kill-tree.ts';
 import type { OutputFifos } from '../../process/output-pump.ts';
 import type { Runtime, SpawnedProcess } from '../../process/runtime.ts';
-import { placeIn } from '../../sandbox/backends/standby-profile.ts';
 import { claimRunUser } from '../../sandbox/identity/run-users.ts';
 import type { LaunchSteps } from '../../sandbox/launcher/launch-steps.ts';
 import type {
@@ -20,8 +19,19 @@ import type {
 } from '../../sandbox/sandbox.ts';
 import { fixedEnvironmentOf } from '../plan/environment.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
-import type { RunWorkspace } from '../workspace.ts';
+import type { AttemptOptions } from '../run-executor.ts';
+import { mayCallTools, type RunWorkspace, type Workspaces } from '../workspace.ts';
+import type { AdapterKind } from './adapter.ts';
 import type { ClaimedUser } from './run-user-ownership.ts';
+
+/** The part of an attempt that decides on a sandbox that waits. */
+export interface StandbyWish {
+  services: { runtime: Runtime; workspaces: Workspaces };
+  plan: ToolPlan;
+  options: AttemptOptions;
+  adapter: Pick<AdapterKind, 'readsNoAnswers'>;
+  permissionQuestions: object | undefined;
+}
 
 /**
  * A sandbox that was started before its run, with the folders and streams that the run will have. It waits until a run takes it or it
@@ -37,6 +47,8 @@ export class StandbyRun {
   readonly #orders: InputPipe;
   readonly #claim: ClaimedUser | undefined;
   readonly #child: SpawnedProcess;
+  /** Ends the processes of one that was started ahead, and waits until they are gone. */
+  #kill: (() => Promise<void>) | undefined;
   /** Of the run, once one has taken it. */
   #steps: ((options: LaunchOptions) => LaunchSteps) | undefined;
   #isEntered = false;
@@ -48,7 +60,7 @@ export class StandbyRun {
     source: StandbySource,
     { folder, hasInput }: { folder: string; hasInput: boolean },
   ): Promise<StandbyRun> {
-    makeFolders(plan.workspace, folder);
+    makeFolders(plan.workspace, (within) => source.placeIn(folder, within), folder);
     const undo = [() => rmSync(folder, { recursive: true, force: true })];
     const input = hasInput ? folderAt(join(folder, 'input')) : undefined;
     const prepare = (place: Omit<StandbyPlace, 'warm'>) =>
@@ -59,7 +71,7 @@ export class StandbyRun {
 
   /** Starts the sandbox of the run itself, whose folders are there. It comes up while the run claims and opens the rest. */
   static async ahead(
-    runtime: Runtime,
+    { runtime, adoptsOrphans }: { runtime: Runtime; adoptsOrphans: boolean },
     plan: ToolPlan,
     source: AheadSource,
     { hasInput }: { hasInput: boolean },
@@ -69,6 +81,16 @@ export class StandbyRun {
     const run = new StandbyRun({ ...(await startParts(runtime, plan, place, [])), folder: undefined });
     run.#steps = source.steps;
     run.#child.holdsProcess(true);
+    run.#kill = async () => {
+      const tree = new ProcessTree(runtime, {
+        rootPid: run.#child.pid,
+        run: { runId: plan.runId, folder: dir },
+        adopts: adoptsOrphans,
+        sandboxProcessDepth: run.#sandbox.launch.sandboxProcessDepth,
+      });
+      await tree.kill();
+      tree.release();
+    };
     return run;
   }
 
@@ -116,7 +138,7 @@ export class StandbyRun {
     this.#child.holdsProcess(true);
     mkdirSync(workspace.logs, { recursive: true });
     for (const path of mountedFolders(workspace))
-      renameSync(placeIn(this.#folder!, relative(workspace.dir, path)), path);
+      renameSync(source.placeIn(this.#folder!, relative(workspace.dir, path)), path);
     this.streams.stdout.moveTo(join(workspace.streams, 'stdout'));
     this.streams.stderr.moveTo(join(workspace.streams, 'stderr'));
     this.input?.moveTo(workspace.streams);
@@ -149,6 +171,27 @@ export class StandbyRun {
     this.input?.[Symbol.dispose]();
     this.#claim?.release();
   }
+
+  /** The same, and waits until the processes of a sandbox that no tool has entered are gone. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isEntered) await this.#kill?.();
+    this[Symbol.dispose]();
+  }
+}
+
+/**
+ * False for a run that needs more than a sandbox can get after its start: secrets, an input, control groups, staged outputs, its own
+ * program for other tools; and for one whose files must be given to another user.
+ */
+export function canEnterLater({ plan, options, permissionQuestions }: StandbyWish): boolean {
+  const { sandboxed, secrets, staged, grants, tool, input, isRead, kind } = plan;
+  const { manifest } = tool;
+  const isFirst = options.number === 1 && !options.isResumed && options.turn === undefined && kind === 'tool';
+  const hasInput = input !== undefined || tool.readsStdin || manifest.stdin !== undefined;
+  const isPlain =
+    secrets === null && staged.length === 0 && !isRead && !hasInput && permissionQuestions === undefined;
+  const isOwn = !sandboxed.changesUser || grants.length === 0;
+  return isFirst && isPlain && isOwn && sandboxed.groups.length === 0 && !mayCallTools(manifest);
 }
 
 /**
@@ -231,9 +274,9 @@ function mountedFolders({ work, artifacts, toolLogs, toolControl, secrets }: Run
 }
 
 /** The folders of a run in another place, as `prepareWorkspace` makes them. */
-function makeFolders(workspace: RunWorkspace, folder: string): void {
+function makeFolders(workspace: RunWorkspace, placeOf: (within: string) => string, folder: string): void {
   const { checkpoints, toolLogs, artifacts, answers, secrets, toolControl, dir } = workspace;
-  const place = (path: string) => placeIn(folder, relative(dir, path));
+  const place = (path: string) => placeOf(relative(dir, path));
   // Of a project that has been removed, no folder is made.
   if (existsSync(dirname(dir))) mkdirSync(dirname(folder), { recursive: true });
   mkdirSync(folder, { mode: 0o700 });

@@ -1,14 +1,10 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify, isRunning } from '../../../util/process-table.ts';
-import type { Runtime } from '../../process/runtime.ts';
 import type { StandbySource } from '../../sandbox/sandbox.ts';
 import { readsAnswers } from '../may-ask.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
-import type { AttemptOptions } from '../run-executor.ts';
-import { mayCallTools, type Workspaces } from '../workspace.ts';
-import type { AdapterKind } from './adapter.ts';
-import { StandbyRun, warmStartOf } from './standby-run.ts';
+import { canEnterLater, StandbyRun, type StandbyWish, warmStartOf } from './standby-run.ts';
 
 /** When no run takes a sandbox for so long, all are ended. */
 const IDLE_MS = 300_000;
@@ -18,15 +14,6 @@ const SOON_MS = 20;
 /** So many sandboxes wait at most: those that were wanted last. */
 const MOST = 4;
 const MOST_SEEN = 64;
-
-/** The part of an attempt that decides on a sandbox that waits. */
-export interface StandbyWish {
-  services: { runtime: Runtime; workspaces: Workspaces };
-  plan: ToolPlan;
-  options: AttemptOptions;
-  adapter: Pick<AdapterKind, 'readsNoAnswers'>;
-  permissionQuestions: object | undefined;
-}
 
 /**
  * The sandboxes of a process that supervises one run after the other. When a tool has run again, the sandbox of its next run is prepared, and
@@ -138,21 +125,6 @@ export class Standbys {
 
 async function sourceFor(wish: StandbyWish): Promise<StandbySource | undefined> {
   return canEnterLater(wish) ? wish.plan.sandboxed.standby?.() : undefined;
-}
-
-/**
- * False for a run that needs more than a sandbox can get after its start: secrets, an input, control groups, staged outputs, its own
- * program for other tools; and for one whose files must be given to another user.
- */
-export function canEnterLater({ plan, options, permissionQuestions }: StandbyWish): boolean {
-  const { sandboxed, secrets, staged, grants, tool, input, isRead, kind } = plan;
-  const { manifest } = tool;
-  const isFirst = options.number === 1 && !options.isResumed && options.turn === undefined && kind === 'tool';
-  const hasInput = input !== undefined || tool.readsStdin || manifest.stdin !== undefined;
-  const isPlain =
-    secrets === null && staged.length === 0 && !isRead && !hasInput && permissionQuestions === undefined;
-  const isOwn = !sandboxed.changesUser || grants.length === 0;
-  return isFirst && isPlain && isOwn && sandboxed.groups.length === 0 && !mayCallTools(manifest);
 }
 
 /** A process that has read the tool's files is not for a tool with others. */

@@ -27,8 +27,7 @@ import { leftoversIn } from './leftovers.ts';
 import { copiedBytes, placeOutputs, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { PermissionQuestions } from './permission-questions.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
-import { StandbyRun } from './standby-run.ts';
-import { canEnterLater } from './standbys.ts';
+import { canEnterLater, StandbyRun } from './standby-run.ts';
 
 /** A schema may find a problem in each of a million entries. */
 const MAX_PROBLEM_CHARS = 1000;
@@ -80,7 +79,7 @@ class ToolExecutor implements RunExecutor {
       const permissionQuestions = await this.#permissionQuestions();
       const begun = this.#standby ?? this.#takeStandby(options);
       this.#standby = undefined;
-      using standby = await begun;
+      await using standby = await begun;
       const refused = this.#plan.missing.length > 0 && (await permissionQuestions?.askBeforeStart(options));
       if (refused) return notStarted(refused);
       await this.#reportFallbackSandbox();
@@ -122,7 +121,7 @@ class ToolExecutor implements RunExecutor {
   }
 
   async conclude({ outcome, exit, wasStopped }: AttemptOutcome): Promise<void> {
-    (await this.#standby?.catch(() => undefined))?.[Symbol.dispose]();
+    await (await this.#standby?.catch(() => undefined))?.[Symbol.asyncDispose]();
     await this.#compareKept(outcome);
     this.#reportProtected?.((msg, extra) => this.#warn(undefined, msg, extra));
     if (outcome.state !== 'completed') await this.#keepCheckpoints();
@@ -135,7 +134,7 @@ class ToolExecutor implements RunExecutor {
   /** A sandbox that waits for this run, with the folders of the run; or the run's own, which comes up while the attempt is prepared. */
   async #takeStandby(options: AttemptOptions): Promise<StandbyRun | undefined> {
     const permissionQuestions = await this.#permissionQuestions();
-    const { standbys, loadAdapter, runtime } = this.#services;
+    const { standbys, loadAdapter } = this.#services;
     const plan = this.#plan;
     const adapter = await loadAdapter(plan.tool.adapter);
     const wish = { services: this.#services, plan, options, adapter, permissionQuestions };
@@ -145,7 +144,9 @@ class ToolExecutor implements RunExecutor {
     const source = plan.sandboxed.ahead;
     if (source === undefined || !canEnterLater(wish)) return undefined;
     // The ordinary start reports why there can be none.
-    return StandbyRun.ahead(runtime, plan, source, { hasInput: readsAnswers(wish) }).catch(() => undefined);
+    return StandbyRun.ahead(this.#services, plan, source, { hasInput: readsAnswers(wish) }).catch(
+      () => undefined,
+    );
   }
 
   /** Its answers hold for all attempts. The code for it is loaded only where runs may ask. */

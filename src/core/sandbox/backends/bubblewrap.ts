@@ -100,7 +100,7 @@ function aheadFor(request: SandboxRequest, contents: Contents): AheadSource {
 
 /** Loaded late: only a process that stays needs it. */
 async function standbyFor(request: SandboxRequest, contents: Contents): Promise<StandbySource | undefined> {
-  const { canWait, keyOf, profileForStandby, STANDBY_NAME } = await import('./standby-profile.ts');
+  const { canWait, keyOf, placeIn, profileForStandby, STANDBY_NAME } = await import('./standby-profile.ts');
   const { profile } = contents;
   if (!canWait(request, profile)) return undefined;
   return {
@@ -109,6 +109,7 @@ async function standbyFor(request: SandboxRequest, contents: Contents): Promise<
       const shown = { ...contents, profile: profileForStandby(request, profile, place.folder) };
       return waitInBubblewrap(request, shown, place, { slot: STANDBY_NAME });
     },
+    placeIn,
     steps: (options) => stepsOf(request, contents, options),
   };
 }
