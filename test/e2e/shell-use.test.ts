@@ -213,16 +213,10 @@ describe('a question', () => {
     const { error } = await project.envelope(ask({ action: 'first', msg: 'Which?' }, '--timeout', '600'));
     assert.equal(error.code, 'E_ACTION_REQUIRED');
     await project.envelope(['cancel', error.details.run_id]);
-    const late = await project.envelope([
-      'run',
-      'asks_any',
-      '--no-stream',
-      '--timeout',
-      '20',
-      '--detach',
-      '--questions',
-      '[{"action":"first"}]',
-    ]);
+    // A tool with an SDK looks at the deadline, too, and may be the first to see it.
+    const asks = '{"type":"action_required","action_id":"a-1","action":"first","blocking":true}';
+    project.write('tools/asks_by_hand/cli.sh', `#!/bin/sh\necho '${asks}'\nexec sleep 600\n`, 0o755);
+    const late = await project.envelope(['run', 'asks_by_hand', '--no-stream', '--timeout', '2', '--detach']);
     await project.envelope(['wait', late.data.run_id, '--until', 'ending']);
     const { data } = await project.envelope(['show', late.data.run_id]);
     assert.equal(data.code, 'E_DEADLINE');
