@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { NewRun, RunWriter } from '../../src/core/ports/run-store.ts';
 import type { Outcome } from '../../src/core/run/outcome.ts';
-import { stopped } from '../../src/core/run/outcome.ts';
+import { completed, stopped } from '../../src/core/run/outcome.ts';
 import { enterState } from '../../src/core/run/write-ending.ts';
 import { AcorError } from '../../src/protocol/acor-error.ts';
 import { newRun } from '../contracts/new-run.ts';
@@ -14,14 +14,6 @@ import { until } from '../support/project.ts';
 
 const PLAIN = 'version: 1.0.0\nadapter: plain\n';
 const READER = `${PLAIN}stdin: records\n`;
-const COMPLETED = {
-  state: 'completed',
-  code: null,
-  message: null,
-  hint: null,
-  retryable: false,
-  byRunner: false,
-} as const;
 
 // Real tools, whose runs and pipes are supervised in this process.
 describe('a pipe', () => {
@@ -259,7 +251,7 @@ describe('a pipe', () => {
     it('repeats no completed stage, and none before it', async () => {
       const pipe = await begun();
       const one = await stage(pipe, stopped('E_DISK_FULL', 'full'), { idempotent: true });
-      const two = await stage(pipe, COMPLETED);
+      const two = await stage(pipe, completed());
       const runId = await lose(pipe, { '1.counts': one, '2.maps': two });
       flows.project.write('go', '');
       const { summary } = await resumed(runId, ['counts 3', 'maps', 'waits']);
@@ -300,7 +292,7 @@ describe('a pipe', () => {
 
     it('repeats a stage that failed and all after it, under new keys', async () => {
       const pipe = await begun();
-      const one = await stage(pipe, COMPLETED);
+      const one = await stage(pipe, completed());
       const two = await stage(pipe, stopped('E_DISK_FULL', 'full'));
       const runId = await lose(pipe, { '1.counts': one, '2.sure': two, '3.once': undefined });
       const { summary } = await resumed(runId, ['counts 3', 'sure', 'once']);

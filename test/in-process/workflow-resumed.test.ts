@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { NewRun, RunWriter } from '../../src/core/ports/run-store.ts';
 import type { Outcome } from '../../src/core/run/outcome.ts';
-import { stopped } from '../../src/core/run/outcome.ts';
+import { completed, stopped } from '../../src/core/run/outcome.ts';
 import { enterState } from '../../src/core/run/write-ending.ts';
 import { newRun } from '../contracts/new-run.ts';
 import { endRun } from '../support/end-run.ts';
@@ -10,15 +10,6 @@ import { type EndedFlow, FlowsInMemory } from '../support/flows-in-memory.ts';
 import { endsOf } from '../support/workflow-project.ts';
 
 type Fields = Record<string, unknown>;
-
-const COMPLETED = {
-  state: 'completed',
-  code: null,
-  message: null,
-  hint: null,
-  retryable: false,
-  byRunner: false,
-} as const;
 
 // Each test writes the log that an earlier attempt of a workflow left, and resumes the workflow.
 describe('a workflow that is resumed', () => {
@@ -128,7 +119,7 @@ describe('a workflow that is resumed', () => {
 
   it('takes the outcome of a child that ended meanwhile', async () => {
     const writer = await begun();
-    const one = await child(writer.record.run_id, COMPLETED);
+    const one = await child(writer.record.run_id, completed());
     const runId = await lose(writer, [submitted('a'), started('a', one)]);
     const { summary, of, task } = await resumed(runId, {
       steps: [a()],
@@ -175,7 +166,7 @@ describe('a workflow that is resumed', () => {
       running.log.append({ type: 'error', code: 'E_DISK_FULL', msg: 'first' });
       running.log.append({ type: 'error', code: 'E_DISK_FULL', msg: 'second' });
       await running.log.flush();
-      if (isOver) await end(running, COMPLETED);
+      if (isOver) await end(running, completed());
       const [, , second] = await flows.events(one);
       const seq = Number((await flows.events(one)).find(({ msg }) => msg === 'first')!.seq);
       assert.notEqual(second, undefined);
@@ -190,7 +181,7 @@ describe('a workflow that is resumed', () => {
         const isRecorded = async () =>
           (await flows.events(runId)).some(({ child_event }) => (child_event as Fields)?.msg === 'second');
         while (!(await isRecorded())) await new Promise((resolve) => setTimeout(resolve, 5));
-        await end(running, COMPLETED);
+        await end(running, completed());
       }
       const { summary, of, task } = await flow;
       assert.equal(summary.state, 'completed');

@@ -37,6 +37,8 @@ const DECIMAL = /^(?:0|[1-9]\d{0,8})\.\d{1,6}$/;
 /** All that the core schema of YAML takes for a number, a boolean or null. */
 const NO_TEXT =
   /^(?:~|null|true|false|[-+]?\d+|0o[0-7]+|0x[\da-f]+|[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:e[-+]?\d+)?|[-+]?\.inf|\.nan)$/i;
+/** What may follow a value in quotes or brackets. */
+const ONLY_COMMENT = /^(?: +#.*)?$/;
 
 interface Line {
   indent: number;
@@ -134,11 +136,17 @@ function scalarOf(text: string): unknown {
   return resolved(plain);
 }
 
-/** A text in quotes, without any escape. */
 function quoted(text: string): string {
-  const end = text.indexOf(text[0]!, 1);
-  const content = text.slice(1, end);
-  if (end === -1 || content.includes('\\') || !/^(?: +#.*)?$/.test(text.slice(end + 1))) throw OTHER;
+  const content = quotedAt(text, 0);
+  if (!ONLY_COMMENT.test(text.slice(content.length + 2))) throw OTHER;
+  return content;
+}
+
+/** The text in the quotes that begin here, without any escape. */
+function quotedAt(text: string, at: number): string {
+  const end = text.indexOf(text[at]!, at + 1);
+  const content = text.slice(at + 1, end);
+  if (end === -1 || content.includes('\\')) throw OTHER;
   return content;
 }
 
@@ -162,7 +170,7 @@ class Brackets {
 
   value(): unknown {
     const value = this.#any(0);
-    if (!/^(?: +#.*)?$/.test(this.#text.slice(this.#at))) throw OTHER;
+    if (!ONLY_COMMENT.test(this.#text.slice(this.#at))) throw OTHER;
     return value;
   }
 
@@ -206,10 +214,8 @@ class Brackets {
   }
 
   #quoted(): string {
-    const end = this.#text.indexOf(this.#text[this.#at]!, this.#at + 1);
-    const content = this.#text.slice(this.#at + 1, end);
-    if (end === -1 || content.includes('\\')) throw OTHER;
-    this.#at = end + 1;
+    const content = quotedAt(this.#text, this.#at);
+    this.#at += content.length + 2;
     return content;
   }
 

@@ -91,14 +91,7 @@ export function judge(observed: Observed, rules: Rules): Outcome {
     case 'invalid-question':
       return invalidQuestion(ending);
     case 'cancelled':
-      return {
-        state: 'cancelled',
-        code: null,
-        message: ending.reason,
-        hint: null,
-        retryable: false,
-        byRunner: false,
-      };
+      return cancelledFor(ending.reason);
     case 'store-failed':
       return { ...stopped(ending.error.code, ending.error.message), hint: ending.error.hint ?? null };
     default:
@@ -141,16 +134,7 @@ function judgeExit({ message, protocolProblem }: Observed, rules: Rules, exit: E
   const ok = exit.rc !== null && isOkExit(exit.rc, exitCodes);
   const how = exit.rc === null ? `was killed by ${exit.signal}` : `ended with exit code ${exit.rc}`;
   if (message?.type === 'error') return toolError(message, rules, exit);
-  if (message?.type === 'cancelled') {
-    return {
-      state: 'cancelled',
-      code: null,
-      message: text(message.reason) ?? 'cancelled by the tool',
-      hint: null,
-      retryable: false,
-      byRunner: false,
-    };
-  }
+  if (message?.type === 'cancelled') return cancelledFor(text(message.reason) ?? 'cancelled by the tool');
   if (!ok) {
     const subject = message?.type === 'result' ? 'the tool wrote a result, and then' : 'the tool';
     return { ...stopped('E_TOOL_FAILED', `${subject} ${how}`), retryable: isRetryableExit(exit, exitCodes) };
@@ -203,7 +187,8 @@ function namesOf(rc: number, exitCodes: Readonly<Record<string, number>>): strin
     .map(([name]) => name);
 }
 
-function completed(): Outcome {
+/** The outcome of a run that has done its work. */
+export function completed(): Outcome {
   return { state: 'completed', code: null, message: null, hint: null, retryable: false, byRunner: false };
 }
 

@@ -5,17 +5,10 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { newRun } from '../../../test/contracts/new-run.ts';
 import { endRun } from '../../../test/support/end-run.ts';
+import { completed } from '../../core/run/outcome.ts';
 import { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { RunsNow } from './run-changes.ts';
 
-const COMPLETED = {
-  state: 'completed',
-  code: null,
-  message: null,
-  hint: null,
-  retryable: false,
-  byRunner: false,
-} as const;
 const root = mkdtempSync(join(tmpdir(), 'acor-run-changes-'));
 after(() => rmSync(root, { recursive: true }));
 
@@ -37,7 +30,7 @@ describe('the changes of runs', () => {
             const extent = await store.extent(runId);
             if (!hasEnded) {
               hasEnded = true;
-              await endRun(writer, COMPLETED);
+              await endRun(writer, completed());
             }
             return extent;
           };

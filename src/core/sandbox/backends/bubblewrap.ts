@@ -85,8 +85,10 @@ export const bubblewrap: SandboxBackend = {
       takesSecrets: true,
       ...(entry && { env: entry.env }),
       launch: (options) => launchInBubblewrap(request, contents, options, entry),
-      standby: () => standbyFor(request, contents),
-      ...(isOfPlan && { ahead: aheadFor(request, contents) }),
+      ...(isOfPlan && {
+        standby: () => standbyFor(request, contents),
+        ahead: aheadFor(request, contents),
+      }),
     };
   },
 };

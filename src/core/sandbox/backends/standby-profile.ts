@@ -8,11 +8,10 @@ import type { BubblewrapFeatures } from './bubblewrap-arguments.ts';
 /** The name of the run's folder in a sandbox that waits. No run id looks like this. */
 export const STANDBY_NAME = 'standby';
 
-/** Whether the sandbox of a run can be made before the run: its only mounts are the base system, grants and the run's own folders. */
+/** Whether a sandbox that is made of its plan alone can be made before the run: its only mounts are the base system, grants and the run's own folders. */
 export function canWait(request: SandboxRequest, { sees, mounts }: Profile): boolean {
-  const { egress, network, traceTo, grants, folders } = request;
-  if (sees === 'all' || egress !== undefined || network === 'listed' || traceTo !== undefined) return false;
-  if (grants.some(({ from }) => from !== undefined)) return false;
+  const { folders } = request;
+  if (sees === 'all') return false;
   // In a folder that the tool may write, the run's folders are no mounts of their own.
   const own = [...folders.writable, ...folders.readable];
   return own.every((path) => mounts.some((mount) => mount.path === path)) && isReal(runsOf(request));

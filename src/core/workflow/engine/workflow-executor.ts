@@ -5,7 +5,7 @@ import type { RunWriter } from '../../ports/run-store.ts';
 import { EndingRace } from '../../run/attempt/ending.ts';
 import { guardDeadline } from '../../run/attempt/guards/clocks.ts';
 import { endChildren } from '../../run/end-children.ts';
-import { failureOf, type Outcome, stopped, timedOut } from '../../run/outcome.ts';
+import { completed, failureOf, type Outcome, stopped, timedOut } from '../../run/outcome.ts';
 import {
   type AttemptOptions,
   type AttemptOutcome,
@@ -212,15 +212,7 @@ export class WorkflowExecutor implements RunExecutor {
       ...(failed.length > 0 && { failed: this.#named(engine, failed), failed_count: failed.length }),
     };
     await emit(engine, result);
-    const outcome: Outcome = {
-      state: 'completed',
-      code: null,
-      message: null,
-      hint: null,
-      retryable: false,
-      byRunner: false,
-    };
-    return { ...notStarted(outcome), result };
+    return { ...notStarted(completed()), result };
   }
 
   /** The outputs that the workflow declares; without any, what its last steps have answered. */
