@@ -437,7 +437,7 @@ export const BUN_FILES: readonly string[] = [
   'core/store-files/inflate-bun.ts',
   'util/jit-policy.ts',
   'util/sha256.ts',
+  'util/start-turn.ts',
   'util/unix-socket.ts',
-  'util/jit-policy.ts',
   'util/unread-stdin.ts',
 ];

@@ -1,5 +1,6 @@
 import type { Bench } from '../support/bench.ts';
 import { adopt } from './adopt.ts';
+import { burst } from './burst.ts';
 import { cancel } from './cancel.ts';
 import { checkpoint } from './checkpoint.ts';
 import { clean } from './clean.ts';
@@ -28,6 +29,7 @@ export const BENCHES: readonly Bench[] = [
   redact,
   discovery,
   startUp,
+  burst,
   sandbox,
   isolation,
   warm,

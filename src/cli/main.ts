@@ -1,10 +1,13 @@
 #!/usr/bin/env bun
+import { turnsFolder } from '../core/host/host-folder.ts';
 import { callHost } from '../host/call-host.ts';
+import { takeStartTurn } from '../util/start-turn.ts';
 
 const argv = process.argv.slice(2);
 const answer = await callHost(argv);
-process.exit(
-  typeof answer === 'number'
-    ? answer
-    : await (await import('./run-command.ts')).runCommand(argv, { wantsHost: answer === 'missed' }),
-);
+process.exit(typeof answer === 'number' ? answer : await runHere(answer === 'missed'));
+
+async function runHere(wantsHost: boolean): Promise<number> {
+  if (argv[0] === 'run' || argv[0] === 'exec') await takeStartTurn(turnsFolder(process.env));
+  return (await import('./run-command.ts')).runCommand(argv, { wantsHost });
+}

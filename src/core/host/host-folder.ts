@@ -29,7 +29,16 @@ export interface HostProcess {
 
 /** Where the processes of hosts listen: the session's folder for sockets, else the user's cache. */
 export function hostsFolder(env: Env): string {
-  return join(sessionFolder(env) ?? userFolder('XDG_CACHE_HOME', '.cache', env), 'host');
+  return join(ownFolder(env), 'host');
+}
+
+/** Where the processes of this user that start at once take turns. */
+export function turnsFolder(env: Env): string {
+  return join(ownFolder(env), 'turns');
+}
+
+function ownFolder(env: Env): string {
+  return sessionFolder(env) ?? userFolder('XDG_CACHE_HOME', '.cache', env);
 }
 
 /**

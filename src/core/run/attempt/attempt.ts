@@ -1,3 +1,4 @@
+import { endStartTurn } from '../../../util/start-turn.ts';
 import type { NewEvent, RunWriter } from '../../ports/run-store.ts';
 import { Watchdog } from '../../process/watchdog.ts';
 import { answeredIds } from '../answers/answer-files.ts';
@@ -68,6 +69,7 @@ export async function runAttempt(
   const prepared = { watchdog, ownership, input, output, resources };
   await using tool = await spawnTool(attempt, prepared);
   await using supervision = supervise(attempt, prepared, tool);
+  endStartTurn();
   services.standbys?.prepareSoon(attempt);
   await attempt.race.first;
   const observed = await windDown(attempt, prepared, tool, supervision);
