@@ -17,6 +17,7 @@ import { scale } from './scale.ts';
 import { serve } from './serve.ts';
 import { stalls } from './stalls.ts';
 import { startUp } from './start-up.ts';
+import { supervisors } from './supervisors.ts';
 import { throughput } from './throughput.ts';
 import { warm } from './warm.ts';
 import { workflow } from './workflow.ts';
@@ -36,6 +37,7 @@ export const BENCHES: readonly Bench[] = [
   mcp,
   serve,
   memory,
+  supervisors,
   limits,
   stalls,
   cancel,

@@ -50,6 +50,9 @@ export interface OutputSinks {
   onStdoutClosed(): void;
 }
 
+/** One for all pumps of this process: what a read brings is passed on before the next read. */
+let readBuffer: Buffer | undefined;
+
 /** The streams of a tool that is started before its run. */
 export interface OutputFifos {
   stdout: Fifo;
@@ -64,7 +67,7 @@ export interface OutputFifos {
 export class OutputPump {
   readonly #sinks: OutputSinks;
   readonly #turnBytes: number;
-  readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+  readonly #buffer: Buffer;
   readonly #streams: FifoStream[] = [];
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #emptyPolls = 0;
@@ -75,6 +78,8 @@ export class OutputPump {
 
   /** `fifos` are those of a tool that is started already; without them, they are made in the folder. */
   constructor(runtime: Runtime, folder: string | null, sinks: OutputSinks, fifos?: OutputFifos) {
+    readBuffer ??= Buffer.allocUnsafe(BUFFER_BYTES);
+    this.#buffer = readBuffer;
     this.#sinks = sinks;
     this.#turnBytes = sinks.isPaused === undefined ? BUFFER_BYTES : HELD_BACK_TURN_BYTES;
     if (folder === null) return;

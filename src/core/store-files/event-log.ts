@@ -15,6 +15,8 @@ import { SealBuilder } from './seal.ts';
 import { storageError } from './storage-error.ts';
 import { tailOf } from './tail.ts';
 
+/** Most runs have few events; the buffer grows when there are more. */
+const FIRST_BUFFER_BYTES = 1 << 13;
 const BUFFER_BYTES = 1 << 18;
 const SEQ_KEY = Buffer.from(',"seq":');
 const LF = 10;
@@ -35,7 +37,7 @@ export class EventLog implements RunLog {
   readonly #fd: number;
   readonly #isSuperseded: () => boolean;
   readonly #seal = new SealBuilder();
-  #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+  #buffer = Buffer.allocUnsafe(FIRST_BUFFER_BYTES);
   #used = 0;
   #seq = 0;
   #bytes: number;
@@ -324,9 +326,19 @@ export class EventLog implements RunLog {
   }
 
   #reserve(bytes: number): void {
-    if (this.#used + bytes <= this.#buffer.length) return;
-    this.#store();
-    if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(bytes);
+    const needed = this.#used + bytes;
+    if (needed <= this.#buffer.length) return;
+    if (needed <= BUFFER_BYTES) this.#grow(needed);
+    else {
+      this.#store();
+      if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafe(bytes);
+    }
+  }
+
+  #grow(needed: number): void {
+    const larger = Buffer.allocUnsafe(Math.min(BUFFER_BYTES, Math.max(needed, 2 * this.#buffer.length)));
+    larger.set(this.#buffer.subarray(0, this.#used));
+    this.#buffer = larger;
   }
 }
 

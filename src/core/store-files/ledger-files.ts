@@ -10,6 +10,8 @@ import { PlainFile, type ReadableFile } from './readable-file.ts';
 const NAME = /^(\d{8})(?:-(\d{8}))?\.jsonl$/;
 const CHUNK_BYTES = 262_144;
 const TAIL_BYTES = 65_536;
+/** Lines have a few hundred bytes. */
+const USUAL_TAIL_BYTES = 4_096;
 /** Most first lines are shorter: a search by time looks at those of many files. */
 const BEGIN_BYTES = 4_096;
 
@@ -75,14 +77,21 @@ export function beginOf(file: SealedFile): number {
 
 /** The last whole line of a file, and where it ends: what follows is a torn write. */
 export function lastLine(fd: number): { line: string | undefined; end: number } {
-  const size = fstatSync(fd).size;
-  const from = Math.max(0, size - TAIL_BYTES);
-  const tail = Buffer.alloc(size - from);
-  readSync(fd, tail, 0, tail.length, from);
+  const { size } = fstatSync(fd);
+  const found = lastLineIn(fd, size, USUAL_TAIL_BYTES) ?? lastLineIn(fd, size, TAIL_BYTES);
+  if (found !== undefined) return found;
+  throw new Error(`no whole line is in its last ${TAIL_BYTES} bytes: it was damaged`);
+}
+
+/** Undefined when it begins before so many last bytes. */
+function lastLineIn(fd: number, size: number, most: number): ReturnType<typeof lastLine> | undefined {
+  const from = Math.max(0, size - most);
+  const bytes = Buffer.allocUnsafe(size - from);
+  const tail = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, from));
   const end = tail.lastIndexOf(10) + 1;
-  if (end === 0 && from > 0) throw new Error(`no line ends in its last ${TAIL_BYTES} bytes: it was damaged`);
+  const start = end > 1 ? tail.lastIndexOf(10, end - 2) + 1 : 0;
+  if (start === 0 && from > 0) return undefined;
   if (end === 0) return { line: undefined, end: 0 };
-  const start = tail.lastIndexOf(10, end - 2) + 1;
   return { line: tail.toString('utf8', start, end - 1), end: from + end };
 }
 

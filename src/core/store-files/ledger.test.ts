@@ -56,6 +56,20 @@ describe('the ledger', () => {
     assert.equal(JSON.parse(ledger.lines().at(-1)!).prev, sha256(before.at(-1)!));
   });
 
+  it('goes on after a line of any length that it writes, and after a longer torn one', async () => {
+    const ledger = new Ledger(mkdtempSync(join(root, 'long-')));
+    for (const bytes of [1, 4_000, 4_096, 5_000, 60_000]) {
+      await ledger.append({ type: 'run', run_id: 'r-long', tool: 'x'.repeat(bytes) });
+      appendFileSync(ledger.path, 'y'.repeat(bytes === 60_000 ? 1 : 5_000));
+      await ledger.append({ type: 'run', run_id: 'r-after' });
+      const [long, after] = ledger.lines().slice(-2);
+      assert.equal(JSON.parse(long!).tool.length, bytes);
+      assert.equal(JSON.parse(after!).prev, sha256(long!));
+    }
+    appendFileSync(ledger.path, 'y'.repeat(70_000));
+    await assert.rejects(ledger.append({ type: 'run', run_id: 'r-damaged' }), /no whole line/);
+  });
+
   it('gives each line a hash of its own, so that a change is found in the last one as well', async () => {
     await new Ledger(root).append({ type: 'run', run_id: 'r-last', tool: 'größe' });
     const line = Buffer.from(new Ledger(root).lines().at(-1)!);

@@ -61,6 +61,9 @@ export async function startSupervisor(request: LaunchRequest): Promise<string> {
   }
 }
 
+/** Settings of Bun for a supervisor; other runtimes ignore them. Its heap would grow to twice its size between two collections on a large machine. */
+export const RUNTIME_SETTINGS: Readonly<Record<string, string>> = { BUN_JSC_forceRAMSize: '60000000' };
+
 interface Call {
   begun: PromiseWithResolvers<string>;
   ended: PromiseWithResolvers<void>;
@@ -82,7 +85,7 @@ export class Supervisor {
     );
     this.#child = spawn(program, [...args, 'supervise'], {
       cwd: '/',
-      env: { ...given, ...own },
+      env: { ...given, ...own, ...RUNTIME_SETTINGS },
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
     });

@@ -4,10 +4,11 @@ import { LineQueue } from '../../compose/line-queue.ts';
 import { ProjectCache } from '../../core/project/open-project.ts';
 import { runnerServices } from '../../core/project/runner-services.ts';
 import { type RunRequest, runRequestOf } from '../../core/run/run-request.ts';
-import type {
-  RunReply,
-  SupervisorReply,
-  SupervisorRequest,
+import {
+  RUNTIME_SETTINGS,
+  type RunReply,
+  type SupervisorReply,
+  type SupervisorRequest,
 } from '../../core/supervision/start-supervisor.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorMessage } from '../../util/error-code.ts';
@@ -29,6 +30,8 @@ export const runSupervise = acorOperation({
   output: z.object({}),
   example: 'acor supervise',
   async run(_input, { interrupts }) {
+    // The runtime has read them, and no program that it starts must.
+    for (const name of Object.keys(RUNTIME_SETTINGS)) delete process.env[name];
     const replies = new LineQueue();
     const served = serve(interrupts, (message) => replies.push(message)).finally(() => replies.end());
     // `ended` throws the error.
