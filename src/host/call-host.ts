@@ -1,7 +1,7 @@
-import { closeSync, existsSync, fstatSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, renameSync, rmSync } from 'node:fs';
 import { EXIT_BY_SIGNAL, SIGNALS } from '../compose/interrupts.ts';
 import { isTerminal } from '../compose/is-terminal.ts';
-import { hostFolder, hostsFolder, isPrivate, processesIn } from '../core/host/host-folder.ts';
+import { hasWaiting, hostFolder, isPrivate, processesIn } from '../core/host/host-folder.ts';
 import { connectUnix, type UnixSocket, type UnixSocketHandlers } from '../util/unix-socket.ts';
 import { writeAsync } from '../util/write-async.ts';
 import { type Call, type FromCaller, type FromHost, Messages, say } from './wire.ts';
@@ -17,7 +17,7 @@ export async function callHost(argv: string[]): Promise<HostAnswer> {
   if (!SERVED.has(argv[0] ?? '') || process.env['ACOR_HOST'] === 'off') return 'own';
   // At a terminal a command asks, and draws: that needs the terminal itself.
   if (!(await isForPrograms(1)) || !(await isForPrograms(2))) return 'own';
-  if (!existsSync(hostsFolder(process.env))) return 'missed';
+  if (!hasWaiting(process.env)) return 'missed';
   const cwd = ownDirectory();
   const folder = cwd && hostFolder(cwd, process.env);
   if (!cwd || !folder) return 'own';

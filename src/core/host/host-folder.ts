@@ -32,6 +32,12 @@ export function hostsFolder(env: Env): string {
   return join(ownFolder(env), 'host');
 }
 
+/** Whether a process of any host of this user seems to wait: what a caller must know of itself to choose one takes longer to read. */
+export function hasWaiting(env: Env): boolean {
+  const all = hostsFolder(env);
+  return namesIn(all).some((name) => processesIn(join(all, name)).some(({ state }) => state === 'idle'));
+}
+
 /** Where the processes of this user that start at once take turns. */
 export function turnsFolder(env: Env): string {
   return join(ownFolder(env), 'turns');

@@ -165,8 +165,8 @@ export class Watchdog implements Disposable {
   ) {
     this.#shell = shell ?? startShell(runtime, folder);
     this.#release = release;
-    if (shell !== undefined) this.#shell.write(`in ${folder ?? '/'}`);
-    this.#shell.write(`run ${runId}`);
+    // One write wakes the shell once.
+    this.#shell.write(shell === undefined ? `run ${runId}` : `in ${folder ?? '/'}\nrun ${runId}`);
   }
 
   get pid(): number {

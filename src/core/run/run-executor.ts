@@ -19,8 +19,10 @@ export interface PreparedRun {
 
 /** Executes the attempts of a run: the process of a tool, the turns of a task, the steps of a workflow, or the stages of a pipe. */
 export interface RunExecutor {
-  /** Starts what the first attempt would wait for, before the run records its start. `conclude` ends what no attempt has taken. */
-  begin?(options: AttemptOptions): Promise<void>;
+  /** Starts what the first attempt of a new run would wait for, before the run records its start. The attempt reports what fails here. */
+  begin?(): Promise<void>;
+  /** Ends what `begin` has started and no attempt has taken: the run waits in the queue, or has ended. */
+  endBegun?(): Promise<void>;
   /** Runs one attempt to its end. It does not throw, and no process of the attempt is alive when it returns. */
   attempt(options: AttemptOptions): Promise<AttemptOutcome>;
   /** Appends the last warnings to the log, when no further attempt follows. */

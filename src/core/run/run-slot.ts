@@ -9,12 +9,21 @@ export class RunSlot {
   readonly #plan: RunPlan;
   readonly #writer: RunWriter;
   readonly #cancelled = new AbortController();
+  readonly #onWait: () => Promise<void> | undefined;
   #slot: QueueSlot | undefined;
 
-  constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, cancelled: Promise<unknown>) {
+  /** `onWait` is called when the run must wait. */
+  constructor(
+    services: RunnerServices,
+    plan: RunPlan,
+    writer: RunWriter,
+    cancelled: Promise<unknown>,
+    onWait: () => Promise<void> | undefined,
+  ) {
     this.#services = services;
     this.#plan = plan;
     this.#writer = writer;
+    this.#onWait = onWait;
     void cancelled.then(() => this.#cancelled.abort());
   }
 
@@ -26,7 +35,8 @@ export class RunSlot {
       { maxRuns: budget.maxRuns, rate, group },
       {
         signal: this.#cancelled.signal,
-        onWait: ({ why, working }) => {
+        onWait: async ({ why, working }) => {
+          await this.#onWait();
           this.#writer.log.append({
             type: 'runner_log',
             level: 'info',

@@ -79,7 +79,7 @@ export class Run {
     });
     this.#watch = services.plugins?.watch(writer);
     services.outbox?.watch(writer);
-    this.#slot = new RunSlot(services, plan, writer, this.#cancelled);
+    this.#slot = new RunSlot(services, plan, writer, this.#cancelled, () => executor.endBegun?.());
     this.#control = services.store.control.listen(this.runId, writer.epoch, {
       onCancel: (reason, by) => this.#takeCancel(reason, by),
       onForceCancel: () => this.#forceCancelNow(),
@@ -226,7 +226,6 @@ export class Run {
   async #runInSlot(): Promise<AttemptOutcome> {
     if (!(await this.#slot.take())) return notStarted(await this.#cancellation());
     this.#begunMs = performance.now();
-    await this.#executor.begin?.(this.#optionsOf(this.#firstAttempt));
     // A tool may get the folders of a sandbox that waits for it.
     if (this.#plan.kind !== 'tool') prepareWorkspace(this.#plan.workspace);
     enterState(this.#writer, 'running');

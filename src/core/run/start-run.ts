@@ -50,7 +50,9 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
     const { keepGivenAnswers } = await import('./answers/given-answers.ts');
     keepGivenAnswers(planned, request.answers);
   }
-  return Run.begin(services, planned, made, createExecutor(made));
+  const executor = createExecutor(made);
+  await executor.begin?.();
+  return Run.begin(services, planned, made, executor);
 }
 
 /** Whether there is a budget of the day for this run. The parent of a child has reserved its part. */

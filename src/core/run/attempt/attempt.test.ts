@@ -126,6 +126,26 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
     assert.deepEqual(programs, ['bwrap']);
   });
 
+  it('keeps nothing of its start while it waits in the queue', {
+    skip: process.getuid?.() !== 0 && 'needs a sandbox',
+  }, async () => {
+    const config = await configWith({ ACOR_BUDGET_MAX_RUNS: '1' });
+    const request = { kind: 'tool' as const, args: [], cwd: project.root, env: process.env };
+    const first = await startRun({ ...services, config }, { ...request, tool: 'stays' });
+    await until(() => processesOf(first.runId).some(isSleep));
+    const claimed = claimedUsers();
+    const second = await startRun({ ...services, config }, { ...request, tool: 'leaves' });
+    const saysThatItWaits = () =>
+      readFileSync(join(services.workspaces.of(second.runId).dir, 'events.jsonl'), 'utf8').includes(
+        'queue slot',
+      );
+    await until(saysThatItWaits);
+    await until(() => processesOf(second.runId).length === 0 && watchdogsOf(second.runId).length === 0);
+    assert.deepEqual(claimedUsers(), claimed);
+    await Promise.all([first.ended, second.ended]);
+    assert.equal((await second.ended).code, (await endOf(services)).code);
+  });
+
   it('while the tool is starting leaves nothing of it', async () => {
     const { runtime } = services;
     const spawn = async (request: Parameters<Runtime['spawn']>[0]) => {
@@ -158,7 +178,8 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
   it('ends at the deadline although this process is blocked, and reports the deadline', async () => {
     const request = { kind: 'tool' as const, tool: 'stays', args: [], cwd: project.root, env: process.env };
     const run = await startRun(services, request);
-    await until(() => processesOf(run.runId).length > 0);
+    // Its sandbox is there before the tool.
+    await until(() => processesOf(run.runId).some(isSleep));
     const blockedUntil = Date.now() + 60_000;
     while (processesOf(run.runId).length > 0 && Date.now() < blockedUntil) execFileSync('sleep', ['0.05']);
     assert.deepEqual(processesOf(run.runId), []);
@@ -191,6 +212,10 @@ function fail(message: string): () => never {
   return () => {
     throw new Error(message);
   };
+}
+
+function isSleep(pid: number): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('sleep\0');
 }
 
 /** The control groups of a run, where this process may make them. */

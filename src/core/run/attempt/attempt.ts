@@ -30,7 +30,7 @@ export async function runAttempt(
   plan: ToolPlan,
   writer: RunWriter,
   options: AttemptOptions,
-  more: Pick<AttemptContext, 'meter' | 'copiedBytes' | 'permissionQuestions' | 'standby'>,
+  more: Pick<AttemptContext, 'meter' | 'copiedBytes' | 'permissionQuestions' | 'standby' | 'watchdog'>,
 ): Promise<ObservedAttempt> {
   const asked: NewEvent[] = [];
   const race = new EndingRace();
@@ -59,14 +59,12 @@ export async function runAttempt(
       },
     }),
   };
-  // The watchdog comes first: the secrets of the run may be on disk by now, and it removes them if this process is killed.
-  using watchdog = startWatchdog(attempt);
   await using _calls = await openCalls(attempt);
   await using ownership = await assignRunUser(attempt);
   using input = await openInput(attempt);
   using output = await openOutput(attempt, input);
   await using resources = await prepareResources(attempt);
-  const prepared = { watchdog, ownership, input, output, resources };
+  const prepared = { ownership, input, output, resources };
   await using tool = await spawnTool(attempt, prepared);
   await using supervision = supervise(attempt, prepared, tool);
   endStartTurn();
@@ -77,7 +75,8 @@ export async function runAttempt(
   return observed;
 }
 
-function startWatchdog({ services: { runtime, watchdogs }, plan }: AttemptContext): Watchdog {
+/** Starts it, or takes one that has watched an earlier run of this process. */
+export function startWatchdog({ runtime, watchdogs }: RunnerServices, plan: ToolPlan): Watchdog {
   const folder = plan.workspace.dir;
   return watchdogs?.watch(runtime, plan.runId, folder) ?? new Watchdog(runtime, plan.runId, { folder });
 }

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, existsSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../../protocol/next-steps.ts';
@@ -55,7 +55,7 @@ export async function takeOwnership(
     grants: readonly Grant[];
     toolFiles: readonly string[];
     needsRunFolder: boolean;
-    /** A user that was claimed for this run. */
+    /** A user that was claimed for a run with new folders, in which only ACOR has written. */
     claim?: ClaimedUser;
   },
 ): Promise<RunOwnership> {
@@ -128,7 +128,7 @@ function take(
   const { user, release } = wanted.claim ?? chooseUser(wanted.grants, others);
   try {
     using folder = OpenFolder.real(realFolder(layout));
-    const paths = pathsFor(layout, folder, wanted.grants, user, others);
+    const paths = pathsFor(layout, folder, wanted, user, others);
     writeOwnershipRecord(layout, { ...user, paths });
     for (const path of paths) assign(path, user, others, folder);
     // Without a mount namespace the tool reaches its files through the run's folder, so its user must be able to enter it.
@@ -203,13 +203,17 @@ function isAccount(uid: number): boolean {
 function pathsFor(
   layout: RunWorkspace,
   folder: OpenFolder,
-  grants: readonly Grant[],
+  { grants, claim }: Pick<Parameters<typeof takeOwnership>[3], 'grants' | 'claim'>,
   user: RunUser,
   others: Others,
 ): OwnedPath[] {
-  const own = [layout.work, layout.artifacts, layout.toolLogs, layout.secrets].map((path) =>
-    describe(inside(folder.path, layout, path), { isDeep: true, isOwn: true }, user, [], folder),
-  );
+  const kind = { isDeep: true, isOwn: true };
+  const own = [layout.work, layout.artifacts, layout.toolLogs, layout.secrets].map((path): OwnedPath => {
+    const real = inside(folder.path, layout, path);
+    if (claim === undefined) return describe(real, kind, user, [], folder);
+    const { uid = 0, gid = 0 } = lstatSync(real, { throwIfNoEntry: false }) ?? {};
+    return { path: real, ...kind, uid, gid, others: {} };
+  });
   const granted = grants.flatMap(({ path, access }) => {
     if (access === 'write') return describe(path, { isDeep: true, isOwn: false }, user, others);
     // Only the granted path itself changes owner. Entries below it that other users cannot read stay closed to the tool.

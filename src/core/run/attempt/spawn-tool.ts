@@ -5,7 +5,6 @@ import type { RunWriter } from '../../ports/run-store.ts';
 import type { InputPipe } from '../../process/input-pipe.ts';
 import { ProcessTree } from '../../process/kill-tree.ts';
 import type { Exit, SpawnedProcess } from '../../process/runtime.ts';
-import type { Watchdog } from '../../process/watchdog.ts';
 import type { EgressNote } from '../../sandbox/egress/connection-log.ts';
 import type { LaunchOptions, SandboxLaunch } from '../../sandbox/sandbox.ts';
 import { environmentOf } from '../plan/environment.ts';
@@ -22,7 +21,6 @@ export type ToolInput = InputPipe | RecordFeed | GivenInput;
 
 /** What an attempt acquires before it starts the tool. */
 export interface PreparedAttempt {
-  watchdog: Watchdog;
   /** Undefined for a tool that runs as its supervisor's user. */
   ownership: RunOwnership | undefined;
   /** Undefined for a tool whose standard input is empty. */
@@ -83,7 +81,7 @@ export async function spawnTool(attempt: AttemptContext, prepared: PreparedAttem
   if (started !== undefined) return new SpawnedTool(attempt, started.launch, started.child);
   const launch = attempt.plan.sandboxed.launch(optionsOf(attempt, prepared));
   try {
-    if (launch.forceKillCommand !== undefined) prepared.watchdog.endBy(launch.forceKillCommand);
+    if (launch.forceKillCommand !== undefined) attempt.watchdog.endBy(launch.forceKillCommand);
     return new SpawnedTool(attempt, launch, await spawn(attempt, launch));
   } catch (error) {
     launch.close();

@@ -28,7 +28,7 @@ import type { ClaimedUser } from './run-user-ownership.ts';
 export interface StandbyWish {
   services: { runtime: Runtime; workspaces: Workspaces };
   plan: ToolPlan;
-  options: AttemptOptions;
+  options: Pick<AttemptOptions, 'number' | 'isResumed' | 'turn'>;
   adapter: Pick<AdapterKind, 'readsNoAnswers'>;
   permissionQuestions: object | undefined;
 }

@@ -30,12 +30,12 @@ export function supervise(
   tool: SpawnedTool,
 ): Supervision {
   const { race, options, plan } = attempt;
-  const { watchdog, input, output, resources } = prepared;
+  const { input, output, resources } = prepared;
   const { child, launch, tree, exited } = tool;
   launch.release();
   race.watchExit(() => launch.hasEnded());
   input?.releaseReadEnd();
-  watchdog.watchGroup(child.pid, launch);
+  attempt.watchdog.watchGroup(child.pid, launch);
   output.pump.start(child);
   const { work, artifacts, toolLogs, trace } = plan.workspace;
   resources.start(race, {
@@ -77,8 +77,8 @@ export function supervise(
 
 /** Ends the attempt at the deadline. The watchdog holds the deadline, too, for the case that this process does not get to it. */
 function deadlineOf(
-  { plan, options, race }: AttemptContext,
-  { output, watchdog }: PreparedAttempt,
+  { plan, options, race, watchdog }: AttemptContext,
+  { output }: PreparedAttempt,
 ): DeadlineGuard {
   const { timeoutS, waitingStopsDeadline, cancelGraceS } = plan.limits;
   return guardDeadline(race, {

@@ -4,6 +4,7 @@ import type { ErrorInfo } from '../../../protocol/error-codes.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { Exit } from '../../process/runtime.ts';
+import type { Watchdog } from '../../process/watchdog.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 import { readsAnswers } from '../may-ask.ts';
@@ -21,13 +22,13 @@ import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor 
 import type { RunnerServices } from '../services.ts';
 import { prepareWorkspace, reopenFolders } from '../workspace.ts';
 import type { FileMeter } from './adapter.ts';
-import { runAttempt } from './attempt.ts';
+import { runAttempt, startWatchdog } from './attempt.ts';
 import { hasEndedItself } from './ending.ts';
 import { leftoversIn } from './leftovers.ts';
 import { copiedBytes, placeOutputs, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { PermissionQuestions } from './permission-questions.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
-import { canEnterLater, StandbyRun } from './standby-run.ts';
+import { canEnterLater, StandbyRun, type StandbyWish } from './standby-run.ts';
 
 /** A schema may find a problem in each of a million entries. */
 const MAX_PROBLEM_CHARS = 1000;
@@ -57,6 +58,7 @@ class ToolExecutor implements RunExecutor {
   #staged: readonly StagedOutput[];
   /** For the next attempt. */
   #standby: Promise<StandbyRun | undefined> | undefined;
+  #watchdog: Watchdog | undefined;
 
   constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter) {
     this.#services = services;
@@ -65,9 +67,23 @@ class ToolExecutor implements RunExecutor {
     this.#staged = plan.staged;
   }
 
-  async begin(options: AttemptOptions): Promise<void> {
-    this.#standby = this.#takeStandby(options);
-    await this.#standby;
+  async begin(): Promise<void> {
+    try {
+      // Its shell comes up beside this process; later, the sandbox needs the other processor.
+      this.#watchdog = startWatchdog(this.#services, this.#plan);
+      this.#standby = this.#takeStandby({ number: 1, isResumed: false });
+      await this.#standby;
+    } catch {
+      // The attempt starts them again, or waits for the same failure.
+    }
+  }
+
+  async endBegun(): Promise<void> {
+    const standby = await this.#standby?.catch(() => undefined);
+    this.#standby = undefined;
+    await standby?.[Symbol.asyncDispose]();
+    this.#watchdog?.[Symbol.dispose]();
+    this.#watchdog = undefined;
   }
 
   async attempt(options: AttemptOptions): Promise<AttemptOutcome> {
@@ -75,6 +91,8 @@ class ToolExecutor implements RunExecutor {
     const { workspace } = this.#plan;
     const meter = this.#meterFor(options);
     try {
+      using watchdog = this.#watchdog ?? startWatchdog(this.#services, this.#plan);
+      this.#watchdog = undefined;
       await this.#plan.guard.approved();
       const permissionQuestions = await this.#permissionQuestions();
       const begun = this.#standby ?? this.#takeStandby(options);
@@ -93,6 +111,7 @@ class ToolExecutor implements RunExecutor {
         copiedBytes: copiedBytes(this.#staged) + keptBytes,
         permissionQuestions,
         standby,
+        watchdog,
       });
       if (attempt.ending.kind !== 'cancelled' && attempt.message?.type !== 'cancelled')
         this.#warnOfExitCode(attempt.exit);
@@ -121,7 +140,7 @@ class ToolExecutor implements RunExecutor {
   }
 
   async conclude({ outcome, exit, wasStopped }: AttemptOutcome): Promise<void> {
-    await (await this.#standby?.catch(() => undefined))?.[Symbol.asyncDispose]();
+    await this.endBegun();
     await this.#compareKept(outcome);
     this.#reportProtected?.((msg, extra) => this.#warn(undefined, msg, extra));
     if (outcome.state !== 'completed') await this.#keepCheckpoints();
@@ -132,7 +151,7 @@ class ToolExecutor implements RunExecutor {
   }
 
   /** A sandbox that waits for this run, with the folders of the run; or the run's own, which comes up while the attempt is prepared. */
-  async #takeStandby(options: AttemptOptions): Promise<StandbyRun | undefined> {
+  async #takeStandby(options: StandbyWish['options']): Promise<StandbyRun | undefined> {
     const permissionQuestions = await this.#permissionQuestions();
     const { standbys, loadAdapter } = this.#services;
     const plan = this.#plan;

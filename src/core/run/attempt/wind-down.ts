@@ -18,11 +18,11 @@ const UNKILLABLE_MS = 5000;
 /** Ends an attempt: stops the tool and all processes that it started, reads the rest of its output, and returns what was observed. */
 export async function windDown(
   attempt: AttemptContext,
-  { watchdog, output, resources }: PreparedAttempt,
+  { output, resources }: PreparedAttempt,
   tool: SpawnedTool,
   supervision: Supervision,
 ): Promise<ObservedAttempt> {
-  const { plan, intake, race } = attempt;
+  const { plan, intake, race, watchdog } = attempt;
   supervision.stop();
   const first = race.winner!;
   if (first.kind !== 'exited') await stopTool(attempt, tool, first);
