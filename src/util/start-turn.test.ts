@@ -8,7 +8,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 
 const MODULE = join(import.meta.dirname, 'start-turn.ts');
 
-/** Says when it has started, ends its turn when it is told to, and lives until it is killed. */
+/** Says when it has started, ends its turn at the line `end`, and lives until it is killed. */
 const STARTER = `
 const [, , module, folder, busy] = process.argv;
 const { takeStartTurn, endStartTurn } = await import(module);

@@ -6,7 +6,7 @@ const TURNS_PER_PROCESSOR = 2;
 const BUSY_PER_PROCESSOR = 4;
 /** Then it starts without a turn: something has stopped the one before it. */
 const MOST_WAIT_S = 10;
-/** A start that waits for something, such as an approval, keeps nobody waiting. */
+/** A start that waits for something, such as an approval, must not keep other processes waiting. */
 const MOST_TURN_MS = 1000;
 /** Its lock belongs to this process's open file, and the kernel releases it when this process ends in whatever way. */
 const FLOCK = '/usr/bin/flock';
@@ -16,7 +16,7 @@ let turn: number | undefined;
 /**
  * Waits until only few other processes that take a turn in this folder are at their start, when many processes want a processor. Of 200 runs
  * that start at once, each would otherwise live for seconds, and what the runtime does by the clock (it collects garbage, returns memory,
- * compiles) would cost each a quarter of its processor time. Never an error: without the program `flock` nobody waits.
+ * compiles) would cost each a quarter of its processor time. Never an error: without the program `flock` no process waits.
  */
 export async function takeStartTurn(
   folder: string,
