@@ -822,18 +822,17 @@ _acor_put_off_deadline() {
 }
 
 _acor_wait_for_answer() {
-  local action=$1 timeout=$2 has_default=$3 default=$4 give_up='' left now line id
-  if [[ -n $timeout ]]; then
-    # The runner has the same time limit and its decision counts, so wait a little longer than it does.
-    give_up=$((SECONDS + ${timeout%%.*} + 1))
-  fi
+  local action=$1 timeout=$2 has_default=$3 default=$4 give_up='' grace=0 left now line id
+  # The runner has the same deadline and time limit and its decision counts, so wait a little longer than it does.
+  if [[ -n ${ANSWERS_DIR-} ]]; then grace=1; fi
+  if [[ -n $timeout ]]; then give_up=$((SECONDS + ${timeout%%.*} + 1)); fi
   while :; do
     if [[ -n ${_acor_stdin_answers[$ACTION_ID]-} ]]; then
       _acor_take_answer "$ACTION_ID" "${_acor_stdin_answers[$ACTION_ID]}" && return 0
     fi
     if answer_to "$ACTION_ID"; then return 0; fi
     check_cancel
-    if [[ ${ACOR_WAITING_STOPS_DEADLINE-} != 1 ]] && left=$(deadline_left_s) && ((left <= 0)); then
+    if [[ ${ACOR_WAITING_STOPS_DEADLINE-} != 1 ]] && left=$(deadline_left_s) && ((left <= -grace)); then
       _acor_problem E_DEADLINE "the deadline passed while '$action' waited for an answer"
       return 1
     fi

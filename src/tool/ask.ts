@@ -30,7 +30,7 @@ export interface Question {
 }
 
 const POLL_MS = 100;
-/** The runner has the same time limit and its decision counts, so wait a little longer than it does. */
+/** The runner has the same deadline and time limit, and its decision counts, so wait a little longer than it does. */
 const RUNNER_GRACE_MS = 1000;
 
 /** Asks a question and waits for its answer. An answer that an earlier attempt got is returned without asking again. */
@@ -93,7 +93,9 @@ function optionOf(option: unknown): object {
 }
 
 async function waitForAnswer(action: string, actionId: string, question: Question): Promise<unknown> {
-  const timeoutMs = timeoutWithGraceMs(question.timeoutS);
+  const graceMs = process.env['ANSWERS_DIR'] ? RUNNER_GRACE_MS : 0;
+  const timeoutMs =
+    question.timeoutS === undefined ? Number.POSITIVE_INFINITY : question.timeoutS * 1000 + graceMs;
   const askedMs = performance.now();
   for (;;) {
     const delivered = answerFromStdin(actionId) ?? readAnswerFile(actionId);
@@ -102,7 +104,7 @@ async function waitForAnswer(action: string, actionId: string, question: Questio
       return delivered.answer;
     }
     checkCancel();
-    if (!waitingStopsDeadline() && (deadlineLeftS() ?? 1) <= 0) {
+    if (!waitingStopsDeadline() && (deadlineLeftS() ?? 1) * 1000 <= -graceMs) {
       throw new ToolError('E_DEADLINE', `the deadline passed while '${action}' waited for an answer`);
     }
     const leftMs = askedMs + timeoutMs - performance.now();
@@ -118,11 +120,6 @@ async function waitForAnswer(action: string, actionId: string, question: Questio
     }
     await answerArrived(Math.min(POLL_MS, leftMs));
   }
-}
-
-function timeoutWithGraceMs(timeoutS: number | undefined): number {
-  if (timeoutS === undefined) return Number.POSITIVE_INFINITY;
-  return timeoutS * 1000 + (process.env['ANSWERS_DIR'] ? RUNNER_GRACE_MS : 0);
 }
 
 function defaultOrThrow(question: Question, code: string, message: string): unknown {

@@ -10,7 +10,7 @@ from acor.errors import ToolError, check_file_name
 from acor.run_context import deadline_left_s, put_off_deadline, waiting_stops_deadline
 
 POLL_S = 0.1
-# The runner has the same time limit and its decision counts, so wait a little longer than it does.
+# The runner has the same deadline and time limit, and its decision counts, so wait a little longer than it does.
 RUNNER_GRACE_S = 1
 NO_DEFAULT = object()
 
@@ -84,9 +84,8 @@ def _option(option):
 
 def _wait(action, action_id, default, timeout_s):
     can_come_as_file = bool(os.environ.get("ANSWERS_DIR"))
-    give_up_s = None
-    if timeout_s is not None:
-        give_up_s = time.monotonic() + timeout_s + (RUNNER_GRACE_S if can_come_as_file else 0)
+    grace_s = RUNNER_GRACE_S if can_come_as_file else 0
+    give_up_s = None if timeout_s is None else time.monotonic() + timeout_s + grace_s
     while True:
         delivered = _stdin_answers.get(action_id) or read_answer_file(action_id)
         if delivered:
@@ -94,7 +93,7 @@ def _wait(action, action_id, default, timeout_s):
             return delivered["answer"]
         check_cancel()
         left_s = None if waiting_stops_deadline() else deadline_left_s()
-        if left_s is not None and left_s <= 0:
+        if left_s is not None and left_s <= -grace_s:
             raise ToolError("E_DEADLINE", "the deadline passed while '%s' waited for an answer" % action)
         if give_up_s is not None and time.monotonic() >= give_up_s:
             return _default_or_raise(

@@ -19,7 +19,7 @@ export interface PreparedRun {
 
 /** Executes the attempts of a run: the process of a tool, the turns of a task, the steps of a workflow, or the stages of a pipe. */
 export interface RunExecutor {
-  /** Starts what the first attempt of a new run would wait for, before the run records its start. The attempt reports what fails here. */
+  /** Starts what the first attempt of a new run would wait for, before the run records its start. What fails here is the outcome of the run. */
   begin?(): Promise<void>;
   /** Ends what `begin` has started and no attempt has taken: the run waits in the queue, or has ended. */
   endBegun?(): Promise<void>;

@@ -28,6 +28,7 @@ export class Run {
   readonly #plan: RunPlan;
   readonly #writer: RunWriter;
   readonly #executor: RunExecutor;
+  readonly #begun: Promise<void> | undefined;
   readonly #firstAttempt: number;
   /** The number of the latest attempt. */
   #attempt: number;
@@ -49,10 +50,17 @@ export class Run {
   #childrenUsd: number | undefined;
   #isOver = false;
 
-  private constructor(services: RunnerServices, plan: RunPlan, writer: RunWriter, executor: RunExecutor) {
+  private constructor(
+    services: RunnerServices,
+    plan: RunPlan,
+    writer: RunWriter,
+    executor: RunExecutor,
+    begun: Promise<void> | undefined,
+  ) {
     this.#plan = plan;
     this.#writer = writer;
     this.#executor = executor;
+    this.#begun = begun;
     this.#firstAttempt = this.#attempt = writer.record.attempt;
     // The change back to `queued` belongs to this supervisor's events.
     this.#since = plan.again === null ? 0 : writer.log.events - 1;
@@ -88,9 +96,15 @@ export class Run {
     this.ended = this.#supervise();
   }
 
-  /** Starts to supervise a planned run. */
-  static begin(services: RunnerServices, plan: RunPlan, writer: RunWriter, executor: RunExecutor): Run {
-    return new Run(services, plan, writer, executor);
+  /** Starts to supervise a planned run. `begun` is what the executor has begun. */
+  static begin(
+    services: RunnerServices,
+    plan: RunPlan,
+    writer: RunWriter,
+    executor: RunExecutor,
+    begun?: Promise<void>,
+  ): Run {
+    return new Run(services, plan, writer, executor, begun);
   }
 
   /** Cancels the run: with grace periods, or at once with `force`. */
@@ -181,6 +195,7 @@ export class Run {
   async #runToOutcome(): Promise<AttemptOutcome> {
     try {
       await this.#recordStart();
+      await this.#begun;
       return await this.#runInSlot();
     } catch (error) {
       return notStarted(failureOf(error, this.#plan.workspace.dir));

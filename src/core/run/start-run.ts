@@ -51,8 +51,9 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
     keepGivenAnswers(planned, request.answers);
   }
   const executor = createExecutor(made);
-  await executor.begin?.();
-  return Run.begin(services, planned, made, executor);
+  const begun = executor.begin?.();
+  await begun?.catch(() => undefined);
+  return Run.begin(services, planned, made, executor, begun);
 }
 
 /** Whether there is a budget of the day for this run. The parent of a child has reserved its part. */

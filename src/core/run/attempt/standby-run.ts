@@ -136,7 +136,7 @@ export class StandbyRun {
   adopt(workspace: RunWorkspace, source: StandbySource): void {
     this.#steps = source.steps;
     this.#child.holdsProcess(true);
-    mkdirSync(workspace.logs, { recursive: true });
+    for (const path of [workspace.logs, workspace.control]) mkdirSync(path, { recursive: true });
     for (const path of mountedFolders(workspace))
       renameSync(source.placeIn(this.#folder!, relative(workspace.dir, path)), path);
     this.streams.stdout.moveTo(join(workspace.streams, 'stdout'));

@@ -57,7 +57,7 @@ class ToolExecutor implements RunExecutor {
   #questions: PermissionQuestions | undefined;
   #staged: readonly StagedOutput[];
   /** For the next attempt. */
-  #standby: Promise<StandbyRun | undefined> | undefined;
+  #standby: StandbyRun | undefined;
   #watchdog: Watchdog | undefined;
 
   constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter) {
@@ -68,20 +68,14 @@ class ToolExecutor implements RunExecutor {
   }
 
   async begin(): Promise<void> {
-    try {
-      // Its shell comes up beside this process; later, the sandbox needs the other processor.
-      this.#watchdog = startWatchdog(this.#services, this.#plan);
-      this.#standby = this.#takeStandby({ number: 1, isResumed: false });
-      await this.#standby;
-    } catch {
-      // The attempt starts them again, or waits for the same failure.
-    }
+    const wish = await this.#wish({ number: 1, isResumed: false });
+    if (this.#plan.sandboxed.ahead === undefined || !canEnterLater(wish)) return;
+    this.#standby = await this.#takeStandby(wish);
   }
 
   async endBegun(): Promise<void> {
-    const standby = await this.#standby?.catch(() => undefined);
+    await this.#standby?.[Symbol.asyncDispose]();
     this.#standby = undefined;
-    await standby?.[Symbol.asyncDispose]();
     this.#watchdog?.[Symbol.dispose]();
     this.#watchdog = undefined;
   }
@@ -91,13 +85,13 @@ class ToolExecutor implements RunExecutor {
     const { workspace } = this.#plan;
     const meter = this.#meterFor(options);
     try {
-      using watchdog = this.#watchdog ?? startWatchdog(this.#services, this.#plan);
-      this.#watchdog = undefined;
       await this.#plan.guard.approved();
       const permissionQuestions = await this.#permissionQuestions();
-      const begun = this.#standby ?? this.#takeStandby(options);
+      const begun = this.#standby;
       this.#standby = undefined;
-      await using standby = await begun;
+      await using standby = begun ?? (await this.#takeStandby(await this.#wish(options)));
+      using watchdog = this.#watchdog ?? startWatchdog(this.#services, this.#plan);
+      this.#watchdog = undefined;
       const refused = this.#plan.missing.length > 0 && (await permissionQuestions?.askBeforeStart(options));
       if (refused) return notStarted(refused);
       await this.#reportFallbackSandbox();
@@ -151,21 +145,25 @@ class ToolExecutor implements RunExecutor {
   }
 
   /** A sandbox that waits for this run, with the folders of the run; or the run's own, which comes up while the attempt is prepared. */
-  async #takeStandby(options: StandbyWish['options']): Promise<StandbyRun | undefined> {
-    const permissionQuestions = await this.#permissionQuestions();
-    const { standbys, loadAdapter } = this.#services;
+  async #takeStandby(wish: StandbyWish): Promise<StandbyRun | undefined> {
     const plan = this.#plan;
-    const adapter = await loadAdapter(plan.tool.adapter);
-    const wish = { services: this.#services, plan, options, adapter, permissionQuestions };
-    const waiting = await standbys?.take(wish);
+    const waiting = await this.#services.standbys?.take(wish);
     if (waiting !== undefined) return waiting;
-    if (options.number === 1) prepareWorkspace(plan.workspace);
+    if (wish.options.number === 1) prepareWorkspace(plan.workspace);
     const source = plan.sandboxed.ahead;
     if (source === undefined || !canEnterLater(wish)) return undefined;
+    // Its shell comes up beside this process; when the sandbox starts, that needs the other processor.
+    this.#watchdog ??= startWatchdog(this.#services, plan);
     // The ordinary start reports why there can be none.
     return StandbyRun.ahead(this.#services, plan, source, { hasInput: readsAnswers(wish) }).catch(
       () => undefined,
     );
+  }
+
+  async #wish(options: StandbyWish['options']): Promise<StandbyWish> {
+    const permissionQuestions = await this.#permissionQuestions();
+    const adapter = await this.#services.loadAdapter(this.#plan.tool.adapter);
+    return { services: this.#services, plan: this.#plan, options, adapter, permissionQuestions };
   }
 
   /** Its answers hold for all attempts. The code for it is loaded only where runs may ask. */
