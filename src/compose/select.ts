@@ -42,12 +42,20 @@ export function checkSelection(op: Answering, selection: Selection, invocation?:
     if (value === undefined || main !== undefined) continue;
     problems.push({ parameter: flag, message: `${flag}: the answer has no list to cut` });
   }
+  if (selection.fields !== undefined) problems.push(...unknownFields(op, main, selection.fields));
+  if (problems.length > 0) throw usageError(problems, invocation);
+}
+
+function unknownFields(
+  op: Answering,
+  main: MainArray | 'unknown',
+  fields: readonly string[],
+): UsageProblem[] {
   const elements = main === 'unknown' ? elementsOfAnyMember(op.output) : elementSchemas(op.output, main);
   const schemas = [...elements, op.output];
-  for (const path of selection.fields ?? []) {
-    if (hasField(schemas, path.split('.')) === 'no') problems.push(unknownField(path, schemas));
-  }
-  if (problems.length > 0) throw usageError(problems, invocation);
+  return fields
+    .filter((path) => hasField(schemas, path.split('.')) === 'no')
+    .map((path) => unknownField(path, schemas));
 }
 
 /**

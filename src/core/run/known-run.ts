@@ -7,6 +7,7 @@ import type { RunHost } from './workspace.ts';
 
 /** The run that an earlier call with the same idempotency key started, live or ended, whatever process supervises it. */
 export class KnownRun {
+  readonly isKnown = true;
   readonly runId: string;
   readonly #host: RunHost;
   #ended: Promise<RunSummary> | undefined;

@@ -21,6 +21,7 @@ const LAST_DEADLINE_MS = Date.UTC(9999, 11, 31);
 
 /** A run that this process supervises. */
 export class Run {
+  readonly isKnown = false;
   readonly runId: string;
   /** Settles when the end of the run is fsynced, and no process of the run is alive. */
   readonly ended: Promise<RunSummary>;

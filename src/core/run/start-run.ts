@@ -10,7 +10,7 @@ import type { KeyedCall, NewRun, RunStore } from '../ports/run-store.ts';
 import type { KnownRun } from './known-run.ts';
 import { type RunPlan, recordedArgs } from './plan/run-plan.ts';
 import { prepareRun } from './prepare-run.ts';
-import { Run } from './run.ts';
+import type { Run } from './run.ts';
 import type { RunRequest } from './run-request.ts';
 import type { RunnerServices } from './services.ts';
 import type { RunHost } from './workspace.ts';
@@ -53,7 +53,8 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   const executor = createExecutor(made);
   const begun = executor.begin?.();
   await begun?.catch(() => undefined);
-  return Run.begin(services, planned, made, executor, begun);
+  // Loaded late: what the executor has begun comes up meanwhile.
+  return (await import('./run.ts')).Run.begin(services, planned, made, executor, begun);
 }
 
 /** Whether there is a budget of the day for this run. The parent of a child has reserved its part. */

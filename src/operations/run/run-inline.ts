@@ -1,7 +1,7 @@
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
 import { answerSteps, type Question, valueStep } from '../../core/run/answers/question.ts';
 import type { KnownRun } from '../../core/run/known-run.ts';
-import { Run } from '../../core/run/run.ts';
+import type { Run } from '../../core/run/run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import { startRun } from '../../core/run/start-run.ts';
@@ -24,7 +24,7 @@ export async function runHere(
   const asks = ctx.person?.ask !== undefined;
   const onQuestion = (question: Question) => noteQuestion(run, question, ctx);
   const run: Run | KnownRun = await startRun(services, asks ? request : { ...request, onQuestion });
-  if (!(run instanceof Run)) {
+  if (run.isKnown) {
     ctx.note(
       `acor: run ${run.runId} was already started with this idempotency key, so no second run was started`,
     );

@@ -71,7 +71,11 @@ async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {
 }
 
 function loadRunner() {
-  return Promise.all([import('../../core/run/start-run.ts'), import('../../core/run/run.ts')]);
+  return Promise.all([
+    import('../../core/run/start-run.ts'),
+    import('../../core/run/run.ts'),
+    import('../../core/run/attempt/attempt.ts'),
+  ]);
 }
 
 type Reply = (message: SupervisorReply) => void;
@@ -82,7 +86,7 @@ async function superviseOne(
   interrupts: Interrupts,
   reply: (message: RunReply) => void,
 ): Promise<0 | 1> {
-  const [{ startRun }, { Run }] = await loadRunner();
+  const [{ startRun }] = await loadRunner();
   let run: Awaited<ReturnType<typeof startRun>>;
   try {
     const project = await projects.open({ cwd: request.cwd, env: request.env, commandOf });
@@ -107,8 +111,8 @@ async function superviseOne(
     return 1;
   }
   reply({ run_id: run.runId });
-  // Not a `Run` when an earlier call with the same idempotency key started it: that run has its own supervisor.
-  if (run instanceof Run) {
+  // A run that an earlier call with the same idempotency key has started has its own supervisor.
+  if (!run.isKnown) {
     const stopListening = interrupts.listen((signal, count) =>
       run.cancel(`interrupted by ${signal}`, { force: count > 1 }),
     );

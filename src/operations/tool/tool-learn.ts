@@ -4,7 +4,6 @@ import * as z from 'zod';
 import type { OperationContext } from '../../compose/operation.ts';
 import { userFolders } from '../../core/config/find.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
-import { Run } from '../../core/run/run.ts';
 import type { ObservedTool } from '../../core/run/run-request.ts';
 import { startRun } from '../../core/run/start-run.ts';
 import { stepsForKept } from '../../core/run/summarise-run.ts';
@@ -100,8 +99,7 @@ export const toolLearn = acorOperation({
       retries: 0,
       ...(given.timeout !== undefined && { timeoutS: given.timeout }),
     });
-    if (!(run instanceof Run) || observed === undefined)
-      throw new Error('Internal: a run without a key was known');
+    if (run.isKnown || observed === undefined) throw new Error('Internal: a run without a key was known');
     const stopListening = ctx.interrupts.listen((signal, count) =>
       run.cancel(`interrupted by ${signal}`, { force: count > 1, by: ctx.app.principal.name }),
     );

@@ -16,7 +16,6 @@ import { problemText } from '../../config/problem.ts';
 import { readTool } from '../../registry/read-tool.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
 import { WatchedFiles } from '../../registry/watched-files.ts';
-import { Run } from '../../run/run.ts';
 import type { RunnerServices } from '../../run/services.ts';
 import { startRun } from '../../run/start-run.ts';
 
@@ -48,7 +47,7 @@ export async function recordCall(
       found,
       retries: 0,
     });
-    if (!(run instanceof Run)) throw new Error('Internal: a run without a key was known');
+    if (run.isKnown) throw new Error('Internal: a run without a key was known');
     const { rc, message } = await run.ended;
     const { stdoutLog, stderrLog } = services.workspaces.of(run.runId);
     if (rc === null) return { trouble: message ?? 'it did not exit by itself' };

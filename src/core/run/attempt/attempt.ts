@@ -1,6 +1,5 @@
 import { endStartTurn } from '../../../util/start-turn.ts';
 import type { NewEvent, RunWriter } from '../../ports/run-store.ts';
-import { Watchdog } from '../../process/watchdog.ts';
 import { answeredIds } from '../answers/answer-files.ts';
 import { readsAnswers } from '../may-ask.ts';
 import type { ObservedAttempt } from '../outcome.ts';
@@ -73,12 +72,6 @@ export async function runAttempt(
   const observed = await windDown(attempt, prepared, tool, supervision);
   if (hasEndedItself(observed.ending)) warnOfMissedAnswers(attempt, asked);
   return observed;
-}
-
-/** Starts it, or takes one that has watched an earlier run of this process. */
-export function startWatchdog({ runtime, watchdogs }: RunnerServices, plan: ToolPlan): Watchdog {
-  const folder = plan.workspace.dir;
-  return watchdogs?.watch(runtime, plan.runId, folder) ?? new Watchdog(runtime, plan.runId, { folder });
 }
 
 /** A tool that takes the end of its standard input for an answer must not do so unnoticed. One that asks by an SDK gets answers as files. */

@@ -4,7 +4,7 @@ import type { ErrorInfo } from '../../../protocol/error-codes.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { Exit } from '../../process/runtime.ts';
-import type { Watchdog } from '../../process/watchdog.ts';
+import { Watchdog } from '../../process/watchdog.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 import type { MeasuredArtifact } from '../../store-files/artifacts.ts';
 import { readsAnswers } from '../may-ask.ts';
@@ -22,7 +22,6 @@ import { type AttemptOptions, type AttemptOutcome, notStarted, type RunExecutor 
 import type { RunnerServices } from '../services.ts';
 import { prepareWorkspace, reopenFolders } from '../workspace.ts';
 import type { FileMeter } from './adapter.ts';
-import { runAttempt, startWatchdog } from './attempt.ts';
 import { hasEndedItself } from './ending.ts';
 import { leftoversIn } from './leftovers.ts';
 import { copiedBytes, placeOutputs, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
@@ -43,6 +42,12 @@ export async function executorFor(
     const turn = new ToolExecutor(services, plan, writer);
     return conversational?.(turn, writer) ?? turn;
   };
+}
+
+/** Starts it, or takes one that has watched an earlier run of this process. */
+function startWatchdog({ runtime, watchdogs }: RunnerServices, plan: ToolPlan): Watchdog {
+  const folder = plan.workspace.dir;
+  return watchdogs?.watch(runtime, plan.runId, folder) ?? new Watchdog(runtime, plan.runId, { folder });
 }
 
 /** The run was cancelled while its artifacts were hashed; the message is the reason. */
@@ -100,6 +105,8 @@ class ToolExecutor implements RunExecutor {
       this.#staged = prepareStaging(this.#plan.staged, workspace);
       const keptBytes = (await this.#keepWrites(options)) ?? 0;
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(workspace);
+      // Loaded late: the sandbox comes up meanwhile.
+      const { runAttempt } = await import('./attempt.ts');
       const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, {
         meter,
         copiedBytes: copiedBytes(this.#staged) + keptBytes,
