@@ -216,15 +216,23 @@ echo '{"type":"result","status":"ok"}'
 
 describe('a warm command', () => {
   let loaded: string[];
+  let atFirstStart: string[];
   let withVariable: string[];
   let ofList: string[];
   before(() => {
     using project = new TestProject({ tools: ['quick', 'writes_output'] });
     const list = project.path('modules.json');
+    const listAtStart = project.path('modules-at-start.json');
     const hook = project.write(
       'list-modules.mjs',
       `import { writeFileSync } from 'node:fs';
-       process.on('exit', () => writeFileSync(${JSON.stringify(list)}, JSON.stringify(Object.keys(require.cache))));\n`,
+       const note = (path) => writeFileSync(path, JSON.stringify(Object.keys(require.cache)));
+       process.on('exit', () => note(${JSON.stringify(list)}));
+       const { spawn } = Bun;
+       Bun.spawn = (...given) => {
+         if ((given[0].cmd ?? given[0]).includes('acor-watchdog')) note(${JSON.stringify(listAtStart)});
+         return spawn(...given);
+       };\n`,
     );
     const call = (args: string[], env: Record<string, string> = {}) => {
       const command = [
@@ -250,6 +258,7 @@ describe('a warm command', () => {
     );
     run();
     loaded = namesIn(list);
+    atFirstStart = namesIn(listAtStart);
     for (let start = 0; start < 2; start++) run({ ACOR_ENVIRONMENT_TIMEOUT_S: '60' });
     withVariable = namesIn(list);
     call(['list']);
@@ -295,6 +304,19 @@ describe('a warm command', () => {
     assert.ok(
       ofList.includes('src/operations/tool/tool-list.ts') && loaded.some((name) => ofRuns.test(name)),
     );
+  });
+
+  it('loads the code of an attempt after it has begun to start what that would wait for', () => {
+    const ofAttempt = ['src/core/run/attempt/attempt.ts', 'src/core/run/attempt/wind-down.ts'];
+    assert.deepEqual(
+      ofAttempt.filter((name) => atFirstStart.includes(name)),
+      [],
+    );
+    assert.deepEqual(
+      ofAttempt.filter((name) => loaded.includes(name)),
+      ofAttempt,
+    );
+    assert.ok(atFirstStart.includes('src/core/run/attempt/tool-executor.ts'));
   });
 
   // A change here changes how fast `acor run` starts: read docs/performance.md first.
