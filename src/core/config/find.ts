@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
+import { homeFolder } from '../../util/home-folder.ts';
 
 /**
  * Finds the project from a folder upwards (contract §6): the nearest folder that contains `.acor`, else the folder
@@ -49,7 +49,7 @@ export function userFolder(
 ): string {
   const xdg = env[variable];
   // The XDG specification requires relative values to be ignored.
-  const base = xdg && isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), fallback);
+  const base = xdg && isAbsolute(xdg) ? xdg : join(env['HOME'] || homeFolder(), fallback);
   return join(base, 'acor');
 }
 

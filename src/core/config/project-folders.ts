@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Config } from '../../protocol/config-file.ts';
+import { homeFolder } from '../../util/home-folder.ts';
 
 /** A configured folder in the project, and the first link on the way to it. */
 export interface LinkedFolder {
@@ -12,7 +12,7 @@ export interface LinkedFolder {
 
 /** A configured folder as an absolute path: relative to the project's folder, or to the home folder after `~/`. */
 export function absoluteFolder(folder: string, root: string): string {
-  if (folder === '~' || folder.startsWith('~/')) return join(homedir(), folder.slice(1));
+  if (folder === '~' || folder.startsWith('~/')) return join(homeFolder(), folder.slice(1));
   return resolve(root, folder);
 }
 

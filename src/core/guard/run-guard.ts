@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { homeFolder } from '../../util/home-folder.ts';
 import { realPathOf } from '../../util/real-path.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { type Asked, refuseViolations, type Violation } from '../policy/decision.ts';
@@ -181,7 +181,7 @@ export class RunGuard {
         // Every run has a separate workspace; the placeholder represents any of them.
         workspace: join(runsDir, 'r-0000000000000000', 'work'),
         toolDir: dir,
-        home: env['HOME'] || homedir(),
+        home: env['HOME'] || homeFolder(),
         realPath,
       },
     };

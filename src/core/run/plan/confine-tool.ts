@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import { homeFolder } from '../../../util/home-folder.ts';
 import { isInside } from '../../../util/real-path.ts';
 import type { RunGuard } from '../../guard/run-guard.ts';
 import { librariesOf, workingFolderOf } from '../../registry/command.ts';
@@ -58,7 +58,7 @@ export async function confineTool(
     language: tool.language,
     toolDir: tool.dir,
     // A project that holds the home also holds what its user installed there.
-    ...(!isInside(env['HOME'] || homedir(), config.root) && { project: config.root }),
+    ...(!isInside(env['HOME'] || homeFolder(), config.root) && { project: config.root }),
     folders: foldersOf(workspaces.of(runId)),
     ...(cwd !== undefined && { cwd }),
     libraries: librariesOf(tool, config),
