@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { childrenOf } from '../../src/util/process-table.ts';
 import type { Bench } from '../support/bench.ts';
 import { type Command, finish, start } from '../support/process.ts';
 import { Project } from '../support/project.ts';
@@ -52,12 +53,7 @@ async function largest(command: Command): Promise<number> {
   return most;
 }
 
-function childrenOf(pid: number): string[] {
-  const text = textOf(`/proc/${pid}/task/${pid}/children`).trim();
-  return text === '' ? [] : text.split(' ');
-}
-
-function privateBytes(pid: string): number {
+function privateBytes(pid: number): number {
   const sizes = textOf(`/proc/${pid}/smaps_rollup`).matchAll(/^Private_\w+:\s+(\d+) kB$/gm);
   return [...sizes].reduce((sum, [, kib]) => sum + Number(kib) * 1024, 0);
 }

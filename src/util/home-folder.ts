@@ -1,4 +1,4 @@
-/** The home folder of the user by the system, for where `HOME` is not set. Loaded then: `node:os` takes half a millisecond at each start. */
-export function homeFolder(): string {
-  return process.getBuiltinModule('node:os').homedir();
+/** The home folder: `HOME` of an environment, else the system's. `node:os` takes half a millisecond to load, so only a start without `HOME` does. */
+export function homeFolder(env: Readonly<Record<string, string | undefined>> = {}): string {
+  return env['HOME'] || process.getBuiltinModule('node:os').homedir();
 }

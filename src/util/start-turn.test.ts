@@ -51,22 +51,24 @@ describe('the turn of a process that starts', only, () => {
     while (childrenOf(pid!) === '') await new Promise((resolve) => setTimeout(resolve, 1));
   }
 
-  it('comes when the process before it has ended its start', async () => {
+  /** One that has its turn, and one that waits for it. */
+  async function startTwo() {
     const first = start('busy');
     await first.says;
     const second = start('busy');
     await isWaiting(second.child);
     assert.equal(second.hasStarted(), false);
+    return [first, second] as const;
+  }
+
+  it('comes when the process before it has ended its start', async () => {
+    const [first, second] = await startTwo();
     first.child.stdin.write('end\n');
     await second.says;
   });
 
   it('comes when the process before it is killed', async () => {
-    const first = start('busy');
-    await first.says;
-    const second = start('busy');
-    await isWaiting(second.child);
-    assert.equal(second.hasStarted(), false);
+    const [first, second] = await startTwo();
     first.child.kill('SIGKILL');
     await second.says;
   });

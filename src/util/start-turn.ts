@@ -44,7 +44,7 @@ export function endStartTurn(): void {
 /** Whether more threads want a processor than the machine can serve soon. */
 function isMachineBusy(): boolean {
   try {
-    const [running = ''] = readFileSync('/proc/loadavg', 'utf8').split(' ', 4).slice(3);
+    const [, , , running = ''] = readFileSync('/proc/loadavg', 'utf8').split(' ');
     return Number.parseInt(running, 10) >= BUSY_PER_PROCESSOR * navigator.hardwareConcurrency;
   } catch {
     return false;

@@ -49,7 +49,7 @@ export function userFolder(
 ): string {
   const xdg = env[variable];
   // The XDG specification requires relative values to be ignored.
-  const base = xdg && isAbsolute(xdg) ? xdg : join(env['HOME'] || homeFolder(), fallback);
+  const base = xdg && isAbsolute(xdg) ? xdg : join(homeFolder(env), fallback);
   return join(base, 'acor');
 }
 

@@ -181,7 +181,7 @@ export class RunGuard {
         // Every run has a separate workspace; the placeholder represents any of them.
         workspace: join(runsDir, 'r-0000000000000000', 'work'),
         toolDir: dir,
-        home: env['HOME'] || homeFolder(),
+        home: homeFolder(env),
         realPath,
       },
     };

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { homeFolder } from '../../util/home-folder.ts';
 import { userFolders } from '../config/find.ts';
 import { type LoadedConfig, runsDirOf } from '../config/load.ts';
 import { findProgram, isProgram } from '../registry/find-program.ts';
@@ -188,7 +188,7 @@ export function mayBeWritten(name: string, closed: readonly string[]): boolean {
 
 /** The home of the user who runs ACOR, where the programs keep their logins. */
 export function userHome(env: Env): string {
-  return env['HOME'] || homedir();
+  return homeFolder(env);
 }
 
 function topOf(folder: string): string {
@@ -223,7 +223,7 @@ export function homeOf(
   env: Readonly<Record<string, string | undefined>>,
 ): string {
   const given = env['XDG_STATE_HOME'];
-  const state = given && isAbsolute(given) ? given : join(env['HOME'] || homedir(), '.local', 'state');
+  const state = given && isAbsolute(given) ? given : join(homeFolder(env), '.local', 'state');
   const project = createHash('sha256').update(root).digest('hex').slice(0, 16);
   return join(state, 'acor', 'tasks', project, executor);
 }

@@ -58,7 +58,7 @@ export async function confineTool(
     language: tool.language,
     toolDir: tool.dir,
     // A project that holds the home also holds what its user installed there.
-    ...(!isInside(env['HOME'] || homeFolder(), config.root) && { project: config.root }),
+    ...(!isInside(homeFolder(env), config.root) && { project: config.root }),
     folders: foldersOf(workspaces.of(runId)),
     ...(cwd !== undefined && { cwd }),
     libraries: librariesOf(tool, config),
