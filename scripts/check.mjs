@@ -15,6 +15,7 @@ const checks = [
   ['types of the dashboard', 'node_modules/.bin/tsc', ['-p', 'web']],
   ['schemas', 'node_modules/.bin/bun', ['scripts/write-schemas.ts', '--check']],
   ['docs', 'node_modules/.bin/bun', ['scripts/write-docs.ts', '--check']],
+  ['plain forms', 'node_modules/.bin/bun', ['scripts/write-plain-forms.ts', '--check']],
   ['operation types', 'node_modules/.bin/bun', ['scripts/write-operation-types.ts', '--check']],
   ['man page', 'node_modules/.bin/bun', ['scripts/write-man.ts', '--check']],
   ['scanner', 'node_modules/.bin/bun', ['scripts/write-wasm.ts', '--check']],

@@ -7,11 +7,11 @@ import { type FoundCommand, findCommand, unknownCommand } from './find-command.t
 import { type CommandLine, readFlags } from './flags.ts';
 import type { ForwardedCommand } from './forwarded-command.ts';
 import { asksForPart, type GlobalFlags, globalBehind } from './globals.ts';
-import { readInput } from './input.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
 import type { OperationStep } from './next-step.ts';
 import type { Operation, OperationContext } from './operation.ts';
-import { type Parameter, parametersOf } from './parameters.ts';
+import { type Parameter, type ParameterForm, parametersOf } from './parameters.ts';
+import { type PlainCommand, readPlainLine } from './plain-command.ts';
 import { Reply } from './reply.ts';
 import { safeText } from './terminal-text.ts';
 import { calledAs, writeCommand } from './write-command.ts';
@@ -37,13 +37,20 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
   const found = findCommand(app.routes, argv, app.aliases);
   reply.invocation = [calledAs(app), ...found.words].join(' ');
   if (found.route === undefined) return answerWithoutCommand(app, found, reply, io);
+  const words = [...calledAs(app).split(' '), ...found.words];
+  const plain = await found.route.plain?.();
+  const asPlain = plain && readPlainLine(plain, found.args);
+  if (asPlain !== undefined) {
+    const { line, input } = asPlain;
+    reply.take(plain!, plain!.parameters, { words, args: found.args, line });
+    return perform(app, plain!, input, { line, io, reply });
+  }
   const op = await found.route.load();
-  reply.tool = op.name;
   const parameters = parametersOf(op);
+  reply.tool = op.name;
   const line = readFlags(parameters, found.args, op);
   const { callee, refusal, opened } = await settleGlobals(app, op, line, io);
-  reply.globals = line.globals;
-  reply.repeatable = { words: [...calledAs(app).split(' '), ...found.words], args: found.args, line };
+  reply.take(op, parameters, { words, args: found.args, line });
   if (line.globals.help) {
     if (refusal !== undefined) throw refusal;
     const { calleeHelp, commandHelp } = await import('./help.ts');
@@ -55,11 +62,9 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
     );
   }
   if (line.globals.version) return reply.text(versionLine(app));
-  if (line.globals.limit === undefined && line.globals.maxTokens === undefined)
-    line.globals.limit = op.pageSize;
-  reply.format = formatOf(parameters, line);
   if (line.unplaced.length > 0) await refuseOther(app, found.words, line, io, reply);
-  return perform(app, op, parameters, line, io, reply, opened);
+  const input = await inputOf(app, op, parameters, { line, io, reply, opened });
+  return perform(app, op, input, { line, io, reply, opened });
 }
 
 /** A word too many may make it another command: `runs ls`, `explain E_DEADLINE`. Throws what the caller probably meant. */
@@ -120,19 +125,24 @@ async function settleGlobals<C>(
   return { ...found, ...(opened && { opened }) };
 }
 
-async function perform<C>(
+/** A command line, and what answers it. */
+interface Call<C> {
+  line: CommandLine;
+  io: CliIo;
+  reply: Reply<C>;
+  opened?: Opened<C> | undefined;
+}
+
+/** The checked input. A person at the terminal is asked for what is missing. */
+async function inputOf<C>(
   app: CliApp<C>,
   op: Operation<C>,
   parameters: readonly Parameter[],
-  line: CommandLine,
-  io: CliIo,
-  reply: Reply<C>,
-  opened: Opened<C> | undefined,
-): Promise<number> {
+  { line, io, reply, opened }: Call<C>,
+): Promise<Record<string, unknown>> {
   const cwd = directoryOf(line.globals, io, reply.invocation);
-  const { invocation, audience, structured } = reply;
-  const open = async () =>
-    opened?.cwd === cwd ? opened.context : app.openContext(line.globals, { ...io, cwd });
+  const { invocation } = reply;
+  const open = opener(app, line, io, cwd, opened);
   const layers = parameters.some((each) => each.config !== undefined)
     ? await app.layers?.({ cwd, env: io.env })
     : undefined;
@@ -150,6 +160,7 @@ async function perform<C>(
   const isOnly = wanting.filter((each) => each.isPositional).length === 1;
   const example =
     isMissing && isOnly ? await exampleHere(app, op, missing, { invocation, open }) : op.example;
+  const { readInput } = await import('./input.ts');
   const input = await readInput(op, parameters, line, {
     cwd,
     env: io.env,
@@ -163,13 +174,25 @@ async function perform<C>(
     const { checkSelection } = await import('./select.ts');
     checkSelection(op, line.globals, invocation);
   }
-  const context = await open();
+  return input;
+}
+
+/** Performs a command whose input is valid, and answers with its result. */
+async function perform<C>(
+  app: CliApp<C>,
+  op: Operation<C> | PlainCommand<C>,
+  input: Record<string, unknown>,
+  { line, io, reply, opened }: Call<C>,
+): Promise<number> {
+  const cwd = directoryOf(line.globals, io, reply.invocation);
+  const person = await reply.person();
+  const context = await opener(app, line, io, cwd, opened)();
   try {
     const ctx: OperationContext<C> = {
       app: context,
       signal: io.signal,
-      audience,
-      structured,
+      audience: reply.audience,
+      structured: reply.structured,
       person,
       interrupts: io.interrupts ?? NO_INTERRUPTS,
       page: { limit: line.globals.limit, offset: line.globals.offset },
@@ -179,13 +202,24 @@ async function perform<C>(
       readStdinBytes: io.readStdinBytes,
       hasUnreadStdin: io.hasUnreadStdin,
       note: (text) => void reply.note(text).catch(() => undefined),
-      given: givenKeys(parameters, line, input),
+      given: givenKeys(reply.parameters, line, input),
     };
-    const result = await (app.perform?.(op, input, ctx) ?? op.run(input, ctx));
+    const result = await ('input' in op && app.perform ? app.perform(op, input, ctx) : op.run(input, ctx));
     return await reply.result(op, result, cwd);
   } finally {
     await app.closeContext?.(context);
   }
+}
+
+/** Opens the context, unless the one that was opened to look up a called program is that of the folder. */
+function opener<C>(
+  app: CliApp<C>,
+  line: CommandLine,
+  io: CliIo,
+  cwd: string,
+  opened: Opened<C> | undefined,
+): () => Promise<C> {
+  return async () => (opened?.cwd === cwd ? opened.context : app.openContext(line.globals, { ...io, cwd }));
 }
 
 /** The values that a person can be asked for: nothing else is wrong with the command line. */
@@ -211,12 +245,12 @@ function asksForStream<C>(
 }
 
 function givenKeys(
-  parameters: readonly Parameter[],
+  parameters: readonly ParameterForm[],
   { given, inputJson }: CommandLine,
   input: Readonly<Record<string, unknown>>,
 ): ReadonlySet<string> {
   if (inputJson === undefined) return new Set(given.keys());
-  const isOwn = (each: Parameter) => input[each.key] !== undefined && input[each.key] !== each.default;
+  const isOwn = (each: ParameterForm) => input[each.key] !== undefined && input[each.key] !== each.default;
   return new Set(parameters.filter(isOwn).map(({ key }) => key));
 }
 
@@ -268,12 +302,6 @@ async function answerWithoutCommand<C>(
   const at = word === undefined ? -1 : found.args.indexOf(word);
   const meant = at === -1 ? undefined : await app.meant?.([...found.words, ...found.args.slice(at)], io);
   throw unknownCommand(app, found, line, meant);
-}
-
-/** The operation's own `--format`, if it was passed; the schema's default does not count. */
-function formatOf(parameters: readonly Parameter[], line: CommandLine): string | undefined {
-  const given = parameters.some((each) => each.key === 'format') ? line.given.get('format')?.[0] : undefined;
-  return typeof given === 'string' ? given : undefined;
 }
 
 function directoryOf(globals: GlobalFlags, io: CliIo, invocation: string): string {

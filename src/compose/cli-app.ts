@@ -4,12 +4,15 @@ import type { GlobalFlags } from './globals.ts';
 import type { Interrupts } from './interrupts.ts';
 import type { NextStep } from './next-step.ts';
 import type { Operation, PerformOperation } from './operation.ts';
+import type { PlainCommand } from './plain-command.ts';
 import type { Terminal } from './terminal.ts';
 import type { CommandForm } from './write-command.ts';
 
 /** An operation, its command, and its module, which is loaded only when the command is called. */
 export interface Route<C> extends CommandForm {
   load: () => Promise<Operation<C>>;
+  /** The same command for lines that need none of its schemas, so that none is made. Not for an application with `perform`. */
+  plain?: () => Promise<PlainCommand<C>>;
   /** Omitted from help, catalog and suggestions. */
   hidden?: boolean;
   /** Only for the command line: neither an MCP server nor an HTTP server offers it. */

@@ -2,7 +2,7 @@ import { nearest } from '../util/nearest.ts';
 import { didYouMean, type UsageProblem } from './app-error.ts';
 import { GLOBAL_FLAGS, type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
 import type { OperationDescription } from './operation.ts';
-import { label, type Parameter } from './parameters.ts';
+import { label, type ParameterForm } from './parameters.ts';
 
 /** A parsed command line, before the schema validates it. */
 export interface CommandLine {
@@ -44,7 +44,7 @@ type Token =
 
 /** Parses the arguments after the command's words. Collects all problems and never throws. */
 export function readFlags(
-  parameters: readonly Parameter[],
+  parameters: readonly ParameterForm[],
   args: readonly string[],
   op: Pick<OperationDescription, 'positionals' | 'passthrough'> = {},
 ): CommandLine {
@@ -74,10 +74,10 @@ export function readFlags(
 
 /** The flags of a command: its own, which take precedence, and the global ones. */
 class FlagNames {
-  readonly #own = new Map<string, Parameter>();
-  readonly #negated = new Map<string, Parameter>();
+  readonly #own = new Map<string, ParameterForm>();
+  readonly #negated = new Map<string, ParameterForm>();
 
-  constructor(parameters: readonly Parameter[], passthrough: string | undefined) {
+  constructor(parameters: readonly ParameterForm[], passthrough: string | undefined) {
     const flags = parameters.filter((each) => each.key !== passthrough);
     for (const each of flags) {
       this.#own.set(each.flag, each);
@@ -87,11 +87,11 @@ class FlagNames {
     }
   }
 
-  own(name: string): Parameter | undefined {
+  own(name: string): ParameterForm | undefined {
     return this.#own.get(name);
   }
 
-  negated(name: string): Parameter | undefined {
+  negated(name: string): ParameterForm | undefined {
     return this.#own.has(name) ? undefined : this.#negated.get(name);
   }
 
@@ -153,7 +153,7 @@ function readOption(line: CommandLine, names: FlagNames, token: OptionToken): vo
   }
 }
 
-function readOwn(line: CommandLine, parameter: Parameter, token: OptionToken): void {
+function readOwn(line: CommandLine, parameter: ParameterForm, token: OptionToken): void {
   if (parameter.kind === 'boolean' && !parameter.isArray && token.value === undefined) {
     give(line, parameter, true);
     return;
@@ -162,7 +162,7 @@ function readOwn(line: CommandLine, parameter: Parameter, token: OptionToken): v
   if (value !== undefined) give(line, parameter, value);
 }
 
-function give(line: CommandLine, parameter: Parameter, value: string | boolean): void {
+function give(line: CommandLine, parameter: ParameterForm, value: string | boolean): void {
   const before = line.given.get(parameter.key);
   if (before === undefined) line.given.set(parameter.key, [value]);
   else if (parameter.isArray) before.push(value);
@@ -231,7 +231,7 @@ function readGlobal(line: CommandLine, name: string, isBoolean: boolean, token: 
 
 function fillPositionals(
   line: CommandLine,
-  parameters: readonly Parameter[],
+  parameters: readonly ParameterForm[],
   op: Pick<OperationDescription, 'positionals' | 'passthrough'>,
   texts: readonly string[],
 ): void {

@@ -3,8 +3,9 @@ import { type UsageProblem, usageError } from './app-error.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { looksLikeFlag } from './flags.ts';
 import { readValue } from './input.ts';
+import { matchFlag } from './match-flag.ts';
 import type { OperationDescription } from './operation.ts';
-import { kebab, label, type Parameter, parametersOf } from './parameters.ts';
+import { label, type Parameter, type Parametrized, parametersOf } from './parameters.ts';
 
 /** An operation's own flags found among passed-through arguments, and the arguments that remain. */
 export interface KnownFlags<I extends z.ZodObject> {
@@ -17,7 +18,7 @@ export interface KnownFlags<I extends z.ZodObject> {
  * whose name (without dashes) is reserved stays, because the called tool declares it. Defaults are not applied.
  */
 export function takeKnownFlags<I extends z.ZodObject>(
-  op: OperationDescription<I>,
+  op: Pick<OperationDescription<I>, 'example' | keyof Parametrized>,
   args: readonly string[],
   isReserved: (flag: string) => boolean,
 ): KnownFlags<I> {
@@ -47,25 +48,6 @@ export function takeKnownFlags<I extends z.ZodObject>(
   const values = readAll(texts, problems);
   if (problems.length > 0) throw usageError(problems, op.example.split(/\s/, 2).join(' '), op.example);
   return { values: values as Partial<z.output<I>>, rest };
-}
-
-function matchFlag(
-  flags: readonly Parameter[],
-  arg: string,
-  isReserved: (flag: string) => boolean,
-): { parameter: Parameter; text: string | boolean | undefined } | undefined {
-  const match = /^--([^=]+)(?:=(.*))?$/s.exec(arg);
-  if (match === null) return undefined;
-  const name = kebab(match[1]!);
-  if (isReserved(match[1]!) || isReserved(name)) return undefined;
-  const parameter = flags.find((each) => each.flag === name);
-  if (parameter !== undefined) {
-    const isSwitch = parameter.kind === 'boolean' && !parameter.isArray;
-    return { parameter, text: match[2] ?? (isSwitch ? true : undefined) };
-  }
-  const base = name.startsWith('no-') && match[2] === undefined ? name.slice('no-'.length) : undefined;
-  const negated = flags.find((each) => each.flag === base && each.kind === 'boolean' && !each.isArray);
-  return negated === undefined || isReserved(negated.flag) ? undefined : { parameter: negated, text: false };
 }
 
 function readAll(

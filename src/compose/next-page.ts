@@ -8,7 +8,7 @@ export interface Repeatable {
   words: readonly string[];
   /** The arguments after them. */
   args: readonly string[];
-  line: Pick<CommandLine, 'offsetAt' | 'inputJson' | 'given'>;
+  line: Pick<CommandLine, 'globals' | 'offsetAt' | 'inputJson' | 'given'>;
 }
 
 /**

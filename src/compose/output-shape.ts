@@ -34,9 +34,13 @@ export function fieldNames(schemas: readonly z.core.$ZodType[]): string[] {
   return [...new Set(names)];
 }
 
+/** What says which array of an answer is its list. */
+export type Answering = Pick<OperationDescription, 'list'> & Partial<Pick<OperationDescription, 'output'>>;
+
 /** The main array according to the schema; `unknown` when only the data can decide. */
-export function mainArrayOf(op: Pick<OperationDescription, 'output' | 'list'>): MainArray | 'unknown' {
+export function mainArrayOf(op: Answering): MainArray | 'unknown' {
   if (op.list !== undefined) return { key: op.list };
+  if (op.output === undefined) return 'unknown';
   const [only, ...others] = alternatives(op.output, 'output');
   if (only === undefined || others.length > 0) return 'unknown';
   const def = only._zod.def;

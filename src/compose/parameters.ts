@@ -6,8 +6,8 @@ import { alternatives, type Schema } from './schema-walk.ts';
 /** How a text of the command line becomes a value. `json` covers all complex types. */
 export type ValueKind = 'string' | 'integer' | 'number' | 'boolean' | 'json';
 
-/** One field of an operation's input as a command-line parameter. */
-export interface Parameter {
+/** How a field of an operation's input is given on a command line. */
+export interface ParameterForm {
   /** The key in the input. */
   key: string;
   /** The flag's name without dashes, in kebab-case. */
@@ -17,11 +17,9 @@ export interface Parameter {
   isArray: boolean;
   isRequired: boolean;
   isPositional: boolean;
-  description: string;
   enum: readonly (string | number | boolean)[] | undefined;
   /** Undefined when there is none. */
   default: unknown;
-  schema: z.core.$ZodType;
   /** A number of these, such as seconds: `5m` is accepted as well. */
   unit: DurationUnit | undefined;
   /** The environment variable that gives its value when the flag is not there. */
@@ -34,6 +32,12 @@ export interface Parameter {
   replacement: string | undefined;
   /** Its value is not shown while a person types it. */
   isSecret: boolean;
+}
+
+/** One field of an operation's input as a command-line parameter. */
+export interface Parameter extends ParameterForm {
+  description: string;
+  schema: z.core.$ZodType;
 }
 
 /** What has parameters: an operation, or the options of a function of a library. */
@@ -74,12 +78,12 @@ export function kebab(key: string): string {
 }
 
 /** A parameter in usage lines: `<tool>` or `--limit`. */
-export function label(parameter: Pick<Parameter, 'flag' | 'isPositional'>): string {
+export function label(parameter: Pick<ParameterForm, 'flag' | 'isPositional'>): string {
   return parameter.isPositional ? `<${parameter.flag}>` : `--${parameter.flag}`;
 }
 
 /** The type's name for readers: `string`, `integer[]`, `json`. */
-export function typeName(parameter: Pick<Parameter, 'kind' | 'isArray'>): string {
+export function typeName(parameter: Pick<ParameterForm, 'kind' | 'isArray'>): string {
   return parameter.isArray ? `${parameter.kind}[]` : parameter.kind;
 }
 
@@ -142,7 +146,7 @@ function kindOfValues(values: unknown[]): ValueKind {
   return kinds.size === 1 && (only === 'string' || only === 'number' || only === 'boolean') ? only : 'json';
 }
 
-function enumOf(schemas: Schema[]): Parameter['enum'] {
+function enumOf(schemas: Schema[]): ParameterForm['enum'] {
   const values: (string | number | boolean)[] = [];
   for (const schema of schemas) {
     const type = schema._zod.def.type;

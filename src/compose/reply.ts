@@ -8,8 +8,8 @@ import { asksForPart, type GlobalFlags, NO_GLOBAL_FLAGS } from './globals.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
 import type { Repeatable } from './next-page.ts';
 import type { NextStep } from './next-step.ts';
-import type { Answer, DataResult, EventsResult, Operation, OperationResult } from './operation.ts';
-import { parametersOf } from './parameters.ts';
+import type { Answer, DataResult, EventsResult, OperationDescription, OperationResult } from './operation.ts';
+import type { ParameterForm } from './parameters.ts';
 import type { Person } from './person.ts';
 import { detectScreen, type Screen } from './screen.ts';
 import type { Selected } from './select.ts';
@@ -20,6 +20,13 @@ import { writeLines, writeOut } from './write-out.ts';
 
 /** Wide enough that no cell of a table is cut. */
 const PIPE_WIDTH = 10_000;
+
+/** What an answer depends on. Without `output` the data alone says which array is its list. */
+export type AnsweredOperation = Pick<
+  OperationDescription,
+  'name' | 'effect' | 'list' | 'pageSize' | 'passthrough'
+> &
+  Partial<Pick<OperationDescription, 'output'>>;
 
 /** How to answer one command line: the audience, the format, and the descriptor. */
 export class Reply<C> {
@@ -32,16 +39,29 @@ export class Reply<C> {
   /** The program and its command, for hints. */
   invocation: string;
   globals: GlobalFlags = NO_GLOBAL_FLAGS;
-  /** The command line itself, once its command is known. */
-  repeatable: Repeatable | undefined;
-  /** The value of an operation's own `--format`. */
-  format: string | undefined;
+  /** Those of the operation, once it is known. */
+  parameters: readonly ParameterForm[] = [];
+  #repeatable: Repeatable | undefined;
+  /** The value of an operation's own `--format`, if it was passed; the schema's default does not count. */
+  #format: string | undefined;
 
   constructor(app: CliApp<C>, io: CliIo) {
     this.#app = app;
     this.#io = io;
     this.tool = app.name;
     this.invocation = calledAs(app);
+  }
+
+  /** Answers for an operation from here on, which this command line calls. */
+  take(op: AnsweredOperation, parameters: readonly ParameterForm[], repeatable: Repeatable): void {
+    const { globals, given } = repeatable.line;
+    if (globals.limit === undefined && globals.maxTokens === undefined) globals.limit = op.pageSize;
+    const format = parameters.some(({ key }) => key === 'format') ? given.get('format')?.[0] : undefined;
+    this.tool = op.name;
+    this.globals = globals;
+    this.parameters = parameters;
+    this.#repeatable = repeatable;
+    this.#format = typeof format === 'string' ? format : undefined;
   }
 
   get audience(): Audience {
@@ -53,7 +73,7 @@ export class Reply<C> {
   }
 
   get structured(): boolean {
-    if (this.globals.json || this.globals.toon || this.format === 'json') return true;
+    if (this.globals.json || this.globals.toon || this.#format === 'json') return true;
     return !this.#isText && this.audience === 'agent';
   }
 
@@ -63,7 +83,7 @@ export class Reply<C> {
   }
 
   get #isText(): boolean {
-    return this.globals.text || this.format === 'table' || this.format === 'text';
+    return this.globals.text || this.#format === 'table' || this.#format === 'text';
   }
 
   screen(): Screen {
@@ -102,7 +122,7 @@ export class Reply<C> {
   }
 
   /** Shows an operation's result and returns the exit code. */
-  async result(op: Operation<C>, result: OperationResult<unknown>, cwd: string): Promise<number> {
+  async result(op: AnsweredOperation, result: OperationResult<unknown>, cwd: string): Promise<number> {
     switch (result.kind) {
       case 'events':
         return this.#events(op, result, cwd);
@@ -129,7 +149,7 @@ export class Reply<C> {
     return this.#failure(await this.#toFailure(thrown));
   }
 
-  async #answer(op: Operation<C>, answer: Answer<unknown>): Promise<number> {
+  async #answer(op: AnsweredOperation, answer: Answer<unknown>): Promise<number> {
     if (answer.kind === 'data') return this.#data(op, answer);
     const { error, data, exit } = answer;
     const { withData } = await import('./failure.ts');
@@ -145,7 +165,7 @@ export class Reply<C> {
     return this.#failure(exit === undefined ? failure : { ...failure, exit }, answer.warnings);
   }
 
-  async #data(op: Operation<C>, result: DataResult<unknown>): Promise<number> {
+  async #data(op: AnsweredOperation, result: DataResult<unknown>): Promise<number> {
     const { unselected, ...selected } = await this.#select(op, result);
     const warnings = unselected === undefined ? result.warnings : [...(result.warnings ?? []), unselected];
     const nextPage = selected.next === undefined ? await this.#nextPage(op, selected) : [];
@@ -162,10 +182,10 @@ export class Reply<C> {
     return result.programExit ?? EXIT.done;
   }
 
-  async #events(op: Operation<C>, result: EventsResult<unknown>, cwd: string): Promise<number> {
+  async #events(op: AnsweredOperation, result: EventsResult<unknown>, cwd: string): Promise<number> {
     const presenter = this.structured ? undefined : await this.#presenter(op);
     const isForPipe = this.globals.text && !this.#io.stdoutIsTTY;
-    if (isForPipe || (presenter?.events === undefined && (!result.stream || this.#wantsAnswer(op))))
+    if (isForPipe || (presenter?.events === undefined && (!result.stream || this.#wantsAnswer())))
       return this.#answer(op, (await result.ended()).answer);
     const shown = await this.#showEvents(result, presenter, cwd).catch((error: unknown) => ({ error }));
     // A failing view, for example on a full disk behind stdout, must not end the process before the work is done.
@@ -178,10 +198,10 @@ export class Reply<C> {
   }
 
   /** Whether the caller gave flags that only the answer at the end follows, and did not ask for the stream itself. */
-  #wantsAnswer(op: Operation<C>): boolean {
+  #wantsAnswer(): boolean {
     if (!this.globals.toon && !asksForPart(this.globals)) return false;
-    const isGiven = this.repeatable?.line.given.has('stream') === true;
-    return !isGiven && parametersOf(op).some(({ key }) => key === 'stream');
+    const isGiven = this.#repeatable?.line.given.has('stream') === true;
+    return !isGiven && this.parameters.some(({ key }) => key === 'stream');
   }
 
   async #showEvents(
@@ -209,7 +229,7 @@ export class Reply<C> {
     return (await import('./select-lines.ts')).selectLines(events, this.globals);
   }
 
-  async #presenter(op: Operation<C>): Promise<Presenter | undefined> {
+  async #presenter(op: AnsweredOperation): Promise<Presenter | undefined> {
     return (await this.#loadTerminal())?.presenter(op.name);
   }
 
@@ -219,14 +239,17 @@ export class Reply<C> {
   }
 
   /** The part of a failure's data that a person sees; an envelope has all of it in its details. */
-  async #failureData(op: Operation<C>, data: unknown): Promise<void> {
+  async #failureData(op: AnsweredOperation, data: unknown): Promise<void> {
     const presenter = await this.#presenter(op);
     const screen = { ...this.screen(), color: false };
     for (const line of presenter?.failure?.(data as never, screen) ?? []) await this.note(line);
   }
 
   // The operation's work cannot be undone, so its answer is shown even if a requested field is missing.
-  async #select(op: Operation<C>, result: DataResult<unknown>): Promise<Selected & { unselected?: string }> {
+  async #select(
+    op: AnsweredOperation,
+    result: DataResult<unknown>,
+  ): Promise<Selected & { unselected?: string }> {
     const { select } = await import('./select.ts');
     try {
       return select(op, result, this.globals, this.invocation);
@@ -239,7 +262,7 @@ export class Reply<C> {
   }
 
   /** The requested fields of a failure's data; all of them where it does not have one. */
-  async #selectedData(op: Operation<C>, data: unknown): Promise<unknown> {
+  async #selectedData(op: AnsweredOperation, data: unknown): Promise<unknown> {
     if (data === undefined || this.globals.fields === undefined) return data;
     const { select } = await import('./select.ts');
     const { fields } = this.globals;
@@ -251,10 +274,10 @@ export class Reply<C> {
   }
 
   /** The command for the rest of a list that `--limit` has cut. An empty page has no next one. */
-  async #nextPage(op: Operation<C>, { hasMore, count }: Selected): Promise<string[]> {
-    if (hasMore !== true || !count || this.repeatable === undefined) return [];
+  async #nextPage(op: AnsweredOperation, { hasMore, count }: Selected): Promise<string[]> {
+    if (hasMore !== true || !count || this.#repeatable === undefined) return [];
     const { nextPageCommand } = await import('./next-page.ts');
-    const command = nextPageCommand(op, this.repeatable, (this.globals.offset ?? 0) + count);
+    const command = nextPageCommand(op, this.#repeatable, (this.globals.offset ?? 0) + count);
     return command === undefined ? [] : [command];
   }
 
@@ -289,7 +312,7 @@ export class Reply<C> {
     await writeOut(this.#io.stdoutFd, await encodeToon(envelope, this.#io.stdoutIsTTY));
   }
 
-  async #rendering(op: Operation<C>, data: unknown, meta: EnvelopeMeta): Promise<void> {
+  async #rendering(op: AnsweredOperation, data: unknown, meta: EnvelopeMeta): Promise<void> {
     const { renderAnswer } = await import('./render.ts');
     for (const warning of meta.warnings ?? []) await this.#warning(warning);
     // A presenter of its own needs all fields.

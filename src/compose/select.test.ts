@@ -23,12 +23,20 @@ const items = Array.from({ length: 9 }, (_, index) => ({
 }));
 const data = { folder: 'f', items };
 
-function chosen(selection: Partial<Selection>, from: unknown = data, by: Parameters<typeof select>[0] = op) {
+function chosen(
+  selection: Partial<Selection>,
+  from: unknown = data,
+  by: Parameters<typeof checkSelection>[0] = op,
+) {
   checkSelection(by, { ...none, ...selection }, 'app list');
   return select(by, { data: from }, { ...none, ...selection }, 'app list');
 }
 
-function refusal(selection: Partial<Selection>, from: unknown = data, by: Parameters<typeof select>[0] = op) {
+function refusal(
+  selection: Partial<Selection>,
+  from: unknown = data,
+  by: Parameters<typeof checkSelection>[0] = op,
+) {
   try {
     chosen(selection, from, by);
   } catch (error) {

@@ -6,6 +6,7 @@ import type { GlobalFlags } from './globals.ts';
 import type { NextStep } from './next-step.ts';
 import type { DataResult, OperationDescription } from './operation.ts';
 import {
+  type Answering,
   elementSchemas,
   fieldNames,
   hasField,
@@ -17,7 +18,7 @@ import {
 /** The requested part of an answer. */
 export type Selection = Pick<GlobalFlags, 'fields' | 'limit' | 'offset' | 'maxTokens'>;
 
-type Answering = Pick<OperationDescription, 'output' | 'list'>;
+type Described = Pick<OperationDescription, 'output' | 'list'>;
 
 /** The selected part of an answer, and its metadata for the envelope. */
 export interface Selected {
@@ -30,7 +31,7 @@ export interface Selected {
 }
 
 /** Rejects, before any work is done, a selection that the operation's output schema rules out. */
-export function checkSelection(op: Answering, selection: Selection, invocation?: string): void {
+export function checkSelection(op: Described, selection: Selection, invocation?: string): void {
   const main = mainArrayOf(op);
   const problems: UsageProblem[] = [];
   const cuts = {
@@ -47,7 +48,7 @@ export function checkSelection(op: Answering, selection: Selection, invocation?:
 }
 
 function unknownFields(
-  op: Answering,
+  op: Described,
   main: MainArray | 'unknown',
   fields: readonly string[],
 ): UsageProblem[] {
@@ -152,20 +153,21 @@ function keep(
   const ofElements: string[][] = [];
   const ofWhole: string[][] = [];
   const problems: UsageProblem[] = [];
-  const elements = elementSchemas(op.output, main);
+  const outputs = op.output === undefined ? [] : [op.output];
+  const elements = outputs.flatMap((output) => elementSchemas(output, main));
   const list = listIn(data, main) ?? [];
   for (const path of selection.fields.map((field) => field.split('.'))) {
     const isInElements = hasField(elements, path) === 'yes' || list.some((each) => hasPath(each, path));
     // The fields of an empty list are unknown when its schema does not list them.
     const isEmptyAndOpen = list.length === 0 && (main?.key === null || hasField(elements, path) === 'open');
-    const inWhole = hasField([op.output], path);
+    const inWhole = hasField(outputs, path);
     const isInWhole =
       inWhole === 'yes' || hasPath(data, path) || (inWhole === 'open' && endsInNothing(data, path));
     if (isInElements) ofElements.push(path);
     if (isInWhole) ofWhole.push(path);
     if (isInElements || isInWhole) continue;
     if (isEmptyAndOpen) ofElements.push(path);
-    else problems.push(unknownField(path.join('.'), [...elements, op.output], [...list, data]));
+    else problems.push(unknownField(path.join('.'), [...elements, ...outputs], [...list, data]));
   }
   if (problems.length > 0) throw usageError(problems, invocation);
   if (main?.key === null) return project(data, tree([...ofElements, ...ofWhole]));

@@ -191,7 +191,7 @@ class HostProcess {
 /** Loads what runs need, so that the first call does not wait for it. */
 async function prepare(): Promise<void> {
   await Promise.all([
-    import('../operations/run/run-start.ts'),
+    import('../operations/run/start-tool.ts'),
     import('../operations/run/run-inline.ts'),
     import('../operations/run/run-result.ts'),
   ]);

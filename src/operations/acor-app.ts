@@ -335,7 +335,7 @@ export function calledName(given: string, cwd: string): string {
 
 /** The operation as a policy sees it when it is called with this input. */
 export function calledWith(
-  { name, effect, readsWithout }: OperationDescription,
+  { name, effect, readsWithout }: Pick<OperationDescription, 'name' | 'effect' | 'readsWithout'>,
   input: Readonly<Record<string, unknown>>,
 ): CalledOperation {
   const onlyReads = readsWithout !== undefined && !readsWithout.some((key) => input[key]);

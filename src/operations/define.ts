@@ -6,11 +6,14 @@ import {
   defineOperation,
   type Operation,
   type OperationContext,
+  type OperationDescription,
   type OperationResult,
 } from '../compose/operation.ts';
+import type { PlainCommand, PlainForm } from '../compose/plain-command.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { AcorApp } from './acor-app.ts';
 import { calledWith } from './acor-app.ts';
+import { PLAIN_FORMS } from './plain-forms.ts';
 
 /**
  * Defines an operation of ACOR. It checks that the caller is authorized before it runs, converts each AcorError to the kit's AppError, reads
@@ -21,31 +24,50 @@ export function acorOperation<I extends z.ZodObject, O extends z.ZodType>(
 ): Operation<AcorApp, I, O> {
   return defineOperation({
     ...operation,
-    async run(input, ctx) {
-      try {
-        const meant = input['run'] === 'last' ? { ...input, run: await newestRun(ctx.app) } : input;
-        await ctx.app.authorize(calledWith(operation, meant), meant);
-        await refuseFiles(operation, meant, ctx.app);
-        const result = await runIn(operation, meant, ctx);
-        if (result.kind === 'failure') await ctx.app.readErrorCodes();
-        return await resultFor(ctx.app, result);
-      } catch (error) {
-        await ctx.app.readErrorCodes();
-        const thrown = error instanceof AcorError ? asAppError(error) : error;
-        throw thrown instanceof AppError ? await errorFor(ctx.app, thrown) : thrown;
-      }
-    },
+    run: (input, ctx) => performed(operation, input, ctx, (meant) => operation.run(meant, ctx)),
   });
 }
 
-/** With --ci, the job shows the end of the run. The findings of `validate` are another report. */
-async function runIn<I extends z.ZodObject, O extends z.ZodType>(
-  operation: Operation<AcorApp, I, O>,
-  input: z.output<I>,
+/** The same for the command lines that need no schema. `run` is that of the operation. */
+export function plainCommand<I>(
+  name: keyof typeof PLAIN_FORMS,
+  run: (input: I, ctx: OperationContext<AcorApp>) => Promise<OperationResult<unknown>>,
+): PlainCommand<AcorApp> {
+  const form: PlainForm = PLAIN_FORMS[name];
+  // The table has what the schema of the input has, which a test compares.
+  return { ...form, run: (input, ctx) => performed(form, input, ctx, (meant) => run(meant as I, ctx)) };
+}
+
+type Facts = Pick<OperationDescription, 'name' | 'effect' | 'readsWithout'>;
+
+async function performed<I extends Record<string, unknown>, T>(
+  operation: Facts,
+  input: I,
   ctx: OperationContext<AcorApp>,
-): Promise<OperationResult<z.output<O>>> {
-  const run = () => operation.run(input, ctx);
-  if (input['ci'] !== true || operation.name === 'project.validate') return run();
+  run: (input: I) => Promise<OperationResult<T>>,
+): Promise<OperationResult<T>> {
+  try {
+    const meant = input['run'] === 'last' ? { ...input, run: await newestRun(ctx.app) } : input;
+    await ctx.app.authorize(calledWith(operation, meant), meant);
+    await refuseFiles(operation, meant, ctx.app);
+    const result = await runIn(operation, meant, ctx, () => run(meant));
+    if (result.kind === 'failure') await ctx.app.readErrorCodes();
+    return await resultFor(ctx.app, result);
+  } catch (error) {
+    await ctx.app.readErrorCodes();
+    const thrown = error instanceof AcorError ? asAppError(error) : error;
+    throw thrown instanceof AppError ? await errorFor(ctx.app, thrown) : thrown;
+  }
+}
+
+/** With --ci, the job shows the end of the run. The findings of `validate` are another report. */
+async function runIn<T>(
+  { name }: Facts,
+  input: Readonly<Record<string, unknown>>,
+  ctx: OperationContext<AcorApp>,
+  run: () => Promise<OperationResult<T>>,
+): Promise<OperationResult<T>> {
+  if (input['ci'] !== true || name === 'project.validate') return run();
   const { reportInJob } = await import('./run/job-report.ts');
   return reportInJob(ctx, run);
 }

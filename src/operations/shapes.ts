@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { AUDIENCES } from '../protocol/v1/wire.ts';
-import { agentOf } from '../util/audience.ts';
 
 /** Flags of every command that starts a run. */
 export const stream = z
@@ -29,14 +28,6 @@ export function timeoutOf(what: string) {
 
 /** The flag --retries of a command that starts a run. */
 export const retries = z.int().min(0).optional().describe('How often a retryable failure is retried.');
-
-/** Whether to stream: ten thousand events would fill the context of an agent with nothing that it needs. */
-export function streams(
-  flag: boolean | undefined,
-  env: Readonly<Record<string, string | undefined>>,
-): boolean {
-  return flag ?? agentOf(env) === undefined;
-}
 
 /** The run that an operation is about. `define.ts` replaces `last` by the id. */
 export const runId = z.string().describe('The id of the run, or last for the newest one.');
@@ -151,3 +142,5 @@ export const runLine = z.lazy(() =>
     unverified: unverifiedShape.optional(),
   }),
 );
+
+export type RunLine = z.output<typeof runLine>;

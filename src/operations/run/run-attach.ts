@@ -8,20 +8,12 @@ import { attachTo } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
-import {
-  ci,
-  type EndedRun,
-  runId,
-  runSummary,
-  type StartedRun,
-  startedRun,
-  stream,
-  streams,
-} from '../shapes.ts';
+import { ci, type EndedRun, runId, runSummary, type StartedRun, startedRun, stream } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { questionEnd, startedRunOf } from './run-detached.ts';
 import { answerOf, interrupted } from './run-result.ts';
+import { wantsStream } from './wants-stream.ts';
 
 export const runAttach = acorOperation({
   name: 'run.attach',
@@ -47,7 +39,7 @@ export const runAttach = acorOperation({
     await store.read(run);
     const ask = await askAtTerminal(run, ctx, signal);
     return eventsResult(followRun(store, run, { since, signal, atQuestions: true, ask }), {
-      stream: streams(flag, env),
+      stream: wantsStream(flag, env),
       about: () => runAbout(run, ctx, { asks: ask !== undefined, cancels: false }),
       left: 'stopped',
       end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {

@@ -16,11 +16,12 @@ import { attachTo, followLogs, showRun, waitFor } from '../../protocol/next-step
 import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
-import { type EndedRun, type StartedRun, streams } from '../shapes.ts';
+import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { answerOf, type ShownAs } from './run-result.ts';
 import { withAnswer } from './shown-questions.ts';
+import { wantsStream } from './wants-stream.ts';
 
 /** Runs a request under a supervisor process of its own, and follows it, unless the caller detaches. */
 export async function runApart(
@@ -68,7 +69,7 @@ export async function showDetached(
   return eventsResult(
     followRun(store, runId, { since, signal, atQuestions: true, ask, recoversIn: workspaces }),
     {
-      stream: streams(flags.stream, ctx.env),
+      stream: wantsStream(flags.stream, ctx.env),
       about: () => runAbout(runId, ctx, { asks: ask !== undefined, cancels: true }),
       left: 'stopped',
       end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { acorOperation } from '../define.ts';
-import { execCall } from './exec-call.ts';
-import { output, runFlags, startTool } from './run-start.ts';
+import { execProgram } from './exec-program.ts';
+import { runFlags } from './run-flags.ts';
+import { output } from './run-start.ts';
 
 const list = z.array(z.string()).default([]);
 
@@ -36,10 +37,5 @@ export const runExec = acorOperation({
     'acor exec --write out.csv -- sort -o out.csv in.csv',
   ],
   streams: 'Protocol events, one JSON object a line; the last line is runner_end.',
-  async run({ program, args, read, write, net, cmd, ...flags }, ctx) {
-    const call = execCall(program, args, { read, write, net, cmd }, ctx.cwd);
-    const { registry } = await ctx.app.tools();
-    const found = await registry.find(call.tool, { args: call.args, cwd: ctx.cwd, env: ctx.env });
-    return startTool({ ...flags, ...call }, found, ctx);
-  },
+  run: execProgram,
 });

@@ -8,8 +8,9 @@ import { startRun } from '../../core/run/start-run.ts';
 import { followLogs, showRun } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
-import { type EndedRun, type StartedRun, streams } from '../shapes.ts';
+import type { EndedRun, StartedRun } from '../shapes.ts';
 import { answerOf, type ShownAs } from './run-result.ts';
+import { wantsStream } from './wants-stream.ts';
 
 /** Runs a request with this process as its supervisor, unless this is a server. The run continues whether or not a reader takes its events. */
 export async function runHere(
@@ -40,7 +41,7 @@ export async function runHere(
   void run.ended.catch(() => {}).then(stopListening);
   return {
     kind: 'events',
-    stream: streams(flags.stream, ctx.env),
+    stream: wantsStream(flags.stream, ctx.env),
     events: asks ? withDialog(run, ctx) : untilLeft(run, () => isCancelled, ctx),
     about: async () => {
       const { runAbout } = await import('./run-about.ts');

@@ -57,11 +57,13 @@ export const shownPlan = z.lazy(() =>
   }),
 );
 
+export type ShownPlan = z.output<typeof shownPlan>;
+
 /** Plans a run as it would start now. Replaces the run id, which is new for each run, by `<run>`. */
 export async function showPlan(
   services: RunnerServices,
   request: RunRequest,
-): Promise<OperationResult<z.output<typeof shownPlan>>> {
+): Promise<OperationResult<ShownPlan>> {
   const { planRun } = await import('../../core/run/plan/plan.ts');
   const { environmentOf } = await import('../../core/run/plan/environment.ts');
   const plan = await planRun(services, request);
