@@ -16,14 +16,17 @@ export async function discover(
   const { patterns, auto_discover } = config.config.discovery;
   const registries = await registryFolders(config, cache);
   const tools: ToolEntry[] = [];
-  const add = async (candidate: Omit<Candidate, 'languages'>): Promise<void> => {
+  // A copy, because a duplicate name adds a problem to it.
+  const keep = (tool: ToolEntry | null): void => {
+    if (tool !== null) tools.push({ ...tool, problems: [...tool.problems] });
+  };
+  const add = (candidate: Omit<Candidate, 'languages'>): void | Promise<void> => {
     const id = `tool:${[candidate.path, candidate.language, ...candidate.registryFolders].join('|')}`;
-    const tool = await cache.unit(id, async (files) => {
+    const tool = cache.unit(id, async (files) => {
       const { readTool } = await import('./read-tool.ts');
       return readTool({ ...candidate, languages }, files);
     });
-    // A copy, because a duplicate name adds a problem to it.
-    if (tool !== null) tools.push({ ...tool, problems: [...tool.problems] });
+    return tool instanceof Promise ? tool.then(keep) : keep(tool);
   };
 
   const folders = await toolsFolders(config, cache);
@@ -31,13 +34,14 @@ export async function discover(
     for (const child of folder.children) {
       const name = child.kind === 'folder' ? child.name : stemOf(child.name);
       const path = join(folder.real, child.name);
-      await add({
+      const added = add({
         path,
         name,
         kind: child.kind,
         root: folder.real,
         registryFolders: registries.get(name) ?? [],
       });
+      if (added !== undefined) await added;
     }
   }
   const found = auto_discover ? tools : tools.filter((tool) => tool.manifestPath !== null);
@@ -89,7 +93,7 @@ async function toolsFolders(config: LoadedConfig, cache: DiscoveryCache): Promis
   return [...folders.values()];
 }
 
-function toolsFolder(dir: string, cache: DiscoveryCache): Promise<ToolsFolder> {
+async function toolsFolder(dir: string, cache: DiscoveryCache): Promise<ToolsFolder> {
   return cache.unit(`folder:${dir}`, async (files) => {
     const { readToolsFolder } = await import('./tools-folder.ts');
     return readToolsFolder(dir, files);

@@ -1,18 +1,18 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
-import { signatureOf } from '../../util/file-signature.ts';
+import { isSameSignature, type Signature, signatureOf } from '../../util/file-signature.ts';
 import { WatchedFiles } from './watched-files.ts';
 
 /** Raise this number when the format or the meaning of the cache changes. */
-const CACHE_VERSION = 5;
+const CACHE_VERSION = 6;
 
 /**
  * A value derived from files, with the signatures of these files. Without signatures it is valid only for the current
  * round.
  */
 interface Unit {
-  signatures: readonly (readonly [path: string, signature: string])[] | null;
+  signatures: readonly (readonly [path: string, signature: Signature])[] | null;
   value: unknown;
 }
 
@@ -39,7 +39,7 @@ export class DiscoveryCache {
   #changed = false;
   #revision = 0;
   /** Each path is checked once per round. */
-  #seen = new Map<string, string>();
+  #seen = new Map<string, Signature>();
 
   constructor(file: string, key: string, ttlS: number) {
     this.#file = file;
@@ -82,11 +82,14 @@ export class DiscoveryCache {
     return result;
   }
 
-  /** The value of a unit: from the cache while it is valid, else computed. */
-  async unit<T>(id: string, make: (files: WatchedFiles) => T | Promise<T>): Promise<T> {
+  /** The value of a unit: from the cache while it is valid, else computed. A turn of the event loop for each of ten thousand kept ones would take 20 ms. */
+  unit<T>(id: string, make: (files: WatchedFiles) => T | Promise<T>): T | Promise<T> {
     this.#used.add(id);
     const kept = this.#units.get(id);
-    if (kept !== undefined && this.#holds(kept)) return kept.value as T;
+    return kept !== undefined && this.#holds(kept) ? (kept.value as T) : this.#make(id, make);
+  }
+
+  async #make<T>(id: string, make: (files: WatchedFiles) => T | Promise<T>): Promise<T> {
     const files = new WatchedFiles();
     const value = await make(files);
     const signatures = files.signatures();
@@ -102,10 +105,10 @@ export class DiscoveryCache {
 
   #holds({ signatures }: Unit): boolean {
     if (signatures === null) return false;
-    return signatures.every(([path, signature]) => this.#signatureOf(path) === signature);
+    return signatures.every(([path, signature]) => isSameSignature(signature, this.#signatureOf(path)));
   }
 
-  #signatureOf(path: string): string {
+  #signatureOf(path: string): Signature {
     let signature = this.#seen.get(path);
     if (signature === undefined) {
       signature = signatureOf(path);

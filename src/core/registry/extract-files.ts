@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorMessage } from '../../util/error-code.ts';
-import { Signatures, signatureOf } from '../../util/file-signature.ts';
+import { isSameSignature, type Signature, Signatures, signatureOf } from '../../util/file-signature.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { userFolder } from '../config/find.ts';
 
@@ -95,8 +95,10 @@ function ownFolder(folder: string): string {
 /** Whether each file has the signature with which it was compared last. */
 function isUnchanged(target: string): boolean {
   try {
-    const compared = Object.entries<string>(JSON.parse(readFileSync(join(target, COMPARED), 'utf8')));
-    return compared.length > 0 && compared.every(([path, signature]) => signatureOf(path) === signature);
+    const compared = Object.entries(JSON.parse(readFileSync(join(target, COMPARED), 'utf8')));
+    return (
+      compared.length > 0 && compared.every(([path, known]) => isSameSignature(known, signatureOf(path)))
+    );
   } catch {
     return false;
   }
@@ -118,7 +120,7 @@ function isComplete(target: string, files: ReadonlyMap<string, Buffer>): boolean
 }
 
 /** Without it, the next start compares again. */
-function keepCompared(target: string, signatures: Readonly<Record<string, string>>): void {
+function keepCompared(target: string, signatures: Readonly<Record<string, Signature>>): void {
   try {
     writeAtomic(join(target, COMPARED), JSON.stringify(signatures));
   } catch {}

@@ -136,7 +136,7 @@ export class Registry {
     const { errorCodeFiles, readErrorCodes } = await import('./error-codes.ts');
     const paths = errorCodeFiles(this.#config);
     return this.#inTurn(() =>
-      this.#codes.round(() => this.#codes.unit('error-codes', (files) => readErrorCodes(paths, files))),
+      this.#codes.round(async () => this.#codes.unit('error-codes', (files) => readErrorCodes(paths, files))),
     );
   }
 

@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { errorCode } from '../../util/error-code.ts';
-import { Signatures } from '../../util/file-signature.ts';
+import { type Signature, Signatures } from '../../util/file-signature.ts';
 import { type RealPath, realPathOf } from '../../util/real-path.ts';
 import { readShebang } from './languages/executable.ts';
 
@@ -71,7 +71,7 @@ export class WatchedFiles {
   }
 
   /** The recorded signatures, or null when a change is so recent that its timestamp may hide another change. */
-  signatures(): Record<string, string> | null {
+  signatures(): Record<string, Signature> | null {
     return this.#signatures.all();
   }
 }

@@ -100,25 +100,25 @@ export class Launcher {
 
   /** Whether it waits for its steps: everything around it has been set up. */
   get isReady(): boolean {
-    return this.#isOpen.status && /^ready$/m.test(this.#words());
+    return this.#isOpen.status && saidIn(this.#words()).has('ready');
   }
 
   hasEnded(): boolean {
-    return this.#stays && this.#isOpen.status && /^ended /m.test(this.#words());
+    return this.#stays && this.#isOpen.status && saidIn(this.#words()).has('ended');
   }
 
   /** How the tool ended. `failed` converts the launcher's output to the error of a failed launch. */
   settle(exit: Exit, failed: (words: string) => AcorError): ReturnType<SandboxLaunch['settle']> {
     const words = this.#words();
-    const line = (key: string) => new RegExp(`^${key} (.*)$`, 'm').exec(words)?.[1];
-    const cannotStart = line('cannot-start');
+    const said = saidIn(words);
+    const cannotStart = said.get('cannot-start');
     if (cannotStart !== undefined) throw spawnFailed(this.#program, Number(cannotStart));
-    const changed = line('changed');
+    const changed = said.get('changed');
     if (changed !== undefined) throw grantChanged(changed, 'it leads elsewhere now');
-    if (!/^up$/m.test(words) && exit.signal === null) throw failed(words.trim());
+    if (!said.has('up') && exit.signal === null) throw failed(words.trim());
     if (!this.#stays) return { exit, left: 0 };
-    const [ended, cpuMicroseconds, maxRssKib] = (line('ended') ?? '').split(' ').map(Number);
-    if (ended === undefined || line('ended') === undefined)
+    const [ended, cpuMicroseconds, maxRssKib] = (said.get('ended') ?? '').split(' ').map(Number);
+    if (ended === undefined || !said.has('ended'))
       return { exit: { ...killed(exit), usage: { cpu_s: null, max_rss_bytes: null } }, left: 0 };
     const signal = ended & 0x7f;
     return {
@@ -127,7 +127,7 @@ export class Launcher {
         signal: signal === 0 ? null : nameOfSignal(signal),
         usage: { cpu_s: cpuMicroseconds! / 1e6, max_rss_bytes: maxRssKib! * 1024 },
       },
-      left: Number(line('left') ?? 0),
+      left: Number(said.get('left') ?? 0),
     };
   }
 
@@ -135,6 +135,17 @@ export class Launcher {
     const bytes = Buffer.alloc(Math.min(fstatSync(this.#status).size, MAX_WORDS_BYTES));
     return bytes.toString('utf8', 0, readSync(this.#status, bytes, 0, bytes.length, 0));
   }
+}
+
+/** The lines of the launcher's report: the first word of each, and the rest of the first line with that word. */
+function saidIn(words: string): ReadonlyMap<string, string> {
+  const said = new Map<string, string>();
+  for (const line of words.split('\n')) {
+    const space = line.indexOf(' ');
+    const word = space === -1 ? line : line.slice(0, space);
+    if (!said.has(word)) said.set(word, space === -1 ? '' : line.slice(space + 1));
+  }
+  return said;
 }
 
 /** The first process was killed before it reported the tool's end, which also killed the tool. */
