@@ -72,6 +72,10 @@ export const bunRuntime: Runtime = {
   reap(pid) {
     libc?.symbols.waitpid(pid, null, WNOHANG);
   },
+
+  collectGarbage() {
+    Bun.gc(true);
+  },
 };
 
 function channelOf({ hear }: SpawnRequest) {

@@ -69,6 +69,8 @@ export const nodeRuntime: Runtime = {
   },
 
   reap() {},
+
+  collectGarbage() {},
 };
 
 /** Receives a child's messages on its `ipc` stream. */

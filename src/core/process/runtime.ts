@@ -63,4 +63,6 @@ export interface Runtime {
   adoptOrphans(): boolean;
   /** Reaps a dead adopted child. */
   reap(pid: number): void;
+  /** Collects all garbage now, and returns its memory to the system, where the runtime can: a pause of about 10 ms. */
+  collectGarbage(): void;
 }

@@ -243,3 +243,12 @@ describe('in Bun', {
     assert.ok(usage.cpu_s! > 0.01 && usage.cpu_s! < 100, `${usage.cpu_s}`);
   });
 });
+
+it('Bun collects all garbage when it is asked to', { skip: own === nodeRuntime && 'needs Bun' }, async () => {
+  const made = Array.from({ length: 100 }, () => new WeakRef({ text: 'x'.repeat(100) }));
+  // What was looked at in this turn of the event loop stays.
+  await new Promise((resolve) => setTimeout(resolve));
+  own.collectGarbage();
+  const left = made.filter((each) => each.deref() !== undefined).length;
+  assert.ok(left < 10, `${left} left`);
+});

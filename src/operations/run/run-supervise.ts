@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Interrupts } from '../../compose/interrupts.ts';
 import { LineQueue } from '../../compose/line-queue.ts';
+import { loadedRuntime } from '../../core/process/load-runtime.ts';
 import { ProjectCache } from '../../core/project/open-project.ts';
 import { runnerServices } from '../../core/project/runner-services.ts';
 import { type RunRequest, runRequestOf } from '../../core/run/run-request.ts';
@@ -46,6 +47,9 @@ export const runSupervise = acorOperation({
   },
 });
 
+/** Left to itself, the runtime lets a supervisor of many short runs grow by 10 MB before it collects what is old. */
+const RUNS_BETWEEN_COLLECTIONS = 50;
+
 /** Supervises the runs that standard input requests; returns the exit code of the last request. */
 async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {
   const projects = new ProjectCache();
@@ -53,6 +57,7 @@ async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {
   void loadRunner();
   let last: Promise<0 | 1> = Promise.resolve(0);
   const open = new Set<Promise<unknown>>();
+  let ended = 0;
   for await (const line of readLines(process.stdin)) {
     const { nr, request } = JSON.parse(line) as SupervisorRequest;
     const run = superviseOne(projects, runRequestOf(request), interrupts, (message) =>
@@ -62,7 +67,11 @@ async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {
     open.add(run);
     // The last `all` throws the error.
     run.then(
-      () => open.delete(run),
+      () => {
+        open.delete(run);
+        ended++;
+        if (ended % RUNS_BETWEEN_COLLECTIONS === 0) loadedRuntime()?.collectGarbage();
+      },
       () => undefined,
     );
   }
