@@ -46,7 +46,7 @@ const input = z.object(runFlags);
 /** The flags of `acor run` and `acor exec`. */
 export type RunFlags = z.output<typeof input>;
 
-/** Takes the flags of ACOR out of the arguments of a tool; `isReserved` tells which of them are the tool's. */
+/** Takes the flags of ACOR out of the arguments of a tool; `isReserved` is true for those that are the tool's. */
 export function takeRunFlags(
   args: readonly string[],
   isReserved: (flag: string) => boolean,
