@@ -38,12 +38,12 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
   reply.invocation = [calledAs(app), ...found.words].join(' ');
   if (found.route === undefined) return answerWithoutCommand(app, found, reply, io);
   const words = [...calledAs(app).split(' '), ...found.words];
-  const plain = await found.route.plain?.();
-  const asPlain = plain && readPlainLine(plain, found.args);
-  if (asPlain !== undefined) {
-    const { line, input } = asPlain;
-    reply.take(plain!, plain!.parameters, { words, args: found.args, line });
-    return perform(app, plain!, input, { line, io, reply });
+  const plain = app.perform === undefined ? await found.route.plain?.() : undefined;
+  const read = plain && readPlainLine(plain, found.args);
+  if (plain !== undefined && read !== undefined) {
+    const { line, input } = read;
+    reply.take(plain, plain.parameters, { words, args: found.args, line });
+    return perform(app, plain, input, { line, io, reply });
   }
   const op = await found.route.load();
   const parameters = parametersOf(op);

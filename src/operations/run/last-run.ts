@@ -1,6 +1,7 @@
 import type { Project } from '../../core/project/open-project.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_TOOLS } from '../../protocol/next-steps.ts';
+import type { AcorApp } from '../acor-app.ts';
 
 /** The newest run that is no part of another one: what `last` means wherever an id is expected. */
 export async function lastRun({ index }: Pick<Project, 'index'>): Promise<string> {
@@ -10,4 +11,9 @@ export async function lastRun({ index }: Pick<Project, 'index'>): Promise<string
     hint: 'Run a tool first.',
     next: [LIST_TOOLS],
   });
+}
+
+/** The id of a run by what a caller names it: `last` is the newest one. */
+export async function namedRun(app: AcorApp, name: string): Promise<string> {
+  return name === 'last' ? lastRun(await app.project()) : name;
 }

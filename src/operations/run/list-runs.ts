@@ -6,9 +6,9 @@ import { isFinal, type RunKind, type RunState } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { plainCommand } from '../define.ts';
 import type { RunLine } from '../shapes.ts';
+import { namedRun } from './last-run.ts';
 import { missingWords } from './missing-words.ts';
 import { runLineOf } from './run-line.ts';
-import { namedRun } from './run-status.ts';
 import { unverifiedAmong, unverifiedOf } from './run-unverified.ts';
 
 /** The next steps name at most this many of the runs that wait for an answer. */

@@ -1,9 +1,7 @@
-import type * as z from 'zod';
 import type { IndexedRun } from '../../core/ports/run-index.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import type { readRun } from '../../core/run/read-run.ts';
-import { blockingQuestionsOf } from '../../core/supervision/follow-run.ts';
-import type { runLine } from '../shapes.ts';
+import type { RunLine } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
 
 const NO_CLOCKS = { silent_for_s: null, last_progress_at: null };
@@ -12,7 +10,7 @@ const NO_CLOCKS = { silent_for_s: null, last_progress_at: null };
 export async function runLineOf(
   store: RunStore,
   run: IndexedRun | Awaited<ReturnType<typeof readRun>>,
-): Promise<z.output<typeof runLine>> {
+): Promise<RunLine> {
   const { run_id, tool, state, code, message, attempt, created_at, duration_s } = run;
   const record = 'epoch' in run ? run : undefined;
   const question = state === 'waiting_ai' ? await questionOf(store, run_id) : null;
@@ -25,6 +23,8 @@ export async function runLineOf(
 /** The question for which a run waits; null when its log cannot be read. */
 async function questionOf(store: RunStore, runId: string): Promise<string | null> {
   try {
+    // Few runs of a list wait.
+    const { blockingQuestionsOf } = await import('../../core/supervision/follow-run.ts');
     const [first] = await blockingQuestionsOf(store, runId);
     return first === undefined ? null : String(first.asked.action);
   } catch {

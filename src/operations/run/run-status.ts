@@ -14,8 +14,8 @@ import {
 import type { NextStep } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { mayAnswer } from '../needs-person.ts';
-import { lastRun } from './last-run.ts';
 
+export { namedRun } from './last-run.ts';
 export { restartsWithAnswers } from './restarts.ts';
 export { endArtifacts } from './run-result.ts';
 export type { OpenQuestion, RunStatus };
@@ -32,11 +32,6 @@ export async function lastStderr(app: AcorApp, summary: RunSummary): Promise<str
   const { run_id } = summary;
   await app.authorize({ name: 'run.show', effect: 'reads' }, { run: run_id });
   return stderrTail((await app.project()).store, failedChildOf(summary) ?? run_id);
-}
-
-/** The id of a run by what a caller names it: `last` is the newest one. */
-export async function namedRun(app: AcorApp, name: string): Promise<string> {
-  return name === 'last' ? lastRun(await app.project()) : name;
 }
 
 /** The open questions of a run, for a caller without a person. */
