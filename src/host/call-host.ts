@@ -31,7 +31,8 @@ export async function callHost(argv: string[]): Promise<HostAnswer> {
       const socket = claim(short, name);
       const call = socket && (await HostCall.begin(socket));
       if (!call) continue;
-      return await call.run({ argv, cwd, env: process.env, stdinIsTTY: await isTerminal(0) });
+      const stdin = { stdinIsTTY: await isTerminal(0), mayHoldInput: mayHoldInput() };
+      return await call.run({ argv, cwd, env: process.env, ...stdin });
     }
     return 'missed';
   } finally {
@@ -198,6 +199,14 @@ async function isForPrograms(fd: number): Promise<boolean> {
     return false;
   }
   return !(await isTerminal(fd));
+}
+
+function mayHoldInput(): boolean {
+  try {
+    return !fstatSync(0).isCharacterDevice();
+  } catch {
+    return false;
+  }
 }
 
 /** Undefined for a directory that has been removed: the command reports it. */

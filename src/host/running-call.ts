@@ -37,7 +37,8 @@ export class RunningCall {
   readonly #aborted = new AbortController();
   readonly #left = Promise.withResolvers<number>();
   readonly #stdin = Promise.withResolvers<Buffer>();
-  readonly #unread = Promise.withResolvers<boolean>();
+  #unread: PromiseWithResolvers<boolean> | undefined;
+  #isClosed = false;
 
   /** Undefined where this process has no descriptors left. */
   static begin(caller: Caller): RunningCall | undefined {
@@ -72,7 +73,7 @@ export class RunningCall {
       interrupts: this.#interrupts,
       readStdin: async () => new TextDecoder().decode(await this.#ask('stdin', this.#stdin.promise)),
       readStdinBytes: () => this.#ask('stdin', this.#stdin.promise),
-      hasUnreadStdin: () => this.#ask('unread', this.#unread.promise),
+      hasUnreadStdin: async () => call.mayHoldInput && this.#askUnread(),
     });
     const exit = await Promise.race([
       done.then((code) => ({ code, wasLeft: false })),
@@ -96,7 +97,7 @@ export class RunningCall {
     if (socket !== this.#caller.control) return;
     if ('signal' in message) this.interrupt(message.signal);
     else if ('stdin' in message) this.#stdin.resolve(Buffer.from(message.stdin, 'base64'));
-    else if ('unread' in message) this.#unread.resolve(message.unread);
+    else if ('unread' in message) this.#unread?.resolve(message.unread);
   }
 
   /** A connection has ended: without the one for messages the caller is dead. */
@@ -104,7 +105,8 @@ export class RunningCall {
     if (socket !== this.#caller.control) return;
     this.interrupt('SIGKILL');
     // What a command asks at its end, the caller does not answer any more.
-    this.#unread.resolve(false);
+    this.#isClosed = true;
+    this.#unread?.resolve(false);
     // Without a caller nothing may keep this process. A run that has not ended then loses its supervisor, as by a kill.
     setTimeout(() => this.#left.resolve(1), LEFT_LIMIT_MS).unref();
   }
@@ -114,6 +116,13 @@ export class RunningCall {
     this.#aborted.abort();
     if (this.#interrupts.isHandled) this.#interrupts.raise(signal);
     else this.#left.resolve(EXIT_BY_SIGNAL[signal as keyof typeof EXIT_BY_SIGNAL] ?? 1);
+  }
+
+  /** A command asks again at the end of its run: another program of a pipe may have written meanwhile. */
+  #askUnread(): Promise<boolean> | false {
+    if (this.#isClosed) return false;
+    this.#unread = Promise.withResolvers();
+    return this.#ask('unread', this.#unread.promise);
   }
 
   #ask<T>(want: 'stdin' | 'unread', answer: Promise<T>): Promise<T> {

@@ -30,6 +30,8 @@ export interface Call {
   cwd: string;
   env: Record<string, string | undefined>;
   stdinIsTTY: boolean;
+  /** Whether standard input can hold bytes, as /dev/null and a terminal cannot. */
+  mayHoldInput: boolean;
 }
 
 export function say<T extends FromCaller | FromHost>(socket: UnixSocket, message: T): void {

@@ -169,6 +169,25 @@ describe('a call that a host runs', { skip: NO_HOST }, () => {
     assert.ok(!environment.includes('GIVEN='));
   });
 
+  it('warns of input that comes while the program runs, as one without a host does', async () => {
+    await using project = makeProject(OFF);
+    const { pid } = await project.warmUp();
+    mkdirSync(project.path('gates'));
+    // The program waits until the data are in the pipe.
+    const wait = 'touch gates/began; until [ -e gates/written ]; do sleep 0.02; done';
+    const { stdout, stderr } = spawnSync(
+      'sh',
+      [
+        '-c',
+        `mkfifo late; { until [ -e gates/began ]; do sleep 0.02; done; echo data; touch gates/written; } > late &
+         "$ACOR" exec --no-stream --write gates -- sh -c '${wait}' < late; wait`,
+      ],
+      { cwd: project.root, env: { ...project.environment(project.auto), ACOR }, encoding: 'utf8' },
+    );
+    assert.match(stderr, /does not get your standard input/, stdout);
+    assert.equal(supervisorOf(project), pid);
+  });
+
   it('sees each change of a tool, of the configuration, and of the policy at once', async () => {
     await using project = makeProject(OFF);
     const { pid } = await project.warmUp();
