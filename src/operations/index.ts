@@ -85,7 +85,7 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   {
     ...formOf('run.exec'),
     load: async () => (await import('./run/run-exec.ts')).runExec,
-    plain: async () => (await import('./run/exec-program.ts')).plainRunExec,
+    plain: async () => (await import('./run/start-program.ts')).plainRunExec,
   },
   {
     ...formOf('run.list'),

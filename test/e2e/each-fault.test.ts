@@ -221,7 +221,8 @@ async function play(scenario: Scenario, kind: FaultKind, fault?: Fault): Promise
     if (kind === sync && !scenario.follows) assert.deepEqual(unsynced(places), []);
   }
   // The start of any run recovers lost runs.
-  assert.equal((await project.envelope(['run', 'quick', QUIETLY])).data?.state, 'completed');
+  const next = await project.envelope(['run', 'quick', QUIETLY]);
+  assert.equal(next.data?.state, 'completed', JSON.stringify(next));
   await assertVerified(project, 'after recovery');
   for (const { run_id, state, parent } of recordsOf(project)) {
     assert.ok(isFinal(state), `run ${run_id} is ${state}`);

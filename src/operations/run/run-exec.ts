@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { acorOperation } from '../define.ts';
-import { execProgram } from './exec-program.ts';
 import { runFlags } from './run-flags.ts';
 import { output } from './run-start.ts';
+import { startProgram } from './start-program.ts';
 
 const list = z.array(z.string()).default([]);
 
@@ -37,5 +37,5 @@ export const runExec = acorOperation({
     'acor exec --write out.csv -- sort -o out.csv in.csv',
   ],
   streams: 'Protocol events, one JSON object a line; the last line is runner_end.',
-  run: execProgram,
+  run: startProgram,
 });

@@ -15,7 +15,7 @@ export interface ProgramCall extends RunFlags {
   cmd: string[];
 }
 
-export async function execProgram(
+export async function startProgram(
   { program, args, read, write, net, cmd, ...flags }: ProgramCall,
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<StartedTool>> {
@@ -25,4 +25,4 @@ export async function execProgram(
   return startTool({ ...flags, ...call }, found, ctx);
 }
 
-export const plainRunExec = plainCommand('run.exec', execProgram);
+export const plainRunExec = plainCommand('run.exec', startProgram);
