@@ -20,7 +20,7 @@ import {
   placesOf,
   startTraced,
 } from '../support/faults.ts';
-import { type Finished, processesOf, type Running, until } from '../support/project.ts';
+import { ACOR, type Finished, processesOf, type Running, until } from '../support/project.ts';
 import { WorkflowProject } from '../support/workflow-project.ts';
 
 /** So many cases at a time, each in a project of its own. */
@@ -319,6 +319,22 @@ describe('a fault of the disk or the system at any step', needsStrace, () => {
         await Promise.all(Array.from({ length: LANES }, work));
         assert.deepEqual(failures, []);
       });
+
+  it('in which a tool cannot be read is no fault of the tool at the next start', async () => {
+    using project = newProject();
+    const quick = (started: Pick<Finished, 'stdout'>) =>
+      JSON.parse(started.stdout).data.tools.find(({ name }: { name: string }) => name === 'quick');
+    const inject = ['-P', project.path('tools/quick'), '-e', 'inject=openat:error=EMFILE:when=1'];
+    const fault = spawnSync('strace', ['-f', '-o', '/dev/null', ...inject, ACOR, 'list'], {
+      cwd: project.root,
+      env: project.environment(),
+      encoding: 'utf8',
+    });
+    const { status, problems } = quick(fault);
+    assert.equal(status, 'broken');
+    assert.match(problems[0], /EMFILE/);
+    assert.equal(quick(await project.acor(['list'])).status, 'ok');
+  });
 
   it('leaves a waiting run that can open no file any more to its cancel, which ends it with a whole record', async () => {
     using project = newProject();

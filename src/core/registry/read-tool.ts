@@ -9,10 +9,16 @@ import { entryOf, noEntry, setLanguage } from './entry-of.ts';
 import { readHeaderManifest } from './header-manifest.ts';
 import { manifestOf, type ReadManifest, readManifest } from './read-manifest.ts';
 import type { ToolEntry } from './tool-entry.ts';
-import type { WatchedFiles } from './watched-files.ts';
+import { isPassing, type WatchedFiles } from './watched-files.ts';
 
 /** Reads a candidate. Null when it is not a tool; the problems of a tool are in `problems`. */
 export async function readTool(candidate: Candidate, files: WatchedFiles): Promise<ToolEntry | null> {
+  const tool = await readable(candidate, files);
+  if (tool?.problems.some(({ rule }) => rule === 'unreadable')) files.leaveOpen();
+  return tool;
+}
+
+async function readable(candidate: Candidate, files: WatchedFiles): Promise<ToolEntry | null> {
   try {
     return await (candidate.kind === 'link' ? readLinked(candidate, files) : readPlain(candidate, files));
   } catch (error) {
@@ -20,10 +26,8 @@ export async function readTool(candidate: Candidate, files: WatchedFiles): Promi
     // Do not report a fault of ACOR as a problem of the tool.
     if (code === undefined) throw error;
     const { path } = candidate;
-    return broken(
-      candidate,
-      problemOf(path, 'unreadable', `${path} cannot be read (${code})`, 'Fix its permissions.'),
-    );
+    const fix = isPassing(error) ? 'Try again: the system could not read it now.' : 'Fix its permissions.';
+    return broken(candidate, problemOf(path, 'unreadable', `${path} cannot be read (${code})`, fix));
   }
 }
 

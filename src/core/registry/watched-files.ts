@@ -10,12 +10,18 @@ import { readShebang } from './languages/executable.ts';
  */
 export class WatchedFiles {
   readonly #signatures = new Signatures();
+  #isIncomplete = false;
   readonly #lists = new Map<string, Dirent[]>();
 
   /** The type of a path, without following a symlink. */
   lstat(path: string): Stats | undefined {
     this.#signatures.take(path);
-    return lstatOf(path);
+    try {
+      return lstatSync(path, { throwIfNoEntry: false });
+    } catch (error) {
+      this.#note(error);
+      return undefined;
+    }
   }
 
   /** The target of a path; undefined when it does not exist. */
@@ -25,7 +31,8 @@ export class WatchedFiles {
       const real = realPathOf(path, cwd);
       this.#signatures.take(real.path);
       return real;
-    } catch {
+    } catch (error) {
+      this.#note(error);
       return undefined;
     }
   }
@@ -54,7 +61,8 @@ export class WatchedFiles {
     this.#signatures.take(path);
     try {
       return readShebang(path);
-    } catch {
+    } catch (error) {
+      this.#note(error);
       return null;
     }
   }
@@ -65,21 +73,41 @@ export class WatchedFiles {
     try {
       const stats = statSync(path);
       return stats.isFile() && (stats.mode & 0o111) !== 0;
-    } catch {
+    } catch (error) {
+      this.#note(error);
       return false;
     }
   }
 
-  /** The recorded signatures, or null when a change is so recent that its timestamp may hide another change. */
+  /** Something could not be read, and may be at the next start, without a change of it: what is derived is not kept. */
+  leaveOpen(): void {
+    this.#isIncomplete = true;
+  }
+
+  #note(error: unknown): void {
+    if (isPassing(error)) this.leaveOpen();
+  }
+
+  /** The recorded signatures, or null when a change is so recent that its timestamp may hide another change, or when something was left open. */
   signatures(): Record<string, Signature> | null {
-    return this.#signatures.all();
+    return this.#isIncomplete ? null : this.#signatures.all();
   }
 }
 
-function lstatOf(path: string): Stats | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false });
-  } catch {
-    return undefined;
-  }
+/** Of the process or the machine, and not of a file. */
+const PASSING = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+  'EIO',
+  'EAGAIN',
+  'EINTR',
+  'EBUSY',
+  'ESTALE',
+  'ETIMEDOUT',
+]);
+
+/** Whether an error may be gone the next time, without a change of the file. */
+export function isPassing(error: unknown): boolean {
+  return PASSING.has(errorCode(error) ?? '');
 }
