@@ -128,14 +128,21 @@ describe('a sandbox that waits for its run', { skip: !available && 'bubblewrap i
     assert.ok(waiting().includes(pid!), 'it waits for a run that never comes');
   });
 
-  it('is not used by a run with another grant, or another limit of its own memory', async () => {
+  it('is not used by a run with another grant, or another limit', async () => {
     await runTwice();
     const [pid] = waiting();
-    for (const more of ['resources:\n  tmp_mb: 3\n', 'permissions:\n  filesystem:\n    read: [shared]\n']) {
-      mkdirSync(project.at('shared'), { recursive: true });
+    mkdirSync(project.at('shared'), { recursive: true });
+    const others = [
+      ['resources:\n  tmp_mb: 3\n', /^args/m],
+      ['permissions:\n  filesystem:\n    read: [shared]\n', /\/shared /],
+      ['resources:\n  open_files: 77\n', /^open files +\(-n\) 77$/m],
+    ] as const;
+    for (const [more, shown] of others) {
       project.write('tools/looks/tool.yaml', MANIFEST + more);
-      assert.equal((await acor.run('looks', {})).state, 'completed');
+      const { state, dir } = await acor.run('looks', {});
+      assert.equal(state, 'completed');
       assert.ok(waiting().includes(pid!), more);
+      assert.match(readFileSync(join(dir, 'work', 'seen.txt'), 'utf8'), shown);
     }
   });
 

@@ -49,7 +49,7 @@ describe('a tool with a warm start', { skip: !available && 'bubblewrap is not he
   let project: ProjectFolder;
   let acor: Acor;
   const waiting = () => childrenOf(process.pid).filter((pid) => commandLineOf(pid).includes('bwrap'));
-  /** The processes in the sandbox that waits: bubblewrap's child is the launcher, whose child is the interpreter. */
+  /** The processes in the sandbox that waits: bubblewrap's child is the launcher, whose child is the interpreter, or the launcher again. */
   const interpreters = () => waiting().flatMap(childrenOf).flatMap(childrenOf);
   /** Until an interpreter waits for its orders: it sleeps in a read of descriptor 3. */
   const warm = () =>
@@ -256,7 +256,11 @@ print(json.dumps({"type": "result", "ok": True, "data": seen}))
     await run('py');
     await run('py');
     await until(() => waiting().length === 1);
-    assert.deepEqual(interpreters(), []);
+    const programs = interpreters().map(commandLineOf);
+    assert.ok(
+      programs.every((each) => each.includes('perl')),
+      String(programs),
+    );
     assert.equal((await run('py')).state, 'completed');
   });
 });

@@ -4,7 +4,7 @@ import type { Isolation } from '../../protocol/v1/runner-events.ts';
 import type { Exit, SpawnRequest } from '../process/runtime.ts';
 import type { EgressNote } from './egress/connection-log.ts';
 import type { EgressPlan } from './egress/egress-plan.ts';
-import type { LaunchSteps } from './launcher/launch-steps.ts';
+import type { Program, ToolStart } from './launcher/launch-steps.ts';
 import type { SeccompRules } from './seccomp/filter.ts';
 
 /** A path that a tool may access, absolute and real. */
@@ -164,23 +164,23 @@ export interface Confinement {
 /** Starts sandboxes that wait for their run. Each is used for one run. */
 export interface StandbySource {
   /**
-   * Equal for two runs whose sandboxes differ only in their folders, their user, and what the launcher does last; with a warm start, in
-   * nothing that its process has got already.
+   * Equal for two runs whose sandboxes differ only in their folders, their user, and what a tool adds to its process; with a warm start, in
+   * nothing that the process has got already.
    */
   key(warm: WarmStart | undefined): string;
   /** Starts a sandbox that can be entered by a run of the same key. */
   prepare(place: StandbyPlace): StandbySandbox;
   /** Where its folder has what will be at this place within the run's folder. */
   placeIn(folder: string, within: string): string;
-  /** What the launcher does last for this run. */
-  steps(options: LaunchOptions): LaunchSteps;
+  /** What the tool of this run adds. */
+  start(options: LaunchOptions): ToolStart;
 }
 
 /** Starts the sandbox of one run before the rest of the run is ready. */
 export interface AheadSource {
   prepare(place: Omit<StandbyPlace, 'warm'>): StandbySandbox;
-  /** What the launcher does last. */
-  steps(options: LaunchOptions): LaunchSteps;
+  /** What the tool adds. */
+  start(options: LaunchOptions): ToolStart;
 }
 
 /** What a sandbox gets that waits for its run. */
@@ -192,17 +192,13 @@ export interface StandbyPlace {
   stdin: number | undefined;
   stdout: number;
   stderr: number;
-  /** The end of a pipe from which the launcher reads its last steps. */
+  /** The end of a pipe from which the launcher reads what the run adds. */
   orders: number;
   warm: WarmStart | undefined;
 }
 
-/** An interpreter that starts before its run and then waits: it reads what the run adds from descriptor 3. */
-export interface WarmStart {
-  argv: readonly [string, ...string[]];
-  /** The variables that do not depend on the run. */
-  env: Readonly<Record<string, string>>;
-}
+/** An interpreter that starts before its run, with the variables that do not depend on it, and then waits: it reads what the run adds from descriptor 3. */
+export type WarmStart = Program;
 
 /** A sandbox that waits for its run, or for the last steps of the start of its tool. */
 export interface StandbySandbox {
@@ -212,7 +208,7 @@ export interface StandbySandbox {
   /** Whether it has mounted its folders: before that they must not be moved. */
   isReady(): boolean;
   /** The bytes for the pipe, by which the run with this real folder enters the sandbox. One that was started ahead has that folder. */
-  enter(steps: LaunchSteps, run: string): Uint8Array;
+  enter(start: ToolStart, run: string): Uint8Array;
   /** As that of a run that has started its sandbox itself. */
   launch: SandboxLaunch;
 }

@@ -1,4 +1,13 @@
-import { chmodSync, chownSync, existsSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../../protocol/next-steps.ts';
@@ -34,6 +43,7 @@ const SET_ID = 0o6000;
 const SHARED = 0o1002;
 const READABLE_BY_OTHERS = 0o004;
 const ENTERABLE_BY_OTHERS = 0o005;
+const WRITABLE_BY_OTHERS = 0o022;
 
 /** The Unix user that a root supervisor assigned to a run. Disposing of it restores the owners of the run's files and frees the uid. */
 export interface RunOwnership extends AsyncDisposable {
@@ -80,8 +90,13 @@ async function restoreIfPossible(host: RunHost, runId: string): Promise<void> {
 export async function restoreOwnership(host: RunHost, layout: RunWorkspace, runId: string): Promise<void> {
   const owned = readOwnershipRecord(layout);
   if (owned === undefined) return;
-  if (owned.paths.every(({ isOwn }) => isOwn)) await restoreOwnershipNow(host, layout, runId, owned);
+  if (isOfOneRun(owned)) await restoreOwnershipNow(host, layout, runId, { owned });
   else await withFileLock(lockOf(layout), () => restoreOwnershipNow(host, layout, runId));
+}
+
+/** Whether no other run uses any of its paths. */
+function isOfOneRun({ paths }: OwnershipRecord): boolean {
+  return paths.every(({ isOwn }) => isOwn);
 }
 
 /**
@@ -126,11 +141,14 @@ function take(
   others: Others,
 ): RunOwnership {
   const { user, release } = wanted.claim ?? chooseUser(wanted.grants, others);
+  let folder: OpenFolder | undefined;
   try {
-    using folder = OpenFolder.real(realFolder(layout));
+    folder = OpenFolder.real(realFolder(layout));
     const paths = pathsFor(layout, folder, wanted, user, others);
-    writeOwnershipRecord(layout, { ...user, paths });
-    for (const path of paths) assign(path, user, others, folder);
+    const owned = { ...user, paths };
+    writeOwnershipRecord(layout, owned);
+    const isNew = wanted.claim !== undefined && assignNew(layout, user, folder);
+    for (const path of paths) if (!isNew || !path.isOwn) assign(path, user, others, folder);
     // Without a mount namespace the tool reaches its files through the run's folder, so its user must be able to enter it.
     if (wanted.needsRunFolder) {
       chownSync(layout.dir, 0, user.gid);
@@ -141,14 +159,29 @@ function take(
       user,
       ownStreams: () => chownStreams(layout, user),
       async [Symbol.asyncDispose]() {
-        await restoreOwnership(host, layout, runId);
+        using own = folder;
+        if (isOfOneRun(owned)) await restoreOwnershipNow(host, layout, runId, { owned, own });
+        else await restoreOwnership(host, layout, runId);
         release();
       },
     };
   } catch (error) {
+    folder?.[Symbol.dispose]();
     release();
     throw error;
   }
+}
+
+/** Gives the user the folders of a run in which only ACOR has written. False where another user could have replaced one. */
+function assignNew(layout: RunWorkspace, { uid, gid }: RunUser, folder: OpenFolder): boolean {
+  const { work, checkpoints, artifacts, toolLogs, secrets } = layout;
+  // The user may write in `work` once it has that.
+  const within = [checkpoints, work, artifacts, toolLogs, secrets].map((path) => relative(layout.dir, path));
+  const { uid: owner, mode } = folder.stats();
+  if (owner !== 0 || (mode & WRITABLE_BY_OTHERS) !== 0 || within.some((path) => path.startsWith('..')))
+    return false;
+  for (const path of within) lchownSync(folder.at(path), uid, gid);
+  return true;
 }
 
 /** The lock that all runs of the project share. */
@@ -305,26 +338,30 @@ function isOwnedByRun(others: Others): (path: string) => boolean {
   return (path) => taken.some((each) => isInside(path, each));
 }
 
+/** `own` is the open folder of the run. */
 async function restoreOwnershipNow(
   host: RunHost,
   layout: RunWorkspace,
   runId: string,
-  owned = readOwnershipRecord(layout),
+  {
+    owned = readOwnershipRecord(layout),
+    own: opened,
+  }: { owned?: OwnershipRecord | undefined; own?: OpenFolder | undefined } = {},
 ): Promise<void> {
   if (owned === undefined) return;
   const isShared = owned.paths.some(({ isOwn }) => !isOwn);
   const others = isShared ? await ownershipOfOtherRuns(host, runId) : [];
   const live = others.filter(({ isLive }) => isLive);
-  const own = realFolder(layout);
-  using folder = isThere(own) ? OpenFolder.real(own) : undefined;
+  using reopened = opened === undefined ? openIfThere(realFolder(layout)) : undefined;
+  const folder = opened ?? reopened;
   for (const each of owned.paths) {
     if (!each.isOwn) restore(each, owned, live);
     else if (folder !== undefined)
-      restore({ ...each, path: inside(own, layout, each.path) }, owned, live, folder);
+      restore({ ...each, path: inside(folder.path, layout, each.path) }, owned, live, folder);
   }
   if (folder !== undefined) {
-    chmodSync(layout.dir, 0o700);
-    chownSync(layout.dir, 0, 0);
+    chmodSync(folder.self, 0o700);
+    chownSync(folder.self, 0, 0);
   }
   removeOwnershipRecord(layout);
 }
@@ -353,8 +390,8 @@ function inside(folder: string, layout: RunWorkspace, path: string): string {
   return within.startsWith('..') ? path : join(folder, within);
 }
 
-function isThere(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+function openIfThere(path: string): OpenFolder | undefined {
+  return existsSync(path) ? OpenFolder.real(path) : undefined;
 }
 
 function overlap(a: string, b: string): boolean {

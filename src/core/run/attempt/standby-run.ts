@@ -7,7 +7,7 @@ import { forgetCompanion, ProcessTree, registerCompanion, send } from '../../pro
 import type { OutputFifos } from '../../process/output-pump.ts';
 import type { Runtime, SpawnedProcess } from '../../process/runtime.ts';
 import { claimRunUser } from '../../sandbox/identity/run-users.ts';
-import type { LaunchSteps } from '../../sandbox/launcher/launch-steps.ts';
+import type { ToolStart } from '../../sandbox/launcher/launch-steps.ts';
 import type {
   AheadSource,
   LaunchOptions,
@@ -50,7 +50,7 @@ export class StandbyRun {
   /** Ends the processes of one that was started ahead, and waits until they are gone. */
   #kill: (() => Promise<void>) | undefined;
   /** Of the run, once one has taken it. */
-  #steps: ((options: LaunchOptions) => LaunchSteps) | undefined;
+  #start: ((options: LaunchOptions) => ToolStart) | undefined;
   #isEntered = false;
 
   /** Starts a sandbox for the next run with the sandbox of this plan. */
@@ -79,7 +79,7 @@ export class StandbyRun {
     const { dir, streams } = plan.workspace;
     const place = { folder: dir, streams, input: hasInput ? streams : undefined, prepare: source.prepare };
     const run = new StandbyRun({ ...(await startParts(runtime, plan, place, [])), folder: undefined });
-    run.#steps = source.steps;
+    run.#start = source.start;
     run.#child.holdsProcess(true);
     run.#kill = async () => {
       const tree = new ProcessTree(runtime, {
@@ -134,7 +134,7 @@ export class StandbyRun {
 
   /** Makes the folders and streams those of a run, which has prepared its workspace and written nothing there. */
   adopt(workspace: RunWorkspace, source: StandbySource): void {
-    this.#steps = source.steps;
+    this.#start = source.start;
     this.#child.holdsProcess(true);
     for (const path of [workspace.logs, workspace.control]) mkdirSync(path, { recursive: true });
     for (const path of mountedFolders(workspace))
@@ -146,7 +146,7 @@ export class StandbyRun {
 
   /** Starts the tool of the run. Undefined when its orders are too long for the pipe: the run starts its own sandbox. */
   enter(options: LaunchOptions, run: string): { launch: SandboxLaunch; child: SpawnedProcess } | undefined {
-    const bytes = this.#sandbox.enter(this.#steps!(options), run);
+    const bytes = this.#sandbox.enter(this.#start!(options), run);
     if (this.#orders.offer(bytes, 0) < bytes.length) {
       for (const fifo of Object.values(this.streams)) fifo.openWriteEnd();
       this.input?.openReadEnd();

@@ -155,7 +155,11 @@ class ToolExecutor implements RunExecutor {
   async #takeStandby(wish: StandbyWish): Promise<StandbyRun | undefined> {
     const plan = this.#plan;
     const waiting = await this.#services.standbys?.take(wish);
-    if (waiting !== undefined) return waiting;
+    if (waiting !== undefined) {
+      // Its shell reads which run it watches while the run gets ready: beside the start of the tool that would take the other processor.
+      this.#watchdog ??= startWatchdog(this.#services, plan);
+      return waiting;
+    }
     if (wish.options.number === 1) prepareWorkspace(plan.workspace);
     const source = plan.sandboxed.ahead;
     if (source === undefined || !canEnterLater(wish)) return undefined;

@@ -4,7 +4,7 @@ import type { EgressEntry, Entrance } from '../egress/entry.ts';
 import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers, isRunUser, ROOT } from '../identity/run-users.ts';
 import { LANDLOCK_ACCESS } from '../launcher/landlock-rules.ts';
-import type { LaunchSteps } from '../launcher/launch-steps.ts';
+import type { ConfineSteps, LaunchSteps, ToolStart } from '../launcher/launch-steps.ts';
 import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
 import type { Observe } from '../observer.ts';
 import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
@@ -20,7 +20,6 @@ import type {
   StandbyPlace,
   StandbySandbox,
   StandbySource,
-  WarmStart,
 } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 import { assembleFilter } from '../seccomp/assemble-filter.ts';
@@ -96,7 +95,7 @@ export const bubblewrap: SandboxBackend = {
 function aheadFor(request: SandboxRequest, contents: Contents): AheadSource {
   return {
     prepare: (place) => waitInBubblewrap(request, contents, { ...place, warm: undefined }, 'own'),
-    steps: (options) => stepsOf(request, contents, options),
+    start: (options) => startOf(request, options),
   };
 }
 
@@ -106,13 +105,13 @@ async function standbyFor(request: SandboxRequest, contents: Contents): Promise<
   const { profile } = contents;
   if (!canWait(request, profile)) return undefined;
   return {
-    key: (warm) => JSON.stringify([keyOf(request, contents), warmSteps(request, contents, warm, null)]),
+    key: (warm) => JSON.stringify([keyOf(request, contents), warm]),
     prepare: (place) => {
       const shown = { ...contents, profile: profileForStandby(request, profile, place.folder) };
       return waitInBubblewrap(request, shown, place, { slot: STANDBY_NAME });
     },
     placeIn,
-    steps: (options) => stepsOf(request, contents, options),
+    start: (options) => startOf(request, options),
   };
 }
 
@@ -125,16 +124,21 @@ interface Contents {
 }
 
 /** What the launcher does last. */
-function stepsOf(
+function stepsOf(request: SandboxRequest, contents: Contents, options: LaunchOptions): LaunchSteps {
+  return { ...confineStepsOf(request, contents, options), ...startOf(request, options) };
+}
+
+function startOf({ argv, cwd, folders }: SandboxRequest, { env }: LaunchOptions): ToolStart {
+  return { argv, env: withOwnTemp(env), cwd: cwd ?? folders.work };
+}
+
+function confineStepsOf(
   request: SandboxRequest,
   { profile, filter, features }: Contents,
-  options: Pick<LaunchOptions, 'env' | 'user' | 'secrets'>,
-): LaunchSteps {
+  options: Pick<LaunchOptions, 'user' | 'secrets'>,
+): ConfineSteps {
   const executable = features.landlock > 0 ? profile.executable : null;
   return {
-    argv: request.argv,
-    env: withOwnTemp(options.env),
-    cwd: request.cwd ?? request.folders.work,
     user: options.user ?? (canGiveUsers() ? ROOT : null),
     limits: processLimits(request.limits, {
       countsByRun: canGiveUsers() ? isRunUser(idsOf(options).uid) : countsProcessesByNamespace(),
@@ -150,17 +154,6 @@ function stepsOf(
     stays: 'init',
     secrets: options.user === null ? undefined : options.secrets?.folder,
   };
-}
-
-/** What the launcher does for a program that starts before its run. */
-function warmSteps(
-  request: SandboxRequest,
-  contents: Contents,
-  warm: WarmStart | undefined,
-  user: RunUser | null,
-): LaunchSteps | undefined {
-  if (warm === undefined) return undefined;
-  return stepsOf({ ...request, argv: warm.argv, cwd: '/' }, contents, { env: warm.env, user });
 }
 
 function idsOf({ user }: Pick<LaunchOptions, 'user'>): RunUser {
@@ -233,7 +226,7 @@ function launchInBubblewrap(
   }
 }
 
-/** Starts a sandbox that waits for its last steps: for this run, or for another one for whose folders those below the name `slot` stand. */
+/** Starts a sandbox that waits for what a run adds: for this run, or for another one for whose folders those below the name `slot` stand. */
 function waitInBubblewrap(
   request: SandboxRequest,
   contents: Contents,
@@ -243,7 +236,11 @@ function waitInBubblewrap(
   const { profile, features } = contents;
   const asRoot = canGiveUsers();
   const launcher = new Launcher(
-    { pipe: orders, stays: 'init', warm: warmSteps(request, contents, warm, user) },
+    {
+      ...confineStepsOf(request, contents, { user }),
+      pipe: orders,
+      warm: warm && { argv: warm.argv, env: withOwnTemp(warm.env) },
+    },
     { ...(input !== undefined && { stdin: input }), stdout, stderr, scratch: folder },
     profile.seccomp.architecture,
   );

@@ -1,5 +1,6 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { BASE_UTILITIES } from '../profile/base-utilities.ts';
 import { isBelow, type Mount } from '../profile/mounts.ts';
 import type { Profile } from '../profile/profile.ts';
 import type { SandboxRequest } from '../sandbox.ts';
@@ -17,9 +18,13 @@ export function canWait(request: SandboxRequest, { sees, mounts }: Profile): boo
   return own.every((path) => mounts.some((mount) => mount.path === path)) && isReal(runsOf(request));
 }
 
+/** Where the base utilities are, or links to them. */
+const UTILITY_FOLDERS = ['/usr/bin', '/bin', '/etc/alternatives'];
+const UTILITIES: ReadonlySet<string> = new Set(BASE_UTILITIES);
+
 /**
- * Equal for two runs whose sandboxes are the same but for the run's folders. A source is named by its inode, because a mount keeps what was
- * there: a file that was replaced, or a new mount of the machine, makes another key.
+ * Equal for two runs whose sandboxes are the same but for the run's folders. A source is named by its inode, because a mount and a Landlock
+ * rule keep what was there: a file that was replaced, a program that was installed, or a new mount of the machine makes another key.
  */
 export function keyOf(
   request: SandboxRequest,
@@ -34,9 +39,17 @@ export function keyOf(
   const system = profile.system.map(({ path, link }) => [path, link ?? identityOf(path)]);
   const machine = readFileSync('/proc/self/mountinfo', 'utf8');
   return JSON.stringify([
-    ...[runsOf(request), mounts, system, features],
-    ...[request.network, request.limits.tmp_mb, machine],
+    ...[runsOf(request), mounts, system, features, profile.seccomp],
+    ...[request.network, request.limits, machine, executablesOf(profile)],
   ]);
+}
+
+/** The base utilities, of which there are many, are replaced by renaming, which changes their folder. */
+function executablesOf({ executable }: Profile) {
+  if (executable === null) return null;
+  const programs = executable.map((path) => [path, UTILITIES.has(basename(path)) ? '' : identityOf(path)]);
+  const folders = UTILITY_FOLDERS.map((path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs);
+  return [programs, folders];
 }
 
 /** The profile with `folder` instead of the run's folder, below another name. */
@@ -70,9 +83,14 @@ function runsOf(request: SandboxRequest): string {
   return dirname(folderOf(request));
 }
 
+/** Empty for what is not there or cannot be reached. */
 function identityOf(path: string): string {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? '' : `${stats.dev}:${stats.ino}`;
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats === undefined ? '' : `${stats.dev}:${stats.ino}`;
+  } catch {
+    return '';
+  }
 }
 
 function isReal(path: string): boolean {

@@ -32,10 +32,16 @@ export function visitTree(
   visit: Visit,
 ): void {
   if (skip(path)) return;
-  using above = openAbove(path, from);
+  using opened = from?.path === dirname(path) ? undefined : openAbove(path, from);
+  const above = opened ?? from;
   if (above === undefined) return;
-  if (!visitEntry(above, basename(path), path, visit) || !isDeep) return;
-  using folder = above.child(basename(path));
+  using folder = folderIn(above, basename(path));
+  if (folder === undefined) {
+    visitEntry(above, basename(path), path, visit);
+    return;
+  }
+  const chownFolder = (uid: number, gid: number) => chownSync(folder.self, uid, gid);
+  if (visit({ path, stats: folder.stats(), chown: chownFolder }) === 'closed' || !isDeep) return;
   const enters = (step: { path: string; stats: Stats; own: OpenFolder }) => {
     if (skip(step.path)) return false;
     const chown = (uid: number, gid: number) => chownSync(step.own.self, uid, gid);
@@ -64,12 +70,19 @@ function openAbove(path: string, from: OpenFolder | undefined): OpenFolder | und
   }
 }
 
-/** Whether it is a folder whose entries are to be visited. */
-function visitEntry(folder: OpenFolder, name: string | Buffer, path: string, visit: Visit): boolean {
-  const isOpen = folder.hold(name, (held, stats) => {
+/** Undefined where there is no folder. */
+function folderIn(above: OpenFolder, name: string): OpenFolder | undefined {
+  try {
+    return above.child(name);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+function visitEntry(folder: OpenFolder, name: string | Buffer, path: string, visit: Visit): void {
+  folder.hold(name, (held, stats) => {
     // The path of a held link leads to the link itself.
-    const isClosed = visit({ path, stats, chown: (uid, gid) => chownSync(held, uid, gid) }) === 'closed';
-    return stats.isDirectory() && !isClosed;
+    visit({ path, stats, chown: (uid, gid) => chownSync(held, uid, gid) });
   });
-  return isOpen === true;
 }

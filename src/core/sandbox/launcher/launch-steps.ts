@@ -3,11 +3,19 @@ import type { LandlockRules } from './landlock-rules.ts';
 /** One resource limit of a process: the resource number and the value. */
 export type ProcessLimit = readonly [resource: number, value: number];
 
-/** What the launcher does to the process of a tool. */
-export interface LaunchSteps {
+/** What the launcher starts. */
+export interface Program {
   argv: readonly [string, ...string[]];
   env: Readonly<Record<string, string>>;
+}
+
+/** What a tool adds to the confinement of its process. */
+export interface ToolStart extends Program {
   cwd: string;
+}
+
+/** What the launcher does to the process of a tool, whatever that process becomes. */
+export interface ConfineSteps {
   user: { uid: number; gid: number } | null;
   limits: readonly ProcessLimit[];
   landlock: LandlockRules | null;
@@ -22,11 +30,13 @@ export interface LaunchSteps {
   secrets?: string | undefined;
 }
 
-/** The steps of a launcher that waits for its run come later, over this pipe. */
-export interface LaterSteps {
+/** All of them. */
+export interface LaunchSteps extends ConfineSteps, ToolStart {}
+
+/** For a launcher that waits for its run: it makes the tool's process at once, confined. What the run adds comes later, over this pipe. */
+export interface EarlySteps extends ConfineSteps {
   /** The end that the launcher reads. */
   pipe: number;
-  stays: LaunchSteps['stays'];
   /** Starts this program at once, which reads the environment, the folder and the arguments of the run from descriptor 3. */
-  warm?: LaunchSteps | undefined;
+  warm?: Program | undefined;
 }

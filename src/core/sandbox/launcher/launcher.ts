@@ -7,7 +7,7 @@ import type { LaunchOptions, SandboxLaunch } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
 import { landlockRecords } from './landlock-rules.ts';
-import type { LaterSteps, LaunchSteps } from './launch-steps.ts';
+import type { ConfineSteps, EarlySteps, LaunchSteps, Program, ToolStart } from './launch-steps.ts';
 import { perlScript } from './perl-script.ts';
 
 /** The launcher's process to start: its input, the destination of its output, and its additional descriptors. */
@@ -37,7 +37,7 @@ export class Launcher {
 
   /** `makeFile` creates the launcher's files, by default unlinked ones. */
   constructor(
-    steps: LaunchSteps | LaterSteps,
+    steps: LaunchSteps | EarlySteps,
     options: Pick<LaunchOptions, 'stdin' | 'stdout' | 'stderr' | 'scratch' | 'groups'>,
     architecture: Architecture,
     makeFile: (use: 'orders' | 'status', text: string) => number = (_, text) =>
@@ -69,21 +69,22 @@ export class Launcher {
       `status=${layout.status}`,
       `streams=${stdin === -1 ? 'null' : stdinAt},${layout.streams}`,
       ...groups.map((_, index) => `group=${groupsAt + index}`),
-      ...('pipe' in steps ? [`pipe=${pipeAt}`, ...warmRecords(steps)] : recordsOf(steps)),
+      ...confineRecords(steps),
+      ...('pipe' in steps ? [`pipe=${pipeAt}`, ...warmRecords(steps)] : startRecords(steps)),
     ];
     const script = makeFile('orders', `${perlScript(architecture)}__END__\n${orders.join('\0')}`);
     this.streams = { stdin: script, stdout: layout.stdout, stderr: layout.stderr, fds: layout.fds };
   }
 
   /**
-   * The steps for a launcher that waits for them, as bytes for its pipe. With `renamed`, its folders are mounted below `slot`, beside the
+   * What the run adds, for a launcher that waits for it, as bytes for its pipe. With `renamed`, its folders are mounted below `slot`, beside the
    * real path of the run's folder, `run`.
    */
-  order(steps: LaunchSteps, renamed?: { slot: string; run: string }): Uint8Array {
-    this.#program = steps.argv[0];
+  order(start: ToolStart, renamed?: { slot: string; run: string }): Uint8Array {
+    this.#program = start.argv[0];
     const places = renamed === undefined ? [] : [`slot=${renamed.slot}`, `run=${renamed.run}`];
     // The launcher looks for a zero byte before the last record.
-    return Buffer.from([...places, ...recordsOf(steps), 'end='].join('\0'));
+    return Buffer.from([...places, ...startRecords(start), 'end='].join('\0'));
   }
 
   /** The process has inherited its descriptors by now. */
@@ -98,7 +99,7 @@ export class Launcher {
     this.#isOpen.status = false;
   }
 
-  /** Whether it waits for its steps: everything around it has been set up. */
+  /** Whether it waits for its run: everything around it has been set up. */
   get isReady(): boolean {
     return this.#isOpen.status && saidIn(this.#words()).has('ready');
   }
@@ -154,13 +155,23 @@ function killed({ rc, signal }: Exit): { rc: number | null; signal: string | nul
   return { rc: null, signal: rc > 128 ? nameOfSignal(rc - 128) : 'SIGKILL' };
 }
 
-function warmRecords({ warm }: LaterSteps): string[] {
-  return warm === undefined ? [] : ['warm=1', ...recordsOf(warm)];
+function warmRecords({ warm }: EarlySteps): string[] {
+  return warm === undefined ? [] : ['warm=1', ...programRecords(warm)];
 }
 
-function recordsOf(steps: LaunchSteps): string[] {
+function startRecords(start: ToolStart): string[] {
+  return [`cwd=${start.cwd}`, ...programRecords(start)];
+}
+
+function programRecords({ argv, env }: Program): string[] {
   return [
-    `cwd=${steps.cwd}`,
+    ...Object.entries(env).map(([name, value]) => `env=${name}=${value}`),
+    ...argv.map((word) => `arg=${word}`),
+  ];
+}
+
+function confineRecords(steps: ConfineSteps): string[] {
+  return [
     `filter=${Buffer.from(steps.filter).toString('hex')}`,
     ...(steps.stays === null ? [] : [`${steps.stays}=1`]),
     ...(steps.handsOn ? ['handson=1'] : []),
@@ -169,8 +180,6 @@ function recordsOf(steps: LaunchSteps): string[] {
     ...(steps.isBare ? ['bare=1'] : []),
     ...(steps.secrets === undefined ? [] : [`secrets=${steps.secrets}`]),
     ...(steps.landlock === null ? [] : landlockRecords(steps.landlock)),
-    ...Object.entries(steps.env).map(([name, value]) => `env=${name}=${value}`),
-    ...steps.argv.map((word) => `arg=${word}`),
   ];
 }
 

@@ -65,8 +65,8 @@ sub tell_status { syswrite STATUS, "$_[0]\\n" }
 sub fail { tell_status("failed $_[0]: $!"); exit 125 }
 sub call { my $name = shift; my $result = syscall($call{$name}, @_); fail($name) if $result < 0; $result }
 
-sub prepare {
-  # Files are opened for the rules while this process may still open them.
+# Files are opened for the rules while this process may still open them.
+sub make_rules {
   if ($one{handled}) {
     my $abi = syscall($call{landlock_create_ruleset}, 0, 0, 1);
     fail('landlock') if $abi < 1;
@@ -104,7 +104,10 @@ sub prepare {
     # A stream that is a named pipe may be opened by its name; for any other kind there is no such rule.
     $allow->(4 | 2, $_) for 0, 1, 2;
   }
+}
 
+# The rights of this process become those of the tool.
+sub give_up_rights {
   # Bubblewrap makes files for root alone: those of the secrets are given to the tool's user, and then nothing of them is changed any more.
   if ($one{secrets}) {
     my ($folder, $none) = ($one{secrets}, 'none');
@@ -164,20 +167,32 @@ sub become_tool {
   exit 127;
 }
 
-# Starts the tool's interpreter with all its limits. It reads the rest from descriptor 3. Returns what sends that.
-sub start_warm {
+# Starts the tool's process with all its limits. It reads the rest over a socket: as the tool's interpreter, from descriptor 3, or before it
+# becomes the tool. Returns what sends that.
+sub start_early {
   # Nothing of this process, which has not given up its own rights yet, may be read or used by the tool.
   call('prctl', 4, 0, 0, 0, 0);
   socketpair(OURS, THEIRS, 1, 1, 0) or fail('socketpair');
-  # A run that took a sandbox whose interpreter has died would fail.
+  make_rules();
+  # A run that took a sandbox whose tool has died would fail.
   $SIG{CHLD} = sub { exit 0 };
   $tool = fork;
   fail('fork') unless defined $tool;
   if ($tool == 0) {
-    prepare();
+    give_up_rights();
     restrict();
-    call('dup3', fileno THEIRS, 3, 0);
-    become_tool(3);
+    if ($one{warm}) {
+      call('dup3', fileno THEIRS, 3, 0);
+      become_tool(3);
+    }
+    close OURS;
+    my $orders = '';
+    1 while sysread(THEIRS, $orders, 65536, length $orders);
+    # Its supervisor has died.
+    exit 0 if $orders eq '';
+    take_orders($orders);
+    chdir $one{cwd} or fail("chdir $one{cwd}");
+    become_tool();
   }
   close THEIRS;
   $SIG{PIPE} = 'IGNORE';
@@ -206,20 +221,20 @@ for my $to (0, 1, 2) { call('dup3', 0 + $stream[$to], $to, 0) if $stream[$to] !=
 # A sandbox that waits for its run. Without a supervisor there will be none.
 if (defined $one{pipe}) {
   tell_status('ready');
-  my $sends = $one{warm} ? start_warm() : undef;
+  my $sends = start_early();
   open(ORDERS, '<&=', 0 + $one{pipe}) or exit 125;
   my $orders = '';
   until ($orders =~ /\\0end=\\z/) { sysread(ORDERS, $orders, 65536, length $orders) or exit 0 }
   close ORDERS;
   $SIG{CHLD} = 'DEFAULT';
-  (@rule, @limit, @env, @arg) = ();
+  (@env, @arg) = ();
   take_orders($orders);
   # The folders of a sandbox that waited for any run are mounted below a name that stood for it.
   if (defined $one{slot}) {
     my ($above, $run) = $one{run} =~ m{^(.*)/([^/]+)\\z}s;
     chmod(0755, $above) && rename("$above/$one{slot}", "$above/$run") && chmod(0555, $above) or fail("rename $one{slot}");
   }
-  $sends->() if $sends;
+  $sends->();
 }
 
 # The groups of processes, while this process is still who may join them. The process that opened them may have lost that right since.
@@ -229,7 +244,8 @@ for (@group) {
   close GROUP;
 }
 
-prepare();
+make_rules() unless defined $one{pipe};
+give_up_rights();
 if ($one{reaper}) {
   # Nothing of this process may be read or used by the tool.
   call('prctl', 4, 0, 0, 0, 0);
@@ -254,7 +270,7 @@ unless ($one{init}) {
 # Nothing of this process may be read or used by the tool.
 call('prctl', 4, 0, 0, 0, 0);
 $SIG{TERM} = sub { kill 'TERM', -1 } if $one{handson};
-unless ($one{warm}) {
+unless (defined $one{pipe}) {
   $tool = fork;
   fail('fork') unless defined $tool;
   if ($tool == 0) { $SIG{TERM} = 'DEFAULT'; become_tool() }
