@@ -72,7 +72,7 @@ export class Launcher {
       ...confineRecords(steps),
       ...('pipe' in steps ? [`pipe=${pipeAt}`, ...warmRecords(steps)] : startRecords(steps)),
     ];
-    const script = makeFile('orders', `${perlScript(architecture)}__END__\n${orders.join('\0')}`);
+    const script = makeFile('orders', `${perlScript(architecture, steps)}__END__\n${orders.join('\0')}`);
     this.streams = { stdin: script, stdout: layout.stdout, stderr: layout.stderr, fds: layout.fds };
   }
 

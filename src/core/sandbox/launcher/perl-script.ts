@@ -35,13 +35,16 @@ const CALLS = [
  * usage, and kills the remaining processes. Where there is no such namespace it does the same as a parent outside of
  * the sandbox (`reaper`), which the tool cannot signal: every process of the tool stays below it, whatever it has done
  * to its group and its environment. It kills them at SIGUSR2, which it also gets when its own parent dies.
+ *
+ * `isBare`: only with limits. To compile the rest would take a third of its time.
  */
-export function perlScript(architecture: Architecture): string {
+export function perlScript(architecture: Architecture, { isBare = false } = {}): string {
   const numbers = CALLS.map((name) => `${name} => ${numberOf(name, architecture)}`).join(', ');
-  return `my %call = (${numbers});\n${SCRIPT}`;
+  const parts = isBare ? [ORDERS, RIGHTS, MAIN] : [ORDERS, CONFINES, RIGHTS, STAYS, MAIN];
+  return `my %call = (${numbers});\n${parts.join('')}`;
 }
 
-const SCRIPT = `
+const ORDERS = `
 my (%one, @rule, @limit, @group, @env, @arg, $tool, $ended);
 my $ruleset = -1;
 sub take_orders {
@@ -65,47 +68,92 @@ sub tell_status { syswrite STATUS, "$_[0]\\n" }
 sub fail { tell_status("failed $_[0]: $!"); exit 125 }
 sub call { my $name = shift; my $result = syscall($call{$name}, @_); fail($name) if $result < 0; $result }
 
+`;
+
+const CONFINES = `
 # Files are opened for the rules while this process may still open them.
 sub make_rules {
-  if ($one{handled}) {
-    my $abi = syscall($call{landlock_create_ruleset}, 0, 0, 1);
-    fail('landlock') if $abi < 1;
-    my $known = (1 << 13) - 1;
-    $known |= 1 << 13 if $abi >= 2;
-    $known |= 1 << 14 if $abi >= 3;
-    $known |= 1 << 15 if $abi >= 5;
-    my $handled = $one{handled} & $known;
-    my $for_files = 1 | 2 | 4 | 1 << 14 | 1 << 15;
-    my $net = $abi >= 4 ? 0 + $one{net} : 0;
-    my $scope = $abi >= 6 ? 0 + $one{scope} : 0;
-    my $attributes = pack('QQQ', $handled, $net, $scope);
-    $ruleset = call('landlock_create_ruleset', $attributes, $abi >= 6 ? 24 : $abi >= 4 ? 16 : 8, 0);
-    my $allow = sub {
-      my ($access, $fd) = @_;
-      $access &= $handled;
-      # To ask what it is takes as long as the rule.
-      $access &= $for_files if $access & ~$for_files && !-d "/proc/self/fd/$fd";
-      my $rule = pack('QlL', $access, $fd, 0);
-      return $access ? syscall($call{landlock_add_rule}, $ruleset, 1, $rule, 0) : 0;
-    };
-    for (@rule) {
-      my ($kind, $access, $path) = /^(\\w+):(\\d+):(.*)$/s;
-      my $is_exact = $kind eq 'exact';
-      my $fd = syscall($call{openat}, -100, $path, 010000000 | 02000000 | ($is_exact ? 0 + $one{nofollow} : 0), 0);
-      next if $fd < 0;
-      my $is_there = !$is_exact || (readlink("/proc/self/fd/$fd") eq $path && !-l $path);
-      unless ($is_there && $allow->(0 + $access, $fd) == 0) {
-        fail("the rule for $path") unless $is_exact;
-        tell_status("changed $path");
-        exit 125;
-      }
-      syscall($call{close}, $fd);
+  my $abi = syscall($call{landlock_create_ruleset}, 0, 0, 1);
+  fail('landlock') if $abi < 1;
+  my $known = (1 << 13) - 1;
+  $known |= 1 << 13 if $abi >= 2;
+  $known |= 1 << 14 if $abi >= 3;
+  $known |= 1 << 15 if $abi >= 5;
+  my $handled = $one{handled} & $known;
+  my $for_files = 1 | 2 | 4 | 1 << 14 | 1 << 15;
+  my $net = $abi >= 4 ? 0 + $one{net} : 0;
+  my $scope = $abi >= 6 ? 0 + $one{scope} : 0;
+  my $attributes = pack('QQQ', $handled, $net, $scope);
+  $ruleset = call('landlock_create_ruleset', $attributes, $abi >= 6 ? 24 : $abi >= 4 ? 16 : 8, 0);
+  my $allow = sub {
+    my ($access, $fd) = @_;
+    $access &= $handled;
+    # To ask what it is takes as long as the rule.
+    $access &= $for_files if $access & ~$for_files && !-d "/proc/self/fd/$fd";
+    my $rule = pack('QlL', $access, $fd, 0);
+    return $access ? syscall($call{landlock_add_rule}, $ruleset, 1, $rule, 0) : 0;
+  };
+  for (@rule) {
+    my ($kind, $access, $path) = /^(\\w+):(\\d+):(.*)$/s;
+    my $is_exact = $kind eq 'exact';
+    my $fd = syscall($call{openat}, -100, $path, 010000000 | 02000000 | ($is_exact ? 0 + $one{nofollow} : 0), 0);
+    next if $fd < 0;
+    my $is_there = !$is_exact || (readlink("/proc/self/fd/$fd") eq $path && !-l $path);
+    unless ($is_there && $allow->(0 + $access, $fd) == 0) {
+      fail("the rule for $path") unless $is_exact;
+      tell_status("changed $path");
+      exit 125;
     }
-    # A stream that is a named pipe may be opened by its name; for any other kind there is no such rule.
-    $allow->(4 | 2, $_) for 0, 1, 2;
+    syscall($call{close}, $fd);
   }
+  # A stream that is a named pipe may be opened by its name; for any other kind there is no such rule.
+  $allow->(4 | 2, $_) for 0, 1, 2;
 }
 
+# Starts the tool's process with all its limits. It reads the rest over a socket: as the tool's interpreter, from descriptor 3, or before it
+# becomes the tool. Returns what sends that.
+sub start_early {
+  # Nothing of this process, which has not given up its own rights yet, may be read or used by the tool.
+  call('prctl', 4, 0, 0, 0, 0);
+  socketpair(OURS, THEIRS, 1, 1, 0) or fail('socketpair');
+  make_rules() if $one{handled};
+  # A run that took a sandbox whose tool has died would fail.
+  $SIG{CHLD} = sub { exit 0 };
+  $tool = fork;
+  fail('fork') unless defined $tool;
+  if ($tool == 0) {
+    give_up_rights();
+    restrict();
+    if ($one{warm}) {
+      call('dup3', fileno THEIRS, 3, 0);
+      become_tool(3);
+    }
+    close OURS;
+    my $orders = '';
+    1 while sysread(THEIRS, $orders, 65536, length $orders);
+    # Its supervisor has died.
+    exit 0 if $orders eq '';
+    take_orders($orders);
+    chdir $one{cwd} or fail("chdir $one{cwd}");
+    become_tool();
+  }
+  close THEIRS;
+  $SIG{PIPE} = 'IGNORE';
+  # A runtime that is a script has changed some of these.
+  my %has = map { $_ => 1 } @env;
+  return sub {
+    my @more = map { "env=$_" } grep { !$has{$_} } @env;
+    my $text = join("\\0", "cwd=$one{cwd}", @more, map { "arg=$_" } @arg);
+    for (my $sent = 0; $sent < length $text; ) {
+      my $count = syswrite(OURS, $text, length($text) - $sent, $sent) or last;
+      $sent += $count;
+    }
+    close OURS;
+  };
+}
+`;
+
+const RIGHTS = `
 # The rights of this process become those of the tool.
 sub give_up_rights {
   # Bubblewrap makes files for root alone: those of the secrets are given to the tool's user, and then nothing of them is changed any more.
@@ -166,49 +214,9 @@ sub become_tool {
   tell_status('cannot-start ' . ($! + 0));
   exit 127;
 }
+`;
 
-# Starts the tool's process with all its limits. It reads the rest over a socket: as the tool's interpreter, from descriptor 3, or before it
-# becomes the tool. Returns what sends that.
-sub start_early {
-  # Nothing of this process, which has not given up its own rights yet, may be read or used by the tool.
-  call('prctl', 4, 0, 0, 0, 0);
-  socketpair(OURS, THEIRS, 1, 1, 0) or fail('socketpair');
-  make_rules();
-  # A run that took a sandbox whose tool has died would fail.
-  $SIG{CHLD} = sub { exit 0 };
-  $tool = fork;
-  fail('fork') unless defined $tool;
-  if ($tool == 0) {
-    give_up_rights();
-    restrict();
-    if ($one{warm}) {
-      call('dup3', fileno THEIRS, 3, 0);
-      become_tool(3);
-    }
-    close OURS;
-    my $orders = '';
-    1 while sysread(THEIRS, $orders, 65536, length $orders);
-    # Its supervisor has died.
-    exit 0 if $orders eq '';
-    take_orders($orders);
-    chdir $one{cwd} or fail("chdir $one{cwd}");
-    become_tool();
-  }
-  close THEIRS;
-  $SIG{PIPE} = 'IGNORE';
-  # A runtime that is a script has changed some of these.
-  my %has = map { $_ => 1 } @env;
-  return sub {
-    my @more = map { "env=$_" } grep { !$has{$_} } @env;
-    my $text = join("\\0", "cwd=$one{cwd}", @more, map { "arg=$_" } @arg);
-    for (my $sent = 0; $sent < length $text; ) {
-      my $count = syswrite(OURS, $text, length($text) - $sent, $sent) or last;
-      $sent += $count;
-    }
-    close OURS;
-  };
-}
-
+const MAIN = `
 # The streams of the tool take the places of the launcher's own.
 my @stream = split /,/, $one{streams};
 open(STATUS, '>>&', $status) or exit 125;
@@ -244,7 +252,7 @@ for (@group) {
   close GROUP;
 }
 
-make_rules() unless defined $one{pipe};
+make_rules() if $one{handled} && !defined $one{pipe};
 give_up_rights();
 if ($one{reaper}) {
   # Nothing of this process may be read or used by the tool.
@@ -277,7 +285,9 @@ unless (defined $one{pipe}) {
 }
 tell_status('up');
 stay();
+`;
 
+const STAYS = `
 # Waits for the tool, then ends what it has left. Does not return.
 sub stay {
   open(STDIN, '<', '/dev/null');
