@@ -13,11 +13,12 @@ import { SandboxRig } from '../support/sandbox-rig.ts';
 const isRoot = process.getuid?.() === 0;
 
 /** The contract of every backend that is a boundary. Each attack that must fail inside succeeds without a sandbox. */
-export function sandboxContract(backend: SandboxBackend): void {
-  describe(`the sandbox '${backend.name}', for ${isRoot ? 'root' : 'an ordinary user'}`, () => {
+export function sandboxContract(backend: SandboxBackend, { startsAhead = false } = {}): void {
+  const when = startsAhead ? ', started before its tool' : '';
+  describe(`the sandbox '${backend.name}'${when}, for ${isRoot ? 'root' : 'an ordinary user'}`, () => {
     let rig: SandboxRig;
     before(async () => {
-      rig = await SandboxRig.make();
+      rig = await SandboxRig.make({ startsAhead });
     });
     after(() => rig.remove());
 

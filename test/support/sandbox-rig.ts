@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { InputPipe } from '../../src/core/process/input-pipe.ts';
 import { ProcessTree } from '../../src/core/process/kill-tree.ts';
 import { loadRuntime } from '../../src/core/process/load-runtime.ts';
 import type { Runtime } from '../../src/core/process/runtime.ts';
@@ -23,6 +24,8 @@ import {
   ROOT,
 } from '../../src/core/sandbox/identity/run-users.ts';
 import type {
+  AheadSource,
+  LaunchOptions,
   RunUser,
   SandboxBackend,
   SandboxLaunch,
@@ -63,11 +66,14 @@ export class SandboxRig {
   readonly events = this.#write(`project/.runs/${this.runId}/events.jsonl`, 'first\n');
   readonly #writableFolders = [this.work, join(this.run, 'artifacts'), join(this.run, 'logs', 'tool')];
   #runtime!: Runtime;
+  #startsAhead = false;
   #count = 0;
 
-  static async make(): Promise<SandboxRig> {
+  /** `startsAhead`: a sandbox that can is started before its tool is known, as a run does. */
+  static async make({ startsAhead = false } = {}): Promise<SandboxRig> {
     const rig = new SandboxRig();
     rig.#runtime = await loadRuntime();
+    rig.#startsAhead = startsAhead;
     return rig;
   }
 
@@ -112,7 +118,7 @@ export class SandboxRig {
       string,
     ];
     const [stdout, stderr] = [openSync(out, 'a', 0o666), openSync(err, 'a', 0o666)];
-    const launch = confinement.launch({
+    const launchOptions: LaunchOptions = {
       env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', RUN_ID: this.runId, ...confinement.env, ...env },
       ...(onEgress && { onEgress }),
       ...(secrets && { secrets: this.#handed(secrets) }),
@@ -121,11 +127,13 @@ export class SandboxRig {
       user: confinement.changesUser ? RIG_USER : null,
       scratch: join(this.run, 'control'),
       groups,
-    });
+    };
+    const { ahead } = confinement;
+    const isAhead = this.#startsAhead && ahead && !secrets && (groups.length === 0 || ahead.joinsGroups);
     try {
-      if (isDeaf) delete launch.spawn.hear;
-      const child = await this.#runtime.spawn(launch.spawn);
-      launch.release();
+      const { launch, child } = isAhead
+        ? await this.#startAhead(ahead, { ...launchOptions, stdout, stderr })
+        : await this.#startNow(confinement.launch(launchOptions), isDeaf);
       const tree = new ProcessTree(this.#runtime, {
         rootPid: child.pid,
         run: { runId: this.runId, folder: this.run },
@@ -154,6 +162,26 @@ export class SandboxRig {
       closeSync(stdout);
       closeSync(stderr);
     }
+  }
+
+  async #startNow(launch: SandboxLaunch, isDeaf = false) {
+    if (isDeaf) delete launch.spawn.hear;
+    const child = await this.#runtime.spawn(launch.spawn);
+    launch.release();
+    return { launch, child };
+  }
+
+  async #startAhead(ahead: AheadSource, options: LaunchOptions & { stdout: number; stderr: number }) {
+    const { user, stdout, stderr, scratch } = options;
+    using orders = new InputPipe(this.#runtime, scratch);
+    const place = { folder: scratch, user, stdin: undefined, stdout, stderr, orders: orders.target };
+    const { spawn, release, enter, launch } = ahead.prepare(place);
+    const child = await this.#runtime.spawn(spawn);
+    release();
+    orders.releaseReadEnd();
+    const bytes = enter(ahead.start(options), this.run);
+    if (orders.offer(bytes, 0) < bytes.length) throw new Error('the orders are too long');
+    return { launch, child };
   }
 
   /** Empties the workspace. */

@@ -178,6 +178,8 @@ export interface StandbySource {
 
 /** Starts the sandbox of one run before the rest of the run is ready. */
 export interface AheadSource {
+  /** Whether its tool can join control groups that are made after it. */
+  joinsGroups: boolean;
   prepare(place: Omit<StandbyPlace, 'warm'>): StandbySandbox;
   /** What the tool adds. */
   start(options: LaunchOptions): ToolStart;

@@ -180,8 +180,8 @@ export class StandbyRun {
 }
 
 /**
- * False for a run that needs more than a sandbox can get after its start: secrets, an input, control groups, staged outputs, its own
- * program for other tools; and for one whose files must be given to another user.
+ * False for a run that needs more than a sandbox can get after its start: secrets, an input, staged outputs, its own
+ * program for other tools, and in most sandboxes control groups; and for one whose files must be given to another user.
  */
 export function canEnterLater({ plan, options, permissionQuestions }: StandbyWish): boolean {
   const { sandboxed, secrets, staged, grants, tool, input, isRead, kind } = plan;
@@ -191,7 +191,9 @@ export function canEnterLater({ plan, options, permissionQuestions }: StandbyWis
   const isPlain =
     secrets === null && staged.length === 0 && !isRead && !hasInput && permissionQuestions === undefined;
   const isOwn = !sandboxed.changesUser || grants.length === 0;
-  return isFirst && isPlain && isOwn && sandboxed.groups.length === 0 && !mayCallTools(manifest);
+  // Of version 2, a group with processes of its own cannot have groups below it, and the launcher would be in the supervisor's.
+  const joins = sandboxed.groups.every(({ version }) => version === 1 && sandboxed.ahead?.joinsGroups);
+  return isFirst && isPlain && isOwn && joins && !mayCallTools(manifest);
 }
 
 /**

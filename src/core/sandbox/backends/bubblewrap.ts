@@ -94,6 +94,7 @@ export const bubblewrap: SandboxBackend = {
 
 function aheadFor(request: SandboxRequest, contents: Contents): AheadSource {
   return {
+    joinsGroups: false,
     prepare: (place) => waitInBubblewrap(request, contents, { ...place, warm: undefined }, 'own'),
     start: (options) => startOf(request, options),
   };

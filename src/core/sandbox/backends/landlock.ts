@@ -6,12 +6,15 @@ import { removePath } from '../../../util/walk-tree.ts';
 import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers, isRunUser, ROOT } from '../identity/run-users.ts';
 import { LANDLOCK_ACCESS, type LandlockRules } from '../launcher/landlock-rules.ts';
+import type { ConfineSteps, ToolStart } from '../launcher/launch-steps.ts';
 import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
 import { processLimits } from '../profile/limits.ts';
 import { allowedPaths, type Profile, profileOf } from '../profile/profile.ts';
 import type {
+  AheadSource,
   Confinement,
   LaunchOptions,
+  RunUser,
   SandboxBackend,
   SandboxLaunch,
   SandboxRequest,
@@ -48,10 +51,12 @@ export const landlock: SandboxBackend = {
     const filter = await filterOf(sharedRules(profile));
     const isRoot = canGiveUsers();
     const held = enforcedBy(request, { commands: true, processes: isRoot, hidesProcesses: false });
+    const contents = { profile, filter };
     return {
       isolation: { backend: 'landlock', tier: 2, level: request.level, ...held },
       changesUser: isRoot && request.level !== 'privileged',
-      launch: (options) => launchUnderLandlock(request, { profile, filter }, options),
+      launch: (options) => launchUnderLandlock(request, contents, options),
+      ahead: aheadFor(request, contents),
     };
   },
 };
@@ -61,34 +66,75 @@ export function sharedRules({ seccomp }: Profile): SeccompRules {
   return { ...seccomp, internet: false, isShared: true };
 }
 
+/** What decides on the confinement. */
+interface Contents {
+  profile: Profile;
+  filter: Uint8Array;
+}
+
 /** Prepares the start of one tool. */
 function launchUnderLandlock(
   request: SandboxRequest,
-  { profile, filter }: { profile: Profile; filter: Uint8Array },
+  contents: Contents,
   options: LaunchOptions,
 ): SandboxLaunch {
-  const temp = join(request.folders.work, TEMP_FOLDER);
+  makeTemp(request, options.user);
+  const steps = { ...stepsOf(request, contents, options.user), ...startOf(request, options) };
+  return launchBy(new Launcher(steps, options, contents.profile.seccomp.architecture), request);
+}
+
+function aheadFor(request: SandboxRequest, contents: Contents): AheadSource {
+  return {
+    joinsGroups: false,
+    prepare({ folder, user, stdin, stdout, stderr, orders }) {
+      makeTemp(request, user);
+      const launcher = new Launcher(
+        { ...stepsOf(request, contents, user), pipe: orders },
+        { ...(stdin !== undefined && { stdin }), stdout, stderr, scratch: folder },
+        contents.profile.seccomp.architecture,
+      );
+      const launch = launchBy(launcher, request);
+      const { spawn, release } = launch;
+      const enter = (start: ToolStart) => launcher.order(start);
+      return { spawn, release, isReady: () => launcher.isReady, enter, launch };
+    },
+    start: (options) => startOf(request, options),
+  };
+}
+
+function stepsOf(
+  { limits }: SandboxRequest,
+  { profile, filter }: Contents,
+  user: RunUser | null,
+): ConfineSteps {
+  return {
+    user: user ?? (canGiveUsers() ? ROOT : null),
+    // Without a user namespace the kernel counts all processes of the user.
+    limits: processLimits(limits, { countsByRun: user !== null && isRunUser(user.uid) }),
+    landlock: rulesOf(profile),
+    filter,
+    stays: 'reaper',
+  };
+}
+
+function startOf(request: SandboxRequest, { env }: LaunchOptions): ToolStart {
+  const { argv, cwd, folders } = request;
+  return { argv, env: { ...env, TMPDIR: tempOf(request) }, cwd: cwd ?? folders.work };
+}
+
+function tempOf({ folders }: SandboxRequest): string {
+  return join(folders.work, TEMP_FOLDER);
+}
+
+function makeTemp(request: SandboxRequest, user: RunUser | null): void {
+  const temp = tempOf(request);
   // An earlier attempt may have replaced it.
   removePath(temp);
   mkdirSync(temp);
-  if (options.user !== null) chownSync(temp, options.user.uid, options.user.gid);
-  const launcher = new Launcher(
-    {
-      argv: request.argv,
-      env: { ...options.env, TMPDIR: temp },
-      cwd: request.cwd ?? request.folders.work,
-      user: options.user ?? (canGiveUsers() ? ROOT : null),
-      // Without a user namespace the kernel counts all processes of the user.
-      limits: processLimits(request.limits, {
-        countsByRun: options.user !== null && isRunUser(options.user.uid),
-      }),
-      landlock: rulesOf(profile),
-      filter,
-      stays: 'reaper',
-    },
-    options,
-    profile.seccomp.architecture,
-  );
+  if (user !== null) chownSync(temp, user.uid, user.gid);
+}
+
+function launchBy(launcher: Launcher, request: SandboxRequest): SandboxLaunch {
   const { stdin, stdout, stderr, fds } = launcher.streams;
   return {
     spawn: {
@@ -107,7 +153,7 @@ function launchUnderLandlock(
     release: () => launcher.release(),
     close() {
       launcher.close();
-      removePath(temp);
+      removePath(tempOf(request));
     },
   };
 }

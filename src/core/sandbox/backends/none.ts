@@ -1,10 +1,18 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { BY_THE_RUNNER } from '../enforced.ts';
+import type { ConfineSteps, ToolStart } from '../launcher/launch-steps.ts';
 import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
 import { processLimits } from '../profile/limits.ts';
 import { architecture } from '../profile/profile.ts';
-import type { LaunchOptions, SandboxBackend, SandboxLaunch, SandboxRequest } from '../sandbox.ts';
+import type {
+  AheadSource,
+  Confinement,
+  LaunchOptions,
+  SandboxBackend,
+  SandboxLaunch,
+  SandboxRequest,
+} from '../sandbox.ts';
 import { trustedProgram } from '../trusted-program.ts';
 
 /**
@@ -32,37 +40,56 @@ export const none: SandboxBackend = {
         not_enforced: ['filesystem', 'network', 'commands'],
       },
       changesUser: false,
-      launch: (options) => launchThroughLauncher(request, options) ?? launchDirectly(request, options),
+      ...throughLauncher(request),
     };
   },
 };
 
-/** Sets only the limits of the process; undefined when there is no launcher for this system. */
-function launchThroughLauncher(request: SandboxRequest, options: LaunchOptions): SandboxLaunch | undefined {
+/** Through a launcher, which sets the limits of the process; directly where there is none for this system. */
+function throughLauncher(request: SandboxRequest): { launch: Confinement['launch']; ahead?: AheadSource } {
   const known = architecture();
   const perl = trustedProgram('perl');
-  if (process.platform !== 'linux' || known === undefined || typeof perl === 'string') return undefined;
-  const { argv } = request;
-  const launcher = new Launcher(
-    {
-      argv,
-      env: options.env,
-      cwd: request.cwd ?? request.folders.work,
-      user: null,
-      // The kernel counts all processes of the user.
-      limits: processLimits(request.limits, { countsByRun: false }),
-      landlock: null,
-      filter: new Uint8Array(),
-      stays: null,
-      isBare: true,
-    },
-    options,
-    known,
-  );
-  const { stdin, stdout, stderr, fds } = launcher.streams;
-  const env = { PATH: '/usr/bin:/bin', RUN_ID: request.runId, WORKSPACE: request.folders.work };
+  if (process.platform !== 'linux' || known === undefined || typeof perl === 'string')
+    return { launch: (options) => launchDirectly(request, options) };
+  const steps: ConfineSteps = {
+    user: null,
+    // The kernel counts all processes of the user.
+    limits: processLimits(request.limits, { countsByRun: false }),
+    landlock: null,
+    filter: new Uint8Array(),
+    stays: null,
+    isBare: true,
+  };
+  const { argv, cwd = request.folders.work } = request;
+  const startOf = ({ env }: LaunchOptions): ToolStart => ({ argv, env, cwd });
   return {
-    spawn: { argv: [perl.path, ...PERL_COMMAND], cwd: '/', env, stdin, stdout, stderr, fds },
+    launch: (options) =>
+      launchBy(new Launcher({ ...steps, ...startOf(options) }, options, known), request, perl.path),
+    ahead: {
+      joinsGroups: true,
+      prepare({ folder, stdin, stdout, stderr, orders }) {
+        const streams = { ...(stdin !== undefined && { stdin }), stdout, stderr };
+        const launcher = new Launcher({ ...steps, pipe: orders }, { ...streams, scratch: folder }, known);
+        const launch = launchBy(launcher, request, perl.path);
+        const { spawn, release } = launch;
+        const enter = (start: ToolStart) => launcher.order(start);
+        return { spawn, release, isReady: () => launcher.isReady, enter, launch };
+      },
+      start: (options) => ({ ...startOf(options), groups: groupFilesOf(options) }),
+    },
+  };
+}
+
+/** The files by which another process of this user can open the descriptors. */
+function groupFilesOf({ groups = [] }: LaunchOptions): string[] {
+  return groups.map((fd) => `/proc/${process.pid}/fd/${fd}`);
+}
+
+function launchBy(launcher: Launcher, { runId, folders }: SandboxRequest, perl: string): SandboxLaunch {
+  const { stdin, stdout, stderr, fds } = launcher.streams;
+  const env = { PATH: '/usr/bin:/bin', RUN_ID: runId, WORKSPACE: folders.work };
+  return {
+    spawn: { argv: [perl, ...PERL_COMMAND], cwd: '/', env, stdin, stdout, stderr, fds },
     sandboxProcessDepth: 0,
     hasEnded: () => launcher.hasEnded(),
     settle: (exit) => launcher.settle(exit, spawnRefused),

@@ -12,6 +12,8 @@ export interface Program {
 /** What a tool adds to the confinement of its process. */
 export interface ToolStart extends Program {
   cwd: string;
+  /** Files through which it joins cgroups, for a launcher that has not inherited their descriptors. */
+  groups?: readonly string[];
 }
 
 /** What the launcher does to the process of a tool, whatever that process becomes. */
@@ -33,7 +35,10 @@ export interface ConfineSteps {
 /** All of them. */
 export interface LaunchSteps extends ConfineSteps, ToolStart {}
 
-/** For a launcher that waits for its run: it makes the tool's process at once, confined. What the run adds comes later, over this pipe. */
+/**
+ * For a launcher that waits for its run: as the first process of a PID namespace it makes the tool's process at once, confined. What the run
+ * adds comes later, over this pipe.
+ */
 export interface EarlySteps extends ConfineSteps {
   /** The end that the launcher reads. */
   pipe: number;

@@ -159,8 +159,8 @@ function warmRecords({ warm }: EarlySteps): string[] {
   return warm === undefined ? [] : ['warm=1', ...programRecords(warm)];
 }
 
-function startRecords(start: ToolStart): string[] {
-  return [`cwd=${start.cwd}`, ...programRecords(start)];
+function startRecords({ cwd, groups = [], ...program }: ToolStart): string[] {
+  return [`cwd=${cwd}`, ...groups.map((path) => `group=${path}`), ...programRecords(program)];
 }
 
 function programRecords({ argv, env }: Program): string[] {

@@ -229,7 +229,8 @@ for my $to (0, 1, 2) { call('dup3', 0 + $stream[$to], $to, 0) if $stream[$to] !=
 # A sandbox that waits for its run. Without a supervisor there will be none.
 if (defined $one{pipe}) {
   tell_status('ready');
-  my $sends = start_early();
+  my $sends = $one{init} ? start_early() : undef;
+  make_rules() if $one{handled} && !$sends;
   open(ORDERS, '<&=', 0 + $one{pipe}) or exit 125;
   my $orders = '';
   until ($orders =~ /\\0end=\\z/) { sysread(ORDERS, $orders, 65536, length $orders) or exit 0 }
@@ -242,12 +243,12 @@ if (defined $one{pipe}) {
     my ($above, $run) = $one{run} =~ m{^(.*)/([^/]+)\\z}s;
     chmod(0755, $above) && rename("$above/$one{slot}", "$above/$run") && chmod(0555, $above) or fail("rename $one{slot}");
   }
-  $sends->();
+  $sends->() if $sends;
 }
 
 # The groups of processes, while this process is still who may join them. The process that opened them may have lost that right since.
 for (@group) {
-  open(GROUP, '>&=', 0 + $_) or fail('group');
+  open(GROUP, m{^/} ? '>' : '>&=', $_) or fail('group');
   syswrite(GROUP, '0') or tell_status("outside $!");
   close GROUP;
 }
@@ -278,7 +279,7 @@ unless ($one{init}) {
 # Nothing of this process may be read or used by the tool.
 call('prctl', 4, 0, 0, 0, 0);
 $SIG{TERM} = sub { kill 'TERM', -1 } if $one{handson};
-unless (defined $one{pipe}) {
+unless (defined $tool) {
   $tool = fork;
   fail('fork') unless defined $tool;
   if ($tool == 0) { $SIG{TERM} = 'DEFAULT'; become_tool() }
