@@ -5,7 +5,7 @@ import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers, isRunUser, ROOT } from '../identity/run-users.ts';
 import { LANDLOCK_ACCESS } from '../launcher/landlock-rules.ts';
 import type { ConfineSteps, LaunchSteps, ToolStart } from '../launcher/launch-steps.ts';
-import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
+import { Launcher, PERL_COMMAND, streamsOf } from '../launcher/launcher.ts';
 import type { Observe } from '../observer.ts';
 import { countsProcessesByNamespace, processLimits } from '../profile/limits.ts';
 import { type Profile, profileOf } from '../profile/profile.ts';
@@ -95,7 +95,7 @@ export const bubblewrap: SandboxBackend = {
 function aheadFor(request: SandboxRequest, contents: Contents): AheadSource {
   return {
     joinsGroups: false,
-    prepare: (place) => waitInBubblewrap(request, contents, { ...place, warm: undefined }, 'own'),
+    prepare: (place) => waitInBubblewrap(request, contents, { ...place, warm: undefined }),
     start: (options) => startOf(request, options),
   };
 }
@@ -109,7 +109,7 @@ async function standbyFor(request: SandboxRequest, contents: Contents): Promise<
     key: (warm) => JSON.stringify([keyOf(request, contents), warm]),
     prepare: (place) => {
       const shown = { ...contents, profile: profileForStandby(request, profile, place.folder) };
-      return waitInBubblewrap(request, shown, place, { slot: STANDBY_NAME });
+      return waitInBubblewrap(request, shown, place, STANDBY_NAME);
     },
     placeIn,
     start: (options) => startOf(request, options),
@@ -231,18 +231,19 @@ function launchInBubblewrap(
 function waitInBubblewrap(
   request: SandboxRequest,
   contents: Contents,
-  { folder, user, stdin: input, stdout, stderr, orders, warm }: StandbyPlace,
-  whose: { slot: string } | 'own',
+  { warm, ...place }: StandbyPlace,
+  slot?: string,
 ): StandbySandbox {
   const { profile, features } = contents;
+  const { folder, user } = place;
   const asRoot = canGiveUsers();
   const launcher = new Launcher(
     {
       ...confineStepsOf(request, contents, { user }),
-      pipe: orders,
+      pipe: place.orders,
       warm: warm && { argv: warm.argv, env: withOwnTemp(warm.env) },
     },
-    { ...(input !== undefined && { stdin: input }), stdout, stderr, scratch: folder },
+    streamsOf(place),
     profile.seccomp.architecture,
   );
   const opened: number[] = [];
@@ -263,7 +264,7 @@ function waitInBubblewrap(
     const { argv } = commandOf(order, launcher, opened);
     const { stdin, fds } = launcher.streams;
     const spawn: SpawnRequest = {
-      ...{ argv, cwd: '/', env: whose === 'own' ? environmentFor(request) : OWN_ENVIRONMENT },
+      ...{ argv, cwd: '/', env: slot === undefined ? environmentFor(request) : OWN_ENVIRONMENT },
       ...{
         stdin,
         stdout: launcher.streams.stdout,
@@ -271,20 +272,15 @@ function waitInBubblewrap(
         fds: [...fds, ...opened],
       },
     };
-    return {
+    const launch: SandboxLaunch = {
       spawn,
+      sandboxProcessDepth: 2,
+      hasEnded: () => launcher.hasEnded(),
+      settle: (exit) => ({ ...launcher.settle(exit, launchFailed), isEmpty: exit.signal === null }),
       release,
-      isReady: () => launcher.isReady,
-      enter: (steps, run) => launcher.order(steps, whose === 'own' ? undefined : { ...whose, run }),
-      launch: {
-        spawn,
-        sandboxProcessDepth: 2,
-        hasEnded: () => launcher.hasEnded(),
-        settle: (exit) => ({ ...launcher.settle(exit, launchFailed), isEmpty: exit.signal === null }),
-        release,
-        close,
-      },
+      close,
     };
+    return launcher.waiting(launch, slot);
   } catch (error) {
     close();
     throw error;

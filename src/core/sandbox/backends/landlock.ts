@@ -7,7 +7,7 @@ import { enforcedBy } from '../enforced.ts';
 import { canGiveUsers, isRunUser, ROOT } from '../identity/run-users.ts';
 import { LANDLOCK_ACCESS, type LandlockRules } from '../launcher/landlock-rules.ts';
 import type { ConfineSteps, ToolStart } from '../launcher/launch-steps.ts';
-import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
+import { Launcher, PERL_COMMAND, streamsOf } from '../launcher/launcher.ts';
 import { processLimits } from '../profile/limits.ts';
 import { allowedPaths, type Profile, profileOf } from '../profile/profile.ts';
 import type {
@@ -86,17 +86,11 @@ function launchUnderLandlock(
 function aheadFor(request: SandboxRequest, contents: Contents): AheadSource {
   return {
     joinsGroups: false,
-    prepare({ folder, user, stdin, stdout, stderr, orders }) {
-      makeTemp(request, user);
-      const launcher = new Launcher(
-        { ...stepsOf(request, contents, user), pipe: orders },
-        { ...(stdin !== undefined && { stdin }), stdout, stderr, scratch: folder },
-        contents.profile.seccomp.architecture,
-      );
-      const launch = launchBy(launcher, request);
-      const { spawn, release } = launch;
-      const enter = (start: ToolStart) => launcher.order(start);
-      return { spawn, release, isReady: () => launcher.isReady, enter, launch };
+    prepare(place) {
+      makeTemp(request, place.user);
+      const steps = { ...stepsOf(request, contents, place.user), pipe: place.orders };
+      const launcher = new Launcher(steps, streamsOf(place), contents.profile.seccomp.architecture);
+      return launcher.waiting(launchBy(launcher, request));
     },
     start: (options) => startOf(request, options),
   };

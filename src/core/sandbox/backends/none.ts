@@ -2,7 +2,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { BY_THE_RUNNER } from '../enforced.ts';
 import type { ConfineSteps, ToolStart } from '../launcher/launch-steps.ts';
-import { Launcher, PERL_COMMAND } from '../launcher/launcher.ts';
+import { Launcher, PERL_COMMAND, streamsOf } from '../launcher/launcher.ts';
 import { processLimits } from '../profile/limits.ts';
 import { architecture } from '../profile/profile.ts';
 import type {
@@ -67,13 +67,9 @@ function throughLauncher(request: SandboxRequest): { launch: Confinement['launch
       launchBy(new Launcher({ ...steps, ...startOf(options) }, options, known), request, perl.path),
     ahead: {
       joinsGroups: true,
-      prepare({ folder, stdin, stdout, stderr, orders }) {
-        const streams = { ...(stdin !== undefined && { stdin }), stdout, stderr };
-        const launcher = new Launcher({ ...steps, pipe: orders }, { ...streams, scratch: folder }, known);
-        const launch = launchBy(launcher, request, perl.path);
-        const { spawn, release } = launch;
-        const enter = (start: ToolStart) => launcher.order(start);
-        return { spawn, release, isReady: () => launcher.isReady, enter, launch };
+      prepare(place) {
+        const launcher = new Launcher({ ...steps, pipe: place.orders }, streamsOf(place), known);
+        return launcher.waiting(launchBy(launcher, request, perl.path));
       },
       start: (options) => ({ ...startOf(options), groups: groupFilesOf(options) }),
     },

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Exit } from '../../process/runtime.ts';
 import { grantChanged } from '../profile/mounts.ts';
-import type { LaunchOptions, SandboxLaunch } from '../sandbox.ts';
+import type { LaunchOptions, SandboxLaunch, StandbyPlace, StandbySandbox } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
 import { landlockRecords } from './landlock-rules.ts';
@@ -17,6 +17,8 @@ export interface LauncherStreams {
   stderr: number | 'pipe';
   fds: number[];
 }
+
+type LauncherOptions = Pick<LaunchOptions, 'stdin' | 'stdout' | 'stderr' | 'scratch' | 'groups'>;
 
 /** The launcher's messages are a few lines. */
 const MAX_WORDS_BYTES = 64 * 1024;
@@ -38,7 +40,7 @@ export class Launcher {
   /** `makeFile` creates the launcher's files, by default unlinked ones. */
   constructor(
     steps: LaunchSteps | EarlySteps,
-    options: Pick<LaunchOptions, 'stdin' | 'stdout' | 'stderr' | 'scratch' | 'groups'>,
+    options: LauncherOptions,
     architecture: Architecture,
     makeFile: (use: 'orders' | 'status', text: string) => number = (_, text) =>
       scratchFile(options.scratch, text),
@@ -85,6 +87,17 @@ export class Launcher {
     const places = renamed === undefined ? [] : [`slot=${renamed.slot}`, `run=${renamed.run}`];
     // The launcher looks for a zero byte before the last record.
     return Buffer.from([...places, ...startRecords(start), 'end='].join('\0'));
+  }
+
+  /** As a sandbox that waits: `launch` starts it. With `slot`, the folders of a run are mounted below that name until the run enters. */
+  waiting(launch: SandboxLaunch, slot?: string): StandbySandbox {
+    return {
+      spawn: launch.spawn,
+      release: launch.release,
+      isReady: () => this.isReady,
+      enter: (start, run) => this.order(start, slot === undefined ? undefined : { slot, run }),
+      launch,
+    };
   }
 
   /** The process has inherited its descriptors by now. */
@@ -136,6 +149,11 @@ export class Launcher {
     const bytes = Buffer.alloc(Math.min(fstatSync(this.#status).size, MAX_WORDS_BYTES));
     return bytes.toString('utf8', 0, readSync(this.#status, bytes, 0, bytes.length, 0));
   }
+}
+
+/** The streams of a sandbox that waits. */
+export function streamsOf({ folder, stdin, stdout, stderr }: Omit<StandbyPlace, 'warm'>): LauncherOptions {
+  return { ...(stdin !== undefined && { stdin }), stdout, stderr, scratch: folder };
 }
 
 /** The lines of the launcher's report: the first word of each, and the rest of the first line with that word. */
