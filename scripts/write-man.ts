@@ -1,23 +1,11 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { manualPage } from '../src/compose/manual-page.ts';
 import { ROUTES } from '../src/operations/index.ts';
 import { ACOR_VERSION } from '../src/util/version.ts';
+import { writeGenerated } from './write-generated.ts';
 
 // Writes man/acor.1 from the operations. With --check it writes nothing, and exits 1 when the page is stale.
 
-const PAGE = fileURLToPath(new URL('../man/acor.1', import.meta.url));
-
-const fresh = `.\\" Written by scripts/write-man.ts.\n${await page()}`;
-if (process.argv.includes('--check')) {
-  if (fresh !== present()) {
-    process.stderr.write('man/acor.1 is stale. Write it again: node_modules/.bin/bun scripts/write-man.ts\n');
-    process.exitCode = 1;
-  }
-} else {
-  mkdirSync(fileURLToPath(new URL('../man/', import.meta.url)), { recursive: true });
-  writeFileSync(PAGE, fresh);
-}
+writeGenerated('man/acor.1', `.\\" Written by scripts/write-man.ts.\n${await page()}`);
 
 function page(): Promise<string> {
   return manualPage(
@@ -45,12 +33,4 @@ function page(): Promise<string> {
       ],
     },
   );
-}
-
-function present(): string {
-  try {
-    return readFileSync(PAGE, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -1,23 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { loadAll } from '../src/compose/catalog.ts';
 import { SERVERS } from '../src/operations/command-forms.ts';
 import { ROUTES } from '../src/operations/index.ts';
 import { type JsonSchema, typeOf } from './type-of-schema.ts';
+import { writeGenerated } from './write-generated.ts';
 
 // Writes src/client/operation-types.ts from the operations. With --check it writes nothing, and exits 1 when the file is stale.
 
-const FILE = fileURLToPath(new URL('../src/client/operation-types.ts', import.meta.url));
-const fresh = await text();
-if (process.argv.includes('--check')) {
-  if (fresh !== readFileSync(FILE, 'utf8')) {
-    process.stderr.write(
-      'src/client/operation-types.ts is stale. Write it again: node_modules/.bin/bun scripts/write-operation-types.ts\n',
-    );
-    process.exitCode = 1;
-  }
-} else writeFileSync(FILE, fresh);
+writeGenerated('src/client/operation-types.ts', await text());
 
 async function text(): Promise<string> {
   const operations = (await loadAll(ROUTES))

@@ -1,15 +1,13 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
 import { mainArrayOf } from '../src/compose/output-shape.ts';
 import { type Parameter, parametersOf } from '../src/compose/parameters.ts';
 import type { PlainForm, PlainParameter } from '../src/compose/plain-command.ts';
 import { ROUTES } from '../src/operations/index.ts';
+import { writeGenerated } from './write-generated.ts';
 
 // Writes src/operations/plain-forms.ts from the operations that have a plain command. With --check it writes nothing, and exits 1 when the
 // file is stale.
 
-const FILE = fileURLToPath(new URL('../src/operations/plain-forms.ts', import.meta.url));
 /** What most parameters have. */
 const MOST: Omit<PlainParameter, 'key' | 'flag'> = {
   kind: 'string',
@@ -26,15 +24,7 @@ const MOST: Omit<PlainParameter, 'key' | 'flag'> = {
   isSecret: false,
   isPlain: true,
 };
-const fresh = await text();
-if (process.argv.includes('--check')) {
-  if (fresh !== readFileSync(FILE, 'utf8')) {
-    process.stderr.write(
-      'src/operations/plain-forms.ts is stale. Write it again: node_modules/.bin/bun scripts/write-plain-forms.ts\n',
-    );
-    process.exitCode = 1;
-  }
-} else writeFileSync(FILE, fresh);
+writeGenerated('src/operations/plain-forms.ts', await text());
 
 async function text(): Promise<string> {
   const forms: string[] = [];
