@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { closeSync, readdirSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { closeSync, type Dirent, readdirSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { until } from '../../../test/support/project.ts';
@@ -71,16 +71,27 @@ describe('a secret that is passed by descriptor', () => {
   }
 });
 
+/** Another user's folders and files are left out, and what is gone by now. */
 function filesWith(text: string, folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => {
-      try {
-        return readFileSync(path).includes(text);
-      } catch {
-        // Another process's, or closed by now.
-        return false;
-      }
-    });
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return filesWith(text, path);
+    return entry.isFile() && contains(path, text) ? [path] : [];
+  });
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function contains(path: string, text: string): boolean {
+  try {
+    return readFileSync(path).includes(text);
+  } catch {
+    return false;
+  }
 }
