@@ -32,8 +32,9 @@ export function visitTree(
   visit: Visit,
 ): void {
   if (skip(path)) return;
-  using opened = from?.path === dirname(path) ? undefined : openAbove(path, from);
-  const above = opened ?? from;
+  const isBeside = from?.path === dirname(path);
+  using opened = isBeside ? undefined : openAbove(path, from);
+  const above = isBeside ? from : opened;
   if (above === undefined) return;
   using folder = folderIn(above, basename(path));
   if (folder === undefined) {
