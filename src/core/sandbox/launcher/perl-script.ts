@@ -28,8 +28,8 @@ const CALLS = [
 /**
  * The last steps before a tool, in the tool's own process, in this order: its streams, its file access (Landlock), its
  * user, its resource limits, its system calls (seccomp), and only three descriptors. Written in Perl, because every
- * base system has it and its `syscall` needs no module. The orders follow `__END__`; those of a sandbox that waits for its
- * run come later over a pipe. Any failure ends the process before the tool starts.
+ * base system has it and its `syscall` needs no module. The orders follow `__END__`; what a run adds to a sandbox that waits
+ * for it comes later over a pipe. Any failure ends the process before the tool starts.
  *
  * As the first process of a PID namespace (`init`) it stays alive, adopts orphans, reports how the tool ended and its
  * usage, and kills the remaining processes. Where there is no such namespace it does the same as a parent outside of
