@@ -32,7 +32,7 @@ export interface PlainLine {
 
 /**
  * Reads a command line without a schema. Undefined when there is anything wrong with it, when a value has to be checked by its schema, and
- * when the answer needs the schemas: for help and for a part of the answer.
+ * when the answer needs the schemas: for help, for some of its fields, and for a part of an answer that may have no list.
  */
 export function readPlainLine(command: PlainForm, args: readonly string[]): PlainLine | undefined {
   const line = readFlags(command.parameters, args, command);
@@ -43,7 +43,8 @@ export function readPlainLine(command: PlainForm, args: readonly string[]): Plai
     globals.help ||
     globals.version ||
     globals.toon ||
-    asksForPart(globals) ||
+    globals.fields !== undefined ||
+    (command.list === undefined && asksForPart(globals)) ||
     // A global flag behind the name of a called program may be its own.
     passthrough.some((arg) => globalBehind(arg) !== undefined);
   if (needsSchema) return undefined;

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readFlags } from '../compose/flags.ts';
+import { asksForPart } from '../compose/globals.ts';
 import { readInput } from '../compose/input.ts';
 import type { Operation } from '../compose/operation.ts';
 import { parametersOf } from '../compose/parameters.ts';
 import { readPlainLine } from '../compose/plain-command.ts';
+import { checkSelection } from '../compose/select.ts';
 import type { AcorApp } from './acor-app.ts';
 import { ROUTES } from './index.ts';
 
@@ -91,6 +93,7 @@ for (const { operation, load, plain } of ROUTES) {
         // The order of the keys as well: the token of a plan depends on it.
         assert.equal(JSON.stringify(read.input), JSON.stringify(input), args.join(' '));
         assert.deepEqual(read.line, line, args.join(' '));
+        if (asksForPart(line.globals)) checkSelection(op, line.globals);
       }
       assert.ok(taken > ROUNDS / 20, `${taken} of ${ROUNDS} lines`);
     });
@@ -107,6 +110,9 @@ it('the command lines that are called most need no schema, and those with a prob
   assert.ok(await isPlain('run.list', '--tool', 'a', '--state=failed'));
   assert.ok(await isPlain('run.start', '--no-stream', 'tool', '--input', 'a.json', '-v'));
   assert.ok(await isPlain('run.exec', '--read', 'a', '--', 'wc', '-l'));
+  assert.ok(await isPlain('run.list', '--limit', '5', '--offset=2', '--max-tokens', '100'));
+  assert.ok(!(await isPlain('run.list', '--fields', 'run_id')));
+  assert.ok(!(await isPlain('run.start', '--limit', '5', 'tool')));
   assert.ok(!(await isPlain('run.start')));
   assert.ok(!(await isPlain('run.start', '--timeout', '5m', 'tool')));
   assert.ok(!(await isPlain('run.start', 'tool', '--json')));
