@@ -52,7 +52,7 @@ it('a plain command answers the lines that need no schema, and the operation all
   assert.equal(await answers(['--tag', 'x', '--json']), 'the plain command');
   assert.equal(await answers(['--size', '3']), 'the operation');
   assert.equal(await answers(['--limit', '1']), 'the plain command');
-  assert.equal(await answers(['--fields', 'items']), 'the operation');
+  assert.equal(await answers(['--fields', 'by,items']), 'the operation');
   assert.equal(await answers(['--input-json', '{}']), 'the operation');
   assert.equal(await answers(['--size', '0']), 'E_USAGE');
 });

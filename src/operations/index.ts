@@ -116,7 +116,11 @@ export const ROUTES: readonly Route<AcorApp>[] = [
   { ...formOf('host.show'), load: async () => (await import('./system/host.ts')).hostShow },
   { ...formOf('host.stop'), load: async () => (await import('./system/host.ts')).hostStop },
   { ...formOf('http.serve'), load: async () => (await import('./system/http-serve.ts')).httpServe },
-  { ...formOf('run.show'), load: async () => (await import('./run/run-show.ts')).runShow },
+  {
+    ...formOf('run.show'),
+    load: async () => (await import('./run/run-show.ts')).runShow,
+    plain: async () => (await import('./run/show-run.ts')).plainRunShow,
+  },
   {
     ...formOf('run.supervise'),
     load: async () => (await import('./run/run-supervise.ts')).runSupervise,

@@ -97,4 +97,13 @@ export const PLAIN_FORMS = {
       { ...MOST, key: 'text', flag: 'text', isPlain: false },
     ],
   },
+  'run.show': {
+    name: 'run.show',
+    effect: 'reads',
+    positionals: ['run'],
+    list: 'artifacts',
+    parameters: [
+      { ...MOST, key: 'run', flag: 'run', isPositional: true, default: 'last' },
+    ],
+  },
 } satisfies Readonly<Record<string, PlainForm>>;
