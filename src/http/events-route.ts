@@ -1,4 +1,4 @@
-import { streamEvents } from '../operations/run/run-logs.ts';
+import { streamEvents } from '../operations/run/read-logs.ts';
 import { LineReader } from '../protocol/jsonl.ts';
 import { parseEvent } from '../protocol/parse-event.ts';
 import type { Exchange } from './exchange.ts';

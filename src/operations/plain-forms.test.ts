@@ -111,6 +111,10 @@ it('the command lines that are called most need no schema, and those with a prob
   assert.ok(await isPlain('run.start', '--no-stream', 'tool', '--input', 'a.json', '-v'));
   assert.ok(await isPlain('run.exec', '--read', 'a', '--', 'wc', '-l'));
   assert.ok(await isPlain('run.list', '--limit', '5', '--offset=2', '--max-tokens', '100'));
+  assert.ok(await isPlain('run.show', 'r-1'));
+  assert.ok(await isPlain('run.logs', 'r-1', '--follow', '--type', 'error'));
+  assert.ok(!(await isPlain('run.logs', 'r-1', '--since', '5')));
+  assert.ok(await isPlain('tool.describe', 'a', '--permissions'));
   assert.ok(!(await isPlain('run.list', '--fields', 'run_id')));
   assert.ok(!(await isPlain('run.start', '--limit', '5', 'tool')));
   assert.ok(!(await isPlain('run.start')));

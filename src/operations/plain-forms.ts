@@ -20,6 +20,16 @@ const MOST = {
 
 /** The operations that have a plain command, without their schemas. */
 export const PLAIN_FORMS = {
+  'tool.describe': {
+    name: 'tool.describe',
+    effect: 'reads',
+    positionals: ['tool'],
+    parameters: [
+      { ...MOST, key: 'tool', flag: 'tool', isRequired: true, isPositional: true },
+      { ...MOST, key: 'manifest', flag: 'manifest', kind: 'boolean', default: false },
+      { ...MOST, key: 'permissions', flag: 'permissions', kind: 'boolean', default: false },
+    ],
+  },
   'tool.list': {
     name: 'tool.list',
     effect: 'reads',
@@ -27,6 +37,20 @@ export const PLAIN_FORMS = {
     parameters: [
       { ...MOST, key: 'filter', flag: 'filter' },
       { ...MOST, key: 'format', flag: 'format', enum: ['json', 'table', 'text'] },
+    ],
+  },
+  'run.logs': {
+    name: 'run.logs',
+    effect: 'reads',
+    positionals: ['run'],
+    list: 'events',
+    parameters: [
+      { ...MOST, key: 'run', flag: 'run', isPositional: true, default: 'last' },
+      { ...MOST, key: 'follow', flag: 'follow', kind: 'boolean', default: false },
+      { ...MOST, key: 'since', flag: 'since', kind: 'integer', default: 0, isPlain: false },
+      { ...MOST, key: 'type', flag: 'type', isArray: true, default: [] },
+      { ...MOST, key: 'text', flag: 'text', isPlain: false },
+      { ...MOST, key: 'format', flag: 'format', enum: ['json', 'text'], default: 'json' },
     ],
   },
   'run.start': {

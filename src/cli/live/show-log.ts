@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty';
 import type { Place, Presenter } from '../../compose/terminal.ts';
 import { writeLines } from '../../compose/write-out.ts';
-import type { LogAbout } from '../../operations/run/run-logs.ts';
+import type { LogAbout } from '../../operations/run/read-logs.ts';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { parseEvent } from '../../protocol/parse-event.ts';
 import { estimateTokens } from '../../util/estimate-tokens.ts';

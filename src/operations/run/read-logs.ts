@@ -1,0 +1,163 @@
+import { eventsResult } from '../../compose/events-result.ts';
+import type {
+  DataResult,
+  EventsResult,
+  OperationContext,
+  OperationResult,
+  StreamEnd,
+} from '../../compose/operation.ts';
+import type { RunStore } from '../../core/ports/run-store.ts';
+import { followToEnd } from '../../core/run/follow-to-end.ts';
+import { readEvents } from '../../core/run/read-log.ts';
+import { eventsIn } from '../../core/store-files/follow.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
+import type { AcorApp } from '../acor-app.ts';
+import { plainCommand } from '../define.ts';
+import { type RunAbout, runAbout } from './run-about.ts';
+import { interrupted } from './run-result.ts';
+import { unverified, unverifiedWords } from './run-unverified.ts';
+
+/** One answer has at most this many events; `next` reads on. */
+const PAGE_EVENTS = 1000;
+
+/** What a view of a log needs besides the events. */
+export interface LogAbout extends RunAbout {
+  /** Whether to show an event. */
+  isWanted(event: Readonly<Record<string, unknown>>): boolean;
+  follows: boolean;
+}
+
+/** Which events are read: as the input of `run.logs`. */
+interface LogInput {
+  run: string;
+  follow: boolean;
+  since: number;
+  type: string[];
+  text?: string | undefined;
+  format: 'json' | 'text';
+}
+
+interface LogPage {
+  run_id: string;
+  events: Record<string, unknown>[];
+  last_seq: number;
+}
+
+export async function readLogs(
+  input: LogInput,
+  ctx: OperationContext<AcorApp>,
+): Promise<OperationResult<LogPage>> {
+  const { store } = await ctx.app.project();
+  await store.read(input.run);
+  const why = unverified(store, input.run);
+  // A terminal and --format text get the whole log; an envelope gets one page.
+  if (input.follow || input.format === 'text' || !ctx.structured) {
+    if (why) ctx.note(unverifiedWords(input.run, why));
+    return logEvents(store, input, ctx);
+  }
+  const read = await pageOf(store, input, ctx);
+  return why ? { ...read, warnings: [unverifiedWords(input.run, why)] } : read;
+}
+
+export const plainRunLogs = plainCommand('run.logs', readLogs);
+
+/** The events from `since` on, as many as the page has. Reading on from `last_seq` skips none. */
+async function pageOf(
+  store: RunStore,
+  given: LogInput,
+  { page, signal }: Pick<OperationContext<AcorApp>, 'page' | 'signal'>,
+): Promise<DataResult<LogPage>> {
+  const { run, since } = given;
+  const { limit, offset = 0 } = page;
+  const isWanted = filterOf(given);
+  const isFiltered = given.type.length > 0 || given.text !== undefined;
+  const most = Math.min(limit ?? PAGE_EVENTS, PAGE_EVENTS);
+  const events: Record<string, unknown>[] = [];
+  let lastSeq = since;
+  let skipped = 0;
+  let hasMore = false;
+  for await (const event of readEvents(store, run, { since, wait: false, signal })) {
+    const fits = isWanted(event);
+    if (fits && skipped >= offset) {
+      hasMore = events.length === most;
+      if (hasMore) break;
+      events.push(event);
+    } else if (fits) skipped++;
+    lastSeq = Number(event.seq);
+  }
+  return {
+    kind: 'data',
+    data: { run_id: run, events, last_seq: lastSeq },
+    isPage: true,
+    cutAfter: (event) => {
+      const last_seq = Number((event as Record<string, unknown>)['seq']);
+      return { data: { last_seq }, next: [nextEvents(given, last_seq)] };
+    },
+    ...(limit !== undefined && !hasMore && { total: skipped + events.length }),
+    // Counting the events of a filter would read the whole log.
+    ...(hasMore && !isFiltered && { total: (await store.extent(run)).events - since }),
+    ...(hasMore && { hasMore, next: [nextEvents(given, lastSeq)] }),
+  };
+}
+
+/**
+ * The events of a run for a server that passes them on, in batches of whole lines. Throws E_PERMISSION and E_RUN_NOT_FOUND before the
+ * first batch.
+ */
+export async function streamEvents(
+  app: AcorApp,
+  { run, since, follow }: { run: string; since: number; follow: boolean },
+  signal: AbortSignal,
+): Promise<AsyncIterable<Uint8Array>> {
+  await app.authorize({ name: 'run.logs', effect: 'reads' }, { run, since, follow });
+  const { store } = await app.project();
+  await store.read(run);
+  return follow
+    ? followToEnd(store, run, { since, signal })
+    : store.follow(run, { since, wait: false, signal });
+}
+
+function nextEvents({ run, type, text }: LogInput, since: number): NextStep {
+  const filters = { ...(type.length > 0 && { type }), ...(text !== undefined && { text }) };
+  return { operation: 'run.logs', input: { run, since, ...filters }, why: 'Read the next events.' };
+}
+
+function filterOf({ type, text }: LogInput): LogAbout['isWanted'] {
+  const wanted = text?.toLowerCase();
+  return (event) =>
+    (type.length === 0 || type.includes(String(event['type']))) &&
+    (wanted === undefined || JSON.stringify(event).toLowerCase().includes(wanted));
+}
+
+/** The events as they are stored. A view filters itself, because it needs the other events to show the progress of the run. */
+function logEvents(store: RunStore, given: LogInput, ctx: OperationContext<AcorApp>): EventsResult<LogPage> {
+  const { run, since, follow } = given;
+  const { signal } = ctx;
+  const isWanted = filterOf(given);
+  const isFiltered = given.type.length > 0 || given.text !== undefined;
+  const all = follow
+    ? followToEnd(store, run, { since, signal })
+    : store.follow(run, { since, wait: false, signal });
+  return eventsResult<void, LogPage>(ctx.structured && isFiltered ? wantedIn(all, isWanted) : all, {
+    stream: true,
+    about: async (): Promise<LogAbout> => {
+      const about = await runAbout(run, ctx, { asks: false, cancels: false });
+      return { ...about, isWanted, follows: follow };
+    },
+    left: undefined,
+    end: async (): Promise<StreamEnd<LogPage>> => {
+      if (signal.aborted) return { answer: interrupted() };
+      return { answer: { kind: 'data', data: { run_id: run, events: [], last_seq: since } } };
+    },
+  });
+}
+
+async function* wantedIn(
+  batches: AsyncIterable<Uint8Array>,
+  isWanted: LogAbout['isWanted'],
+): AsyncGenerator<Uint8Array, void> {
+  for await (const lines of batches) {
+    const wanted = eventsIn(lines).filter(isWanted);
+    if (wanted.length > 0) yield Buffer.from(wanted.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  }
+}
