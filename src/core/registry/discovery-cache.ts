@@ -36,6 +36,7 @@ export class DiscoveryCache {
   #units = new Map<string, Unit>();
   #used = new Set<string>();
   #readAtMs = 0;
+  #isLoaded = false;
   #changed = false;
   #revision = 0;
   /** Each path is checked once per round. */
@@ -45,7 +46,6 @@ export class DiscoveryCache {
     this.#file = file;
     this.#key = key;
     this.#ttlMs = ttlS * 1000;
-    this.#load();
   }
 
   /** Increases when a round read a unit again or dropped one. Two equal numbers mean that nothing changed. */
@@ -55,6 +55,7 @@ export class DiscoveryCache {
 
   /** The files and folders that the values depend on; undefined when one has changed too recently for a signature. */
   get paths(): string[] | undefined {
+    this.#load();
     const units = [...this.#units.values()];
     if (units.some(({ signatures }) => signatures === null)) return undefined;
     return units.flatMap(({ signatures }) => (signatures ?? []).map(([path]) => path));
@@ -67,6 +68,7 @@ export class DiscoveryCache {
   async round<T extends object>(work: () => Promise<T>): Promise<T> {
     this.#seen = new Map();
     this.#used = new Set();
+    this.#load();
     if (Date.now() - this.#readAtMs > this.#ttlMs || this.#readAtMs > Date.now()) {
       this.#units = new Map();
       this.#readAtMs = Date.now();
@@ -117,8 +119,10 @@ export class DiscoveryCache {
     return signature;
   }
 
+  /** On first use: a command that asks for no tool does not read what ten thousand tools have left. */
   #load(): void {
-    if (this.#ttlMs <= 0) return;
+    if (this.#isLoaded || this.#ttlMs <= 0) return;
+    this.#isLoaded = true;
     try {
       const kept = JSON.parse(readFileSync(this.#file, 'utf8')) as CacheFile;
       if (kept.version !== CACHE_VERSION || kept.key !== this.#key) return;

@@ -401,6 +401,20 @@ describe('the cache of discovery', () => {
     assert.equal(readFileSync(project.at('.runs/.gitignore'), 'utf8'), '*\n');
   });
 
+  it('is read by the first question for a tool, and not by a command that asks for none', async () => {
+    project.write('tools/a/cli.py', '');
+    const registry = await open();
+    await settled();
+    assert.deepEqual(names(await registry.list()), ['a']);
+    assert.equal(
+      registry.revision,
+      0,
+      'it has read the folders again: its cache is from before they were kept',
+    );
+    const first = await open();
+    assert.ok((first.paths ?? []).includes(project.at('tools/a')));
+  });
+
   it('is enough for a warm start: neither YAML nor schemas are loaded', async () => {
     project.write('tools/a/cli.py', '');
     project.write('tools/a/tool.yaml', 'version: 1.2.3\n');
