@@ -112,6 +112,15 @@ export async function streamEvents(
   await app.authorize({ name: 'run.logs', effect: 'reads' }, { run, since, follow });
   const { store } = await app.project();
   await store.read(run);
+  return storedEvents(store, { run, since, follow }, signal);
+}
+
+/** Batches of whole lines: up to the end of the run with `follow`, otherwise what is stored now. */
+function storedEvents(
+  store: RunStore,
+  { run, since, follow }: Pick<LogInput, 'run' | 'since' | 'follow'>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
   return follow
     ? followToEnd(store, run, { since, signal })
     : store.follow(run, { since, wait: false, signal });
@@ -135,9 +144,7 @@ function logEvents(store: RunStore, given: LogInput, ctx: OperationContext<AcorA
   const { signal } = ctx;
   const isWanted = filterOf(given);
   const isFiltered = given.type.length > 0 || given.text !== undefined;
-  const all = follow
-    ? followToEnd(store, run, { since, signal })
-    : store.follow(run, { since, wait: false, signal });
+  const all = storedEvents(store, given, signal);
   return eventsResult<void, LogPage>(ctx.structured && isFiltered ? wantedIn(all, isWanted) : all, {
     stream: true,
     about: async (): Promise<LogAbout> => {

@@ -45,7 +45,10 @@ export const none: SandboxBackend = {
   },
 };
 
-/** Through a launcher, which sets the limits of the process; directly where there is none for this system. */
+/**
+ * The launcher starts the tool and sets the limits of its process. Without a launcher (no Perl, not Linux, or an unknown processor) the
+ * supervisor starts the tool itself, without these limits.
+ */
 function throughLauncher(request: SandboxRequest): { launch: Confinement['launch']; ahead?: AheadSource } {
   const known = architecture();
   const perl = trustedProgram('perl');
