@@ -8,17 +8,23 @@ import { architecture } from '../../src/core/sandbox/profile/profile.ts';
 import type { SandboxBackend } from '../../src/core/sandbox/sandbox.ts';
 import { numberOf } from '../../src/core/sandbox/seccomp/system-calls.ts';
 import { processesOf, until } from '../support/project.ts';
-import { SandboxRig } from '../support/sandbox-rig.ts';
+import { SandboxRig, type SandboxStart } from '../support/sandbox-rig.ts';
 
 const isRoot = process.getuid?.() === 0;
 
+const WAYS: Readonly<Record<SandboxStart, string>> = {
+  now: '',
+  ahead: ', started before its tool',
+  fork: ', forked before its tool',
+};
+
 /** The contract of every backend that is a boundary. Each attack that must fail inside succeeds without a sandbox. */
-export function sandboxContract(backend: SandboxBackend, { startsAhead = false } = {}): void {
-  const when = startsAhead ? ', started before its tool' : '';
+export function sandboxContract(backend: SandboxBackend, way: SandboxStart = 'now'): void {
+  const when = WAYS[way];
   describe(`the sandbox '${backend.name}'${when}, for ${isRoot ? 'root' : 'an ordinary user'}`, () => {
     let rig: SandboxRig;
     before(async () => {
-      rig = await SandboxRig.make({ startsAhead });
+      rig = await SandboxRig.make(way);
     });
     after(() => rig.remove());
 

@@ -169,6 +169,20 @@ describe('a call that a host runs', { skip: NO_HOST }, () => {
     assert.ok(!environment.includes('GIVEN='));
   });
 
+  it('starts the tools of its calls through one launcher that stays, where the launcher is their first process', async () => {
+    await using project = makeProject(OFF);
+    await project.warmUp();
+    project.write('tools/parent/tool.yaml', 'name: parent\nversion: 1.0.0\nadapter: plain\n');
+    project.write('tools/parent/cli.sh', '#!/bin/bash\ncat /proc/$PPID/comm; echo $PPID\n', 0o755);
+    const launcher = async () => {
+      const { of } = await project.run(['parent'], { env: project.auto });
+      return of('log').map(({ msg }) => msg);
+    };
+    const [name, pid] = await launcher();
+    assert.equal(name, 'perl');
+    assert.deepEqual(await launcher(), [name, pid]);
+  });
+
   it('warns of input that comes while the program runs, as one without a host does', async () => {
     await using project = makeProject(OFF);
     const { pid } = await project.warmUp();

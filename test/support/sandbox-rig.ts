@@ -16,6 +16,7 @@ import { InputPipe } from '../../src/core/process/input-pipe.ts';
 import { ProcessTree } from '../../src/core/process/kill-tree.ts';
 import { loadRuntime } from '../../src/core/process/load-runtime.ts';
 import type { Runtime } from '../../src/core/process/runtime.ts';
+import { Standbys } from '../../src/core/run/attempt/standbys.ts';
 import type { EgressNote } from '../../src/core/sandbox/egress/connection-log.ts';
 import {
   canGiveUsers,
@@ -52,6 +53,9 @@ export interface RigOptions {
   isDeaf?: boolean;
 }
 
+/** When a sandbox starts that can start before its tool is known: with it, before it, or before it as a fork of a launcher that stays. */
+export type SandboxStart = 'now' | 'ahead' | 'fork';
+
 /** A run's folders with what a tool may and may not reach, and a shell in the sandbox of one backend. */
 export class SandboxRig {
   readonly root = mkdtempSync(join(tmpdir(), 'acor-sandbox-'));
@@ -66,14 +70,15 @@ export class SandboxRig {
   readonly events = this.#write(`project/.runs/${this.runId}/events.jsonl`, 'first\n');
   readonly #writableFolders = [this.work, join(this.run, 'artifacts'), join(this.run, 'logs', 'tool')];
   #runtime!: Runtime;
-  #startsAhead = false;
+  #way: SandboxStart = 'now';
+  #standbys!: Standbys;
   #count = 0;
 
-  /** `startsAhead`: a sandbox that can is started before its tool is known, as a run does. */
-  static async make({ startsAhead = false } = {}): Promise<SandboxRig> {
+  static async make(way: SandboxStart = 'now', { idleMs }: { idleMs?: number } = {}): Promise<SandboxRig> {
     const rig = new SandboxRig();
     rig.#runtime = await loadRuntime();
-    rig.#startsAhead = startsAhead;
+    rig.#way = way;
+    rig.#standbys = new Standbys(idleMs);
     return rig;
   }
 
@@ -129,7 +134,7 @@ export class SandboxRig {
       groups,
     };
     const { ahead } = confinement;
-    const isAhead = this.#startsAhead && ahead && !secrets && (groups.length === 0 || ahead.joinsGroups);
+    const isAhead = this.#way !== 'now' && ahead && !secrets && (groups.length === 0 || ahead.joinsGroups);
     try {
       const { launch, child } = isAhead
         ? await this.#startAhead(ahead, { ...launchOptions, stdout, stderr })
@@ -175,8 +180,10 @@ export class SandboxRig {
     const { user, stdout, stderr, scratch } = options;
     using orders = new InputPipe(this.#runtime, scratch);
     const place = { folder: scratch, user, stdin: undefined, stdout, stderr, orders: orders.target };
-    const { spawn, release, enter, launch } = ahead.prepare(place);
-    const child = await this.#runtime.spawn(spawn);
+    const { spawn, forkServer, release, enter, launch } = ahead.prepare(place);
+    const child = await (this.#way === 'fork' && forkServer
+      ? this.#standbys.fork(this.#runtime, forkServer, scratch, spawn)
+      : this.#runtime.spawn(spawn));
     release();
     orders.releaseReadEnd();
     const bytes = enter(ahead.start(options), this.run);
@@ -191,6 +198,7 @@ export class SandboxRig {
   }
 
   remove(): void {
+    this.#standbys.close();
     rmSync(this.root, { recursive: true, force: true });
   }
 

@@ -25,7 +25,11 @@ export const nodeRuntime: Runtime = {
       exited,
       stdout: child.stdout,
       stderr: child.stderr,
-      holdsProcess: (holds) => (holds ? child.ref() : child.unref()),
+      holdsProcess(holds) {
+        for (const each of [child, child.channel])
+          if (holds) each?.ref();
+          else each?.unref();
+      },
     };
   },
 

@@ -6,6 +6,7 @@ import type { EgressNote } from './egress/connection-log.ts';
 import type { EgressPlan } from './egress/egress-plan.ts';
 import type { Program, ToolStart } from './launcher/launch-steps.ts';
 import type { SeccompRules } from './seccomp/filter.ts';
+import type { Architecture } from './seccomp/system-calls.ts';
 
 /** A path that a tool may access, absolute and real. */
 export interface PathGrant {
@@ -202,9 +203,17 @@ export interface StandbyPlace {
 /** An interpreter that starts before its run, with the variables that do not depend on it, and then waits: it reads what the run adds from descriptor 3. */
 export type WarmStart = Program;
 
+/** A fork server: the path of Perl, and the processor. */
+export interface ForkServerParts {
+  perl: string;
+  architecture: Architecture;
+}
+
 /** A sandbox that waits for its run, or for the last steps of the start of its tool. */
 export interface StandbySandbox {
   spawn: SpawnRequest;
+  /** When `spawn` starts the launcher itself: of what a `ForkServer` is made that can start it instead. */
+  forkServer?: ForkServerParts;
   /** Closes the descriptors after the process was started or failed to start. */
   release(): void;
   /** Whether it has mounted its folders: before that they must not be moved. */

@@ -5,11 +5,12 @@ import { Fifo } from '../../process/fifo.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
 import { forgetCompanion, ProcessTree, registerCompanion, send } from '../../process/kill-tree.ts';
 import type { OutputFifos } from '../../process/output-pump.ts';
-import type { Runtime, SpawnedProcess } from '../../process/runtime.ts';
+import type { Runtime, SpawnedProcess, SpawnRequest } from '../../process/runtime.ts';
 import { claimRunUser } from '../../sandbox/identity/run-users.ts';
 import type { ToolStart } from '../../sandbox/launcher/launch-steps.ts';
 import type {
   AheadSource,
+  ForkServerParts,
   LaunchOptions,
   SandboxLaunch,
   StandbyPlace,
@@ -23,6 +24,16 @@ import type { AttemptOptions } from '../run-executor.ts';
 import { mayCallTools, type RunWorkspace, type Workspaces } from '../workspace.ts';
 import type { AdapterKind } from './adapter.ts';
 import type { ClaimedUser } from './run-user-ownership.ts';
+
+/** Starts launchers as forks of one that stays. */
+export interface Forks {
+  fork(
+    runtime: Runtime,
+    parts: ForkServerParts,
+    folder: string,
+    request: SpawnRequest,
+  ): Promise<SpawnedProcess>;
+}
 
 /** The part of an attempt that decides on a sandbox that waits. */
 export interface StandbyWish {
@@ -71,14 +82,19 @@ export class StandbyRun {
 
   /** Starts the sandbox of the run itself, whose folders are there. It comes up while the run claims and opens the rest. */
   static async ahead(
-    { runtime, adoptsOrphans }: { runtime: Runtime; adoptsOrphans: boolean },
+    {
+      runtime,
+      adoptsOrphans,
+      standbys: forks,
+    }: { runtime: Runtime; adoptsOrphans: boolean; standbys?: Forks | undefined },
     plan: ToolPlan,
     source: AheadSource,
     { hasInput }: { hasInput: boolean },
   ): Promise<StandbyRun> {
     const { dir, streams } = plan.workspace;
     const place = { folder: dir, streams, input: hasInput ? streams : undefined, prepare: source.prepare };
-    const run = new StandbyRun({ ...(await startParts(runtime, plan, place, [])), folder: undefined });
+    const parts = await startParts(runtime, plan, { ...place, forks }, []);
+    const run = new StandbyRun({ ...parts, folder: undefined });
     run.#start = source.start;
     run.#child.holdsProcess(true);
     run.#kill = async () => {
@@ -216,6 +232,7 @@ async function startParts(
     streams: string;
     input: string | undefined;
     prepare: (place: Omit<StandbyPlace, 'warm'>) => StandbySandbox;
+    forks?: Forks | undefined;
   },
   undo: (() => void)[],
 ) {
@@ -236,7 +253,11 @@ async function startParts(
       ...{ stdout: stdout.writeFd, stderr: stderr.writeFd },
     });
     undo.push(() => sandbox.launch.close());
-    const child = await runtime.spawn(sandbox.spawn);
+    const { forkServer, spawn } = sandbox;
+    const child =
+      forkServer === undefined || place.forks === undefined
+        ? await runtime.spawn(spawn)
+        : await place.forks.fork(runtime, forkServer, place.folder, spawn);
     return { sandbox, orders, claim, child, streams: { stdout, stderr }, input };
   } catch (error) {
     for (const step of undo.reverse()) step();

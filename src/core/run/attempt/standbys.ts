@@ -1,10 +1,12 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify, isRunning } from '../../../util/process-table.ts';
-import type { StandbySource } from '../../sandbox/sandbox.ts';
+import type { Runtime, SpawnedProcess, SpawnRequest } from '../../process/runtime.ts';
+import type { ForkServer } from '../../sandbox/launcher/fork-server.ts';
+import type { ForkServerParts, StandbySource } from '../../sandbox/sandbox.ts';
 import { readsAnswers } from '../may-ask.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
-import { canEnterLater, StandbyRun, type StandbyWish, warmStartOf } from './standby-run.ts';
+import { canEnterLater, type Forks, StandbyRun, type StandbyWish, warmStartOf } from './standby-run.ts';
 
 /** When no run takes a sandbox for so long, all are ended. */
 const IDLE_MS = 300_000;
@@ -19,7 +21,7 @@ const MOST_SEEN = 64;
  * The sandboxes of a process that supervises one run after the other. When a tool has run again, the sandbox of its next run is prepared, and
  * waits: namespaces, mounts and the launcher take longer than the start of most tools.
  */
-export class Standbys {
+export class Standbys implements Forks {
   readonly #waiting = new Map<string, StandbyRun>();
   readonly #idleMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -27,6 +29,7 @@ export class Standbys {
   /** What has been run here, the latest last. */
   readonly #seen = new Set<string>();
   #isPreparing = false;
+  #forkServer: Promise<ForkServer> | undefined;
 
   constructor(idleMs = IDLE_MS) {
     this.#idleMs = idleMs;
@@ -61,6 +64,29 @@ export class Standbys {
     setTimeout(() => void this.#prepareNext(attempt), SOON_MS).unref();
   }
 
+  /** Starts a launcher as a fork of one that stays. Rejects when there can be none. */
+  async fork(
+    runtime: Runtime,
+    parts: ForkServerParts,
+    folder: string,
+    request: SpawnRequest,
+  ): Promise<SpawnedProcess> {
+    this.#endWhenIdle();
+    this.#forkServer ??= startForkServer(runtime, parts, folder);
+    const server = this.#forkServer;
+    try {
+      return await (await server).spawn(request);
+    } catch (error) {
+      // The next run starts another one.
+      const hasEnded = await server.then(
+        (each) => each.hasEnded,
+        () => true,
+      );
+      if (hasEnded && this.#forkServer === server) this.#forkServer = undefined;
+      throw error;
+    }
+  }
+
   /** A failure leaves the next run to start its own. */
   async #prepareNext(attempt: StandbyWish): Promise<void> {
     const { plan, services } = attempt;
@@ -88,10 +114,19 @@ export class Standbys {
     }
   }
 
-  /** Ends all. */
+  /** Ends all, but no fork server whose tools are at work. */
   close(): void {
     clearTimeout(this.#timer);
     for (const key of [...this.#waiting.keys()]) this.#end(key);
+    void this.#endForkServer();
+  }
+
+  async #endForkServer(): Promise<void> {
+    const server = await this.#forkServer?.catch(() => undefined);
+    if (server === undefined) return;
+    if (server.isBusy) return this.#endWhenIdle();
+    this.#forkServer = undefined;
+    server.close();
   }
 
   /** A tool that has run twice will probably run again, and one that wants a warm start says so. */
@@ -121,6 +156,12 @@ export class Standbys {
     for (const name of foldersIn(parent))
       if (isLeft(parent, name)) rmSync(join(parent, name), { recursive: true, force: true });
   }
+}
+
+/** Loaded late: only a sandbox whose launcher is its first process needs it. */
+async function startForkServer(...args: Parameters<typeof ForkServer.start>): Promise<ForkServer> {
+  const { ForkServer } = await import('../../sandbox/launcher/fork-server.ts');
+  return ForkServer.start(...args);
 }
 
 async function sourceFor(wish: StandbyWish): Promise<StandbySource | undefined> {

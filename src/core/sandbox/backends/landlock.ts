@@ -89,8 +89,10 @@ function aheadFor(request: SandboxRequest, contents: Contents): AheadSource {
     prepare(place) {
       makeTemp(request, place.user);
       const steps = { ...stepsOf(request, contents, place.user), pipe: place.orders };
-      const launcher = new Launcher(steps, streamsOf(place), contents.profile.seccomp.architecture);
-      return launcher.waiting(launchBy(launcher, request));
+      const { architecture } = contents.profile.seccomp;
+      const launcher = new Launcher(steps, streamsOf(place), architecture);
+      const forkServer = { perl: trustedPath('perl'), architecture };
+      return { ...launcher.waiting(launchBy(launcher, request)), forkServer };
     },
     start: (options) => startOf(request, options),
   };

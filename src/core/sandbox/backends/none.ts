@@ -72,7 +72,8 @@ function throughLauncher(request: SandboxRequest): { launch: Confinement['launch
       joinsGroups: true,
       prepare(place) {
         const launcher = new Launcher({ ...steps, pipe: place.orders }, streamsOf(place), known);
-        return launcher.waiting(launchBy(launcher, request, perl.path));
+        const forkServer = { perl: perl.path, architecture: known };
+        return { ...launcher.waiting(launchBy(launcher, request, perl.path)), forkServer };
       },
       start: (options) => ({ ...startOf(options), groups: groupFilesOf(options) }),
     },

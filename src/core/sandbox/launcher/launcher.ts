@@ -201,7 +201,7 @@ function confineRecords(steps: ConfineSteps): string[] {
   ];
 }
 
-function nameOfSignal(number: number): string {
+export function nameOfSignal(number: number): string {
   const entry = Object.entries(constants.signals).find(([, value]) => value === number);
   return entry?.[0] ?? `SIG${number}`;
 }

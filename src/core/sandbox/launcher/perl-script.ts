@@ -17,6 +17,10 @@ const CALLS = [
   ...[
     'openat',
     'close',
+    'setsid',
+    'wait4',
+    'signalfd4',
+    'rt_sigprocmask',
     'seccomp',
     'landlock_create_ruleset',
     'landlock_add_rule',
@@ -39,8 +43,27 @@ const CALLS = [
  * `isBare`: only with limits. To compile the rest would take a third of its time.
  */
 export function perlScript(architecture: Architecture, { isBare = false } = {}): string {
+  const parts = isBare ? [ORDERS, OWN, RIGHTS, MAIN] : [ORDERS, OWN, CONFINES, RIGHTS, STAYS, MAIN];
+  return joined(parts, architecture);
+}
+
+/**
+ * The same launcher for many tools, one after the other: it forks for each, so that Perl starts and compiles once (`ForkServer`). It reads
+ * its requests from descriptor 3, a line each: an id, the pid of its supervisor, and descriptors there, which become 0, 1, 2, 3 … of the
+ * fork. The first of them has the orders, behind `__END__`. Its reports go to the channel of its supervisor (`HearChild`):
+ *
+ * - `started ID PID`: the fork has its descriptors and leads its own session
+ * - `failed ID ERRNO`: there is no fork
+ * - `ended ID STATUS CPU RSS`: as `wait4` reports it, in microseconds and KiB; RSS is 0 when it is that of the fork itself
+ *
+ * It ends with its requests, or with its supervisor, and its forks with it.
+ */
+export function forkServerScript(architecture: Architecture): string {
+  return joined([ORDERS, FORKS, CONFINES, RIGHTS, STAYS, MAIN], architecture);
+}
+
+function joined(parts: readonly string[], architecture: Architecture): string {
   const numbers = CALLS.map((name) => `${name} => ${numberOf(name, architecture)}`).join(', ');
-  const parts = isBare ? [ORDERS, RIGHTS, MAIN] : [ORDERS, CONFINES, RIGHTS, STAYS, MAIN];
   return `my %call = (${numbers});\n${parts.join('')}`;
 }
 
@@ -58,16 +81,88 @@ sub take_orders {
     else { $one{$key} = $value }
   }
 }
+sub tell_status { syswrite STATUS, "$_[0]\\n" }
+sub fail { tell_status("failed $_[0]: $!"); exit 125 }
+sub call { my $name = shift; my $result = syscall($call{$name}, @_); fail($name) if $result < 0; $result }
+`;
+
+const OWN = `
 {
   binmode DATA;
   local $/;
   take_orders(<DATA>);
 }
-my $status = 0 + $one{status};
-sub tell_status { syswrite STATUS, "$_[0]\\n" }
-sub fail { tell_status("failed $_[0]: $!"); exit 125 }
-sub call { my $name = shift; my $result = syscall($call{$name}, @_); fail($name) if $result < 0; $result }
+`;
 
+const FORKS = `
+open(REPORTS, '>&=', $ENV{NODE_CHANNEL_FD}) or exit 125;
+sub report { syswrite(REPORTS, qq{"@_"\\n}) }
+{
+  # Without its supervisor nobody would end it.
+  call('prctl', 1, 9, 0, 0, 0);
+  my $child_signal = pack('Q', 1 << 16);
+  call('rt_sigprocmask', 0, $child_signal, 0, 8);
+  open(SIGNALS, '<&=', call('signalfd4', -1, $child_signal, 8, 02004000)) or exit 125;
+  open(REQUESTS, '<&=', 3) or exit 125;
+  my ($server, $requests, %id_of) = ($$, '');
+  my $usage = "\\0" x 144;
+  # Its peak so far would be that of its supervisor, before it became Perl.
+  open(STATUS, '<', '/proc/self/status') or exit 125;
+  my ($own_rss) = join('', <STATUS>) =~ /^VmRSS:\\s+(\\d+) kB/m;
+  close STATUS;
+  until (defined $one{status}) {
+    my $ready = '';
+    vec($ready, fileno $_, 1) = 1 for *SIGNALS, *REQUESTS;
+    select($ready, undef, undef, undef);
+    if (vec($ready, fileno SIGNALS, 1)) {
+      sysread(SIGNALS, my $signals, 4096);
+      my $ended = pack('l', 0);
+      while ((my $pid = syscall($call{wait4}, -1, $ended, 1, $usage)) > 0) {
+        my @usage = unpack('q5', $usage);
+        my $cpu = ($usage[0] + $usage[2]) * 1000000 + $usage[1] + $usage[3];
+        my $rss = $usage[4] > 1.1 * $own_rss ? $usage[4] : 0;
+        report('ended', delete $id_of{$pid}, unpack('l', $ended), $cpu, $rss);
+      }
+    }
+    if (vec($ready, fileno REQUESTS, 1)) {
+      sysread(REQUESTS, $requests, 65536, length $requests) or exit 0;
+      while ($requests =~ s/^(.*)\\n//) {
+        my ($id, $supervisor, @given) = split / /, $1;
+        my $pid = fork;
+        if (!defined $pid) { report('failed', $id, $! + 0) }
+        elsif ($pid) { $id_of{$pid} = $id }
+        else {
+          call('prctl', 1, 9, 0, 0, 0);
+          exit 125 if getppid() != $server;
+          call('rt_sigprocmask', 1, $child_signal, 0, 8);
+          syscall($call{setsid});
+          be_given($id, map { "/proc/$supervisor/fd/$_" } @given);
+          last;
+        }
+      }
+    }
+  }
+}
+
+# Opens descriptors of another process as 0, 1, 2, 3 …, and reads the orders from the first.
+sub be_given {
+  my ($id, @path) = @_;
+  my $above = 64;
+  for my $at (0 .. $#path) {
+    my $mode = (lstat $path[$at])[2];
+    my $fd = syscall($call{openat}, -100, $path[$at], $mode & 0200 ? 02000 | ($mode & 0400 ? 2 : 1) : 0, 0);
+    if ($fd < 0) { report('failed', $id, $! + 0); exit 125 }
+    call('dup3', $fd, $above + $at, 0);
+    syscall($call{close}, $fd);
+  }
+  report('started', $id, $$);
+  call('dup3', $above + $_, $_, 0) for 0 .. $#path;
+  syscall($call{close_range}, scalar(@path), 4294967295, 0);
+  my $orders = '';
+  1 while sysread(STDIN, $orders, 65536, length $orders);
+  take_orders(substr($orders, index($orders, "__END__\\n") + 8));
+  defined $one{status} or exit 125;
+}
 `;
 
 const CONFINES = `
@@ -206,6 +301,8 @@ sub restrict {
 
 sub become_tool {
   my $kept = shift // 2;
+  # Perl ignores it, and a tool would.
+  $SIG{FPE} = 'DEFAULT';
   my $path = $arg[0];
   my $arguments = pack('p*', @arg, undef);
   my $environment = pack('p*', @env, undef);
@@ -217,6 +314,8 @@ sub become_tool {
 `;
 
 const MAIN = `
+my $parent = getppid();
+my $status = 0 + $one{status};
 # The streams of the tool take the places of the launcher's own.
 my @stream = split /,/, $one{streams};
 open(STATUS, '>>&', $status) or exit 125;
@@ -255,11 +354,13 @@ for (@group) {
 
 make_rules() if $one{handled} && !defined $one{pipe};
 give_up_rights();
+# It may have died before that.
+exit 125 if getppid() != $parent;
 if ($one{reaper}) {
   # Nothing of this process may be read or used by the tool.
   call('prctl', 4, 0, 0, 0, 0);
   call('prctl', 36, 1, 0, 0, 0);
-  my $parent = $$;
+  $parent = $$;
   $SIG{$_} = 'IGNORE' for qw(TERM INT HUP QUIT);
   $tool = fork;
   fail('fork') unless defined $tool;
