@@ -71,7 +71,8 @@ export class ForkServer {
     requests.releaseReadEnd();
     registerCompanion(server.pid);
     server.holdsProcess(false);
-    void server.exited.then(() => this.#end());
+    const end = () => this.#end();
+    server.exited.then(end, end);
   }
 
   get hasEnded(): boolean {

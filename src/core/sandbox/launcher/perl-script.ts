@@ -98,7 +98,7 @@ const FORKS = `
 open(REPORTS, '>&=', $ENV{NODE_CHANNEL_FD}) or exit 125;
 sub report { syswrite(REPORTS, qq{"@_"\\n}) }
 {
-  # Without its supervisor nobody would end it.
+  # It ends with its supervisor.
   call('prctl', 1, 9, 0, 0, 0);
   my $child_signal = pack('Q', 1 << 16);
   call('rt_sigprocmask', 0, $child_signal, 0, 8);
