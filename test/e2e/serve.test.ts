@@ -318,7 +318,9 @@ describe('an operation by HTTP', () => {
     const before = project.runIds();
     void own.call('run.start', { tool: 'hangs' }).catch(() => {});
     const started = () => project.runIds().find((id) => !before.includes(id));
-    await until(() => started() !== undefined && processesOf(started()!).length > 0);
+    // The launcher of its tool is there before the run has started.
+    await until(() => started() !== undefined && project.record(started()!)?.state === 'running');
+    await until(() => processesOf(started()!).length > 0);
     own.running.child.kill('SIGKILL');
     await own.running.finished;
     assert.equal((await project.envelope(['show', started()!])).data.state, 'running');
