@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { trustProject } from '../../test/support/trust-project.ts';
 import type { Bench, BenchContext, Row } from '../support/bench.ts';
 import { HOSTILE_SHAPES, type HostileShape, SECRET } from '../support/hostile-shapes.ts';
 import { median } from '../support/measure.ts';
@@ -38,8 +37,7 @@ export const stalls: Bench = {
 /** The tool is `cat` of a file, as fast as a tool can write. */
 function projectFor(context: BenchContext, name: string, shape: HostileShape | undefined): Project {
   const project = new Project(context.workplace.makeFolder(name));
-  project.write('.acor/config.yaml', "version: 1\nsecurity: { isolation: 'off' }\n");
-  trustProject(project.dir, context.workplace.env);
+  project.turnSandboxOff(context.workplace.env);
   const adapter = shape?.adapter === undefined ? '' : `adapter: ${shape.adapter}\n`;
   const secrets = shape?.hasSecret ? 'secrets: [S]\n' : '';
   const command =

@@ -7,6 +7,8 @@ import { Project } from '../support/project.ts';
 
 const AT_ONCE = [1, 2, 4];
 const STEPS = { short: 50, long: 1000 };
+/** Steps a second, at the most at once. */
+const TARGETS = { sandboxed: 60, open: 200 };
 
 /**
  * Steps that do nothing: what it costs that each of them is a run, with its own folder, sandbox, log and seal, and that the
@@ -18,21 +20,33 @@ export const workflow: Bench = {
   async run(context) {
     const { workplace, long } = context;
     const steps = long ? STEPS.long : STEPS.short;
-    const project = new Project(workplace.makeFolder('workflow'));
-    project.write('.acor/config.yaml', 'version: 1\n');
-    project.write('tools/noop/tool.yaml', 'version: 1.0.0\ncommand: [/bin/true]\nadapter: plain\n');
-    project.write('items', `${Array.from({ length: steps }, (_, index) => index).join('\n')}\n`);
+    const sandboxed = projectFor(steps, workplace.makeFolder('workflow'));
+    sandboxed.write('.acor/config.yaml', 'version: 1\n');
+    const open = projectFor(steps, workplace.makeFolder('open-workflow'));
+    open.turnSandboxOff(workplace.env);
     const rows: Row[] = [];
-    for (const atOnce of AT_ONCE) rows.push(...(await rowsAt(atOnce, steps, project, context)));
+    for (const atOnce of AT_ONCE)
+      rows.push(...(await rowsAt(atOnce, steps, sandboxed, context, '', TARGETS.sandboxed)));
+    const most = AT_ONCE.at(-1)!;
+    rows.push(...(await rowsAt(most, steps, open, context, ', without a sandbox', TARGETS.open)));
     return rows;
   },
 };
+
+function projectFor(steps: number, folder: string): Project {
+  const project = new Project(folder);
+  project.write('tools/noop/tool.yaml', 'version: 1.0.0\ncommand: [/bin/true]\nadapter: plain\n');
+  project.write('items', `${Array.from({ length: steps }, (_, index) => index).join('\n')}\n`);
+  return project;
+}
 
 async function rowsAt(
   atOnce: number,
   steps: number,
   project: Project,
   { program, workplace }: BenchContext,
+  how: string,
+  target: number,
 ): Promise<Row[]> {
   const items = JSON.stringify(Array.from({ length: steps }, (_, index) => index));
   project.write(
@@ -64,12 +78,14 @@ async function rowsAt(
     { rounds: 1, warmUps: 0 },
   );
   const { flow: own, ...theirs } = samples as Record<string, number[]>;
-  return Object.entries(theirs).map(([name, rates]) => ({
-    what: `${steps} steps, ${atOnce} at once`,
+  const acor = median(own!);
+  const hasTarget = atOnce === AT_ONCE.at(-1);
+  return Object.entries(theirs).map(([name, rates], index) => ({
+    what: `${steps} steps, ${atOnce} at once${how}`,
     unit: 'steps/s',
-    acor: median(own!),
+    acor,
     baseline: { what: name, value: median(rates) },
-    target: null,
+    target: hasTarget && index === 0 ? { text: `at least ${target}/s`, met: acor >= target } : null,
   }));
 }
 

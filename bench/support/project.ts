@@ -13,6 +13,7 @@ import {
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RunnerEnd } from '../../src/protocol/index.ts';
+import { trustProject } from '../../test/support/trust-project.ts';
 
 const PROGRAMS = fileURLToPath(new URL('../programs/', import.meta.url));
 /** More than any `runner_end` is long. */
@@ -32,6 +33,12 @@ export class Project {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
     return file;
+  }
+
+  /** Its tools run without a sandbox, which the user of `env` has trusted it with. */
+  turnSandboxOff(env: Record<string, string | undefined>): void {
+    this.write('.acor/config.yaml', "version: 1\nsecurity: { isolation: 'off' }\n");
+    trustProject(this.dir, env);
   }
 
   /** Makes a tool of one of `bench/programs/`, and returns its entry. */
