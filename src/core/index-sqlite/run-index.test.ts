@@ -58,6 +58,44 @@ runIndexContract('memory', async () => ({
 }));
 
 describe('an index in a file', () => {
+  it('is brought up to date once for calls that are made at once, and again for each later one', async () => {
+    let updates = 0;
+    const index = await openRunIndex(makeFolder(), {
+      ...EMPTY,
+      async changesAfter(...args) {
+        updates++;
+        return EMPTY.changesAfter(...args);
+      },
+    });
+    await index.missing();
+    const before = updates;
+    const answers = await Promise.all([index.query({}), index.missing(), index.unended()]);
+    assert.deepEqual(answers, [{ runs: [], total: 0 }, [], []]);
+    assert.equal(updates - before, 1);
+    await index.missing();
+    assert.equal(updates - before, 2);
+    index.close();
+  });
+
+  it('is brought up to date by the next call when the source had failed for the one before', async () => {
+    let fails = false;
+    const index = await openRunIndex(makeFolder(), {
+      ...EMPTY,
+      async changesAfter(...args) {
+        if (fails) throw new Error('the source failed');
+        return EMPTY.changesAfter(...args);
+      },
+    });
+    await index.missing();
+    fails = true;
+    const [failed, next] = [index.query({}), index.query({})];
+    await assert.rejects(failed, /the source failed/);
+    await assert.rejects(next, /the source failed/);
+    fails = false;
+    assert.equal((await index.query({})).total, 0);
+    index.close();
+  });
+
   let folder: string;
   before(() => {
     folder = makeFolder();

@@ -38,6 +38,9 @@ export class SqliteRunIndex implements RunIndex {
   readonly #replace: Replace;
   #sqlite: Sqlite;
   #work: Promise<unknown> = Promise.resolve();
+  #calls = 0;
+  /** So many of the calls were made before the last update began. */
+  #upToDateCalls = 0;
 
   constructor(sqlite: Sqlite, source: RunSource, replace: Replace, warning?: string) {
     this.#sqlite = sqlite;
@@ -127,11 +130,16 @@ export class SqliteRunIndex implements RunIndex {
     return { rows, total: Number(counted!.count) };
   }
 
-  /** One at a time in this process; a database that turns out to be damaged is made again, once. */
+  /** One at a time in this process; a database that turns out to be damaged is made again, once. Calls that are made at once share an update. */
   #upToDate<T>(work: () => Promise<T>): Promise<T> {
+    const call = ++this.#calls;
     const result = this.#work.then(async () => {
       try {
-        await this.#update();
+        if (call > this.#upToDateCalls) {
+          const calls = this.#calls;
+          await this.#update();
+          this.#upToDateCalls = calls;
+        }
         return await work();
       } catch (error) {
         if (!isDamage(error) && !isFull(error)) throw error;

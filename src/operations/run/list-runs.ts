@@ -53,7 +53,7 @@ export async function listRuns(
     sinceMs: msOf(after),
     untilMs: msOf(before),
   };
-  const found = await index.query({ ...query, ...ctx.page });
+  const [found, missingIds] = await Promise.all([index.query({ ...query, ...ctx.page }), index.missing()]);
   const leased = new Set((await store.leases.list()).map(({ runId }) => runId));
   const runs: RunLine[] = [];
   const whyUnverified = unverifiedAmong(store, MAX_LOG_BYTES);
@@ -66,7 +66,7 @@ export async function listRuns(
     const why = isCompared ? whyUnverified(indexed.run_id) : undefined;
     runs.push({ ...(await runLineOf(store, record ?? indexed)), ...(why && { unverified: why }) });
   }
-  const missing = missingWords(store, await index.missing());
+  const missing = missingWords(store, missingIds);
   // At a terminal `attach` asks the question in a dialog; `show` lists the commands that answer it.
   const stepFor = ctx.person !== null ? attachTo : showRun;
   const waiting = runs.filter(({ question }) => question !== null).slice(0, MAX_NEXT);
