@@ -80,7 +80,6 @@ async function runRows(
       { argv: words, cwd: project.dir, env: workplace.env },
       outputOf(project),
     );
-    if (words !== argv) project.takeRun();
     return wallMs;
   };
   const figures = await interleavedMedians(
@@ -119,11 +118,7 @@ async function hostRows(
     await call([program.acor, 'list'], 'auto')();
     await call([program.acor, 'host'], 'auto')();
   } while (!isWaiting());
-  const run = (host: 'auto' | 'off') => async () => {
-    const wallMs = await call([program.acor, 'run', tool], host)();
-    project.takeRun();
-    return wallMs;
-  };
+  const run = (host: 'auto' | 'off') => call([program.acor, 'run', tool], host);
   const figures = await interleavedMedians(
     { bare: call(argv, 'off'), hosted: run('auto'), alone: run('off') },
     { rounds: ROUNDS, warmUps: 3 },
