@@ -44,9 +44,11 @@ describe('a sandbox that waits for its run', { skip: !available && 'bubblewrap i
   };
   /** The sandboxes that wait, by their processes. */
   const waiting = () => childrenOf(process.pid).filter((pid) => commandLineOf(pid).includes('bwrap'));
-  /** Until one is there, and its launcher waits in a read. */
+  /** Until one is there, and its launcher waits for a run. */
   const prepared = () =>
-    until(() => standbys().length === 1 && waiting().flatMap(childrenOf).filter(isInRead).length === 1);
+    until(
+      () => standbys().length === 1 && waiting().flatMap(childrenOf).filter(isLauncherInRead).length === 1,
+    );
   /** Runs the tool until the sandbox of its next run waits. */
   const runTwice = async (tool = 'looks') => {
     for (let count = 0; count < 2; count++) assert.equal((await acor.run(tool, {})).state, 'completed');
@@ -229,9 +231,12 @@ printf '{"type":"result","ok":true,"data":%s}\n' "$answer"
   });
 });
 
-function isInRead(pid: number): boolean {
+/** In a read of the run's orders. Bubblewrap, before it becomes the launcher, reads from its parent, and the launcher its script from 0. */
+function isLauncherInRead(pid: number): boolean {
   try {
-    return readFileSync(`/proc/${pid}/syscall`, 'utf8').startsWith(process.arch === 'arm64' ? '63 ' : '0 ');
+    const [call, descriptor] = readFileSync(`/proc/${pid}/syscall`, 'utf8').split(' ');
+    const isRead = call === (process.arch === 'arm64' ? '63' : '0') && descriptor !== '0x0';
+    return isRead && !commandLineOf(pid).includes('bwrap');
   } catch {
     return false;
   }
