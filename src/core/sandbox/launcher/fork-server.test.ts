@@ -31,6 +31,21 @@ Promise.all([load('../../../../test/support/sandbox-rig.ts'), load('../backends/
 );
 `;
 
+/** A process whose launcher has ended when it says that it waits for it: without orders a launcher ends at once. */
+const LATE_PROGRAM = `
+const load = (path) => import('${HERE}/' + path);
+Promise.all([load('./fork-server.ts'), load('../../process/load-runtime.ts'), load('../profile/profile.ts')]).then(
+  async ([{ ForkServer }, { loadRuntime }, { architecture }]) => {
+    const parts = { perl: '/usr/bin/perl', architecture: architecture() };
+    const server = await ForkServer.start(await loadRuntime(), parts, process.argv.at(-1));
+    const open = require('node:fs').openSync('/dev/null', 'r+');
+    const child = await server.spawn({ argv: ['unused'], cwd: '/', env: {}, stdin: open, stdout: open, stderr: open });
+    console.log((await child.exited).rc);
+    child.holdsProcess(true);
+  },
+);
+`;
+
 function isGone(pid: number): boolean {
   const found = readProcess(pid);
   return found === undefined || !isAlive(found);
@@ -133,6 +148,14 @@ describe('a fork server', () => {
     } finally {
       own.remove();
     }
+  });
+
+  it('does not keep the process alive for a launcher that ended before anything waited for it', () => {
+    const program = spawnSync(process.execPath, ['-e', LATE_PROGRAM, join(rig.run, 'control')], {
+      encoding: 'utf8',
+      timeout: HANG_MS,
+    });
+    assert.deepEqual([program.stdout, program.status], ['125\n', 0], program.stderr);
   });
 
   it('rejects a request for a descriptor that is not open, and takes the next one', async () => {

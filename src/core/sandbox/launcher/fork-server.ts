@@ -115,7 +115,8 @@ export class ForkServer {
   }
 
   #hold(id: number, holds: boolean): void {
-    if (holds) this.#held.add(id);
+    // One that has ended holds nothing: its start and its end may be reported at once.
+    if (holds && this.#forks.has(id)) this.#held.add(id);
     else this.#held.delete(id);
     this.#server.holdsProcess(this.#held.size > 0);
   }
