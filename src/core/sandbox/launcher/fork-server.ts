@@ -4,7 +4,7 @@ import { forgetCompanion, registerCompanion } from '../../process/kill-tree.ts';
 import type { Exit, Runtime, SpawnedProcess, SpawnRequest } from '../../process/runtime.ts';
 import type { ForkServerParts } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
-import { nameOfSignal, PERL_COMMAND } from './launcher.ts';
+import { exitOf, PERL_COMMAND } from './launcher.ts';
 import { forkServerScript } from './perl-script.ts';
 
 /** A fork that was requested and has not ended. */
@@ -147,14 +147,4 @@ export class ForkServer {
     this.close();
     for (const id of [...this.#forks.keys()]) this.#settle(id, KILLED);
   }
-}
-
-/** From the status that `wait4` returns. A peak of 0 was that of the launcher before it became the tool. */
-function exitOf(status: number, cpuMicroseconds: number, maxRssKib: number): Exit {
-  const signal = status & 0x7f;
-  return {
-    rc: signal === 0 ? status >> 8 : null,
-    signal: signal === 0 ? null : nameOfSignal(signal),
-    usage: { cpu_s: cpuMicroseconds / 1e6, max_rss_bytes: maxRssKib === 0 ? null : maxRssKib * 1024 },
-  };
 }

@@ -134,15 +134,7 @@ export class Launcher {
     const [ended, cpuMicroseconds, maxRssKib] = (said.get('ended') ?? '').split(' ').map(Number);
     if (ended === undefined || !said.has('ended'))
       return { exit: { ...killed(exit), usage: { cpu_s: null, max_rss_bytes: null } }, left: 0 };
-    const signal = ended & 0x7f;
-    return {
-      exit: {
-        rc: signal === 0 ? ended >> 8 : null,
-        signal: signal === 0 ? null : nameOfSignal(signal),
-        usage: { cpu_s: cpuMicroseconds! / 1e6, max_rss_bytes: maxRssKib! * 1024 },
-      },
-      left: Number(said.get('left') ?? 0),
-    };
+    return { exit: exitOf(ended, cpuMicroseconds!, maxRssKib!), left: Number(said.get('left') ?? 0) };
   }
 
   #words(): string {
@@ -201,7 +193,17 @@ function confineRecords(steps: ConfineSteps): string[] {
   ];
 }
 
-export function nameOfSignal(number: number): string {
+/** From the status of `wait4`. A peak of 0 is not known. */
+export function exitOf(status: number, cpuMicroseconds: number, maxRssKib: number): Exit {
+  const signal = status & 0x7f;
+  return {
+    rc: signal === 0 ? status >> 8 : null,
+    signal: signal === 0 ? null : nameOfSignal(signal),
+    usage: { cpu_s: cpuMicroseconds / 1e6, max_rss_bytes: maxRssKib === 0 ? null : maxRssKib * 1024 },
+  };
+}
+
+function nameOfSignal(number: number): string {
   const entry = Object.entries(constants.signals).find(([, value]) => value === number);
   return entry?.[0] ?? `SIG${number}`;
 }

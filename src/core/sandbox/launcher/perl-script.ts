@@ -1,4 +1,5 @@
 import { type Architecture, numberOf } from '../seccomp/system-calls.ts';
+import { FORKS } from './perl-forks.ts';
 
 const CALLS = [
   ...[
@@ -91,77 +92,6 @@ const OWN = `
   binmode DATA;
   local $/;
   take_orders(<DATA>);
-}
-`;
-
-const FORKS = `
-open(REPORTS, '>&=', $ENV{NODE_CHANNEL_FD}) or exit 125;
-sub report { syswrite(REPORTS, qq{"@_"\\n}) }
-{
-  # It ends with its supervisor.
-  call('prctl', 1, 9, 0, 0, 0);
-  my $child_signal = pack('Q', 1 << 16);
-  call('rt_sigprocmask', 0, $child_signal, 0, 8);
-  open(SIGNALS, '<&=', call('signalfd4', -1, $child_signal, 8, 02004000)) or exit 125;
-  open(REQUESTS, '<&=', 3) or exit 125;
-  my ($server, $requests, %id_of) = ($$, '');
-  my $usage = "\\0" x 144;
-  # Its peak so far would be that of its supervisor, before it became Perl.
-  open(STATUS, '<', '/proc/self/status') or exit 125;
-  my ($own_rss) = join('', <STATUS>) =~ /^VmRSS:\\s+(\\d+) kB/m;
-  close STATUS;
-  until (defined $one{status}) {
-    my $ready = '';
-    vec($ready, fileno $_, 1) = 1 for *SIGNALS, *REQUESTS;
-    select($ready, undef, undef, undef);
-    if (vec($ready, fileno SIGNALS, 1)) {
-      sysread(SIGNALS, my $signals, 4096);
-      my $ended = pack('l', 0);
-      while ((my $pid = syscall($call{wait4}, -1, $ended, 1, $usage)) > 0) {
-        my @usage = unpack('q5', $usage);
-        my $cpu = ($usage[0] + $usage[2]) * 1000000 + $usage[1] + $usage[3];
-        my $rss = $usage[4] > 1.1 * $own_rss ? $usage[4] : 0;
-        report('ended', delete $id_of{$pid}, unpack('l', $ended), $cpu, $rss);
-      }
-    }
-    if (vec($ready, fileno REQUESTS, 1)) {
-      sysread(REQUESTS, $requests, 65536, length $requests) or exit 0;
-      while ($requests =~ s/^(.*)\\n//) {
-        my ($id, $supervisor, @given) = split / /, $1;
-        my $pid = fork;
-        if (!defined $pid) { report('failed', $id, $! + 0) }
-        elsif ($pid) { $id_of{$pid} = $id }
-        else {
-          call('prctl', 1, 9, 0, 0, 0);
-          exit 125 if getppid() != $server;
-          call('rt_sigprocmask', 1, $child_signal, 0, 8);
-          syscall($call{setsid});
-          be_given($id, map { "/proc/$supervisor/fd/$_" } @given);
-          last;
-        }
-      }
-    }
-  }
-}
-
-# Opens descriptors of another process as 0, 1, 2, 3 …, and reads the orders from the first.
-sub be_given {
-  my ($id, @path) = @_;
-  my $above = 64;
-  for my $at (0 .. $#path) {
-    my $mode = (lstat $path[$at])[2];
-    my $fd = syscall($call{openat}, -100, $path[$at], $mode & 0200 ? 02000 | ($mode & 0400 ? 2 : 1) : 0, 0);
-    if ($fd < 0) { report('failed', $id, $! + 0); exit 125 }
-    call('dup3', $fd, $above + $at, 0);
-    syscall($call{close}, $fd);
-  }
-  report('started', $id, $$);
-  call('dup3', $above + $_, $_, 0) for 0 .. $#path;
-  syscall($call{close_range}, scalar(@path), 4294967295, 0);
-  my $orders = '';
-  1 while sysread(STDIN, $orders, 65536, length $orders);
-  take_orders(substr($orders, index($orders, "__END__\\n") + 8));
-  defined $one{status} or exit 125;
 }
 `;
 
@@ -417,9 +347,15 @@ sub took {
   $ended = $?;
   my $usage = "\\0" x 144;
   call('getrusage', -1, $usage);
-  my @usage = unpack('q5', $usage);
-  tell_status("ended $ended " . (($usage[0] + $usage[2]) * 1000000 + $usage[1] + $usage[3]) . " $usage[4]");
+  my ($cpu, $rss) = used($usage);
+  tell_status("ended $ended $cpu $rss");
   return 1;
+}
+
+# Of the kernel's record of what processes have used: their processor time in microseconds, and their peak memory in KiB.
+sub used {
+  my @usage = unpack('q5', shift);
+  return (($usage[0] + $usage[2]) * 1000000 + $usage[1] + $usage[3], $usage[4]);
 }
 
 # Whatever lives in here has this process for an ancestor: without a child, nothing is left.
