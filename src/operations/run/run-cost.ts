@@ -42,7 +42,8 @@ export const runCost = acorOperation({
   async run({ by }, ctx) {
     const { index: openIndex, store, config } = await ctx.app.project();
     const index = await openIndex();
-    const counts = [...(await index.costs()), ...(await store.removedCosts())];
+    const [existing, warnings] = await Promise.all([index.costs(), warningsOf(index, store)]);
+    const counts = [...existing, ...(await store.removedCosts())];
     const today = new Date().toISOString().slice(0, 10);
     const costs = grouped(counts, by);
     if (costs.some(({ unpriced_runs }) => unpriced_runs > 0)) ctx.note(UNPRICED);
@@ -54,7 +55,7 @@ export const runCost = acorOperation({
         today_usd: sumOf(counts.filter(({ day }) => day === today)) ?? 0,
         day_limit_usd: config.config.budget.max_day_cost_usd ?? null,
       },
-      warnings: await warningsOf(index, store),
+      warnings,
     };
   },
 });

@@ -79,7 +79,10 @@ export const runDecisions = acorOperation({
       return answer([...own, ...asked.flat()], { cancelled: cancelIn(end) });
     }
     const index = await project.index();
-    const runs = await index.questions({ isOpen: input.open });
+    const [runs, warnings] = await Promise.all([
+      index.questions({ isOpen: input.open }),
+      warningsOf(index, project.store),
+    ]);
     // The log of a parent run repeats the questions of its children: list each one once, with the child.
     return answer(
       runs.flatMap(({ run, questions }) =>
@@ -87,7 +90,7 @@ export const runDecisions = acorOperation({
           .filter(({ askedBy }) => askedBy === undefined)
           .map((question) => decisionOf(run.run_id, run.tool, question)),
       ),
-      { warnings: await warningsOf(index, project.store) },
+      { warnings },
     );
 
     function answer(
