@@ -143,7 +143,8 @@ describe('acor insights', () => {
       text,
       /1\. Make false a tool, with declared arguments and its own limits\.\r?\n {3}It ran 5 times without a manifest\./,
     );
-    const later = await project.envelope(['insights', '--newer-than', '0.000001']);
+    // Less than a millisecond: any run ended before the command started.
+    const later = await project.envelope(['insights', '--newer-than', '0.00000001']);
     assert.deepEqual([later.data.runs_read, later.data.since], [0, null]);
   });
 });
