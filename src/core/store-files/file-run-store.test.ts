@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { controlChannelContract } from '../../../test/contracts/control-channel.ts';
 import { leaseContract } from '../../../test/contracts/lease.ts';
@@ -70,6 +79,31 @@ describe('the files of a run', () => {
     (await open().takeOver(run.run_id)).close();
     assert.equal(existsSync(questions), true);
     assert.deepEqual(await open().questionEvents(run.run_id), before);
+  });
+});
+
+describe('the folders of a run that is taken over', () => {
+  it('are checked for links when the supervisor before has removed its files', async () => {
+    const ending = await open().create(newRun());
+    const { run_id } = ending.record;
+    await ending.update({ state: 'failed' });
+    const temporary = join(open().layout(run_id).control, 'temporary');
+    mkdirSync(dirname(temporary), { recursive: true });
+    symlinkSync('..', temporary);
+    const taken = open().takeOver(run_id);
+    rmSync(temporary);
+    await ending.close();
+    await (await taken).close();
+  });
+
+  it('are not written when a link is among them', async () => {
+    const lost = await open().create(newRun());
+    const { run_id } = lost.record;
+    await lost.update({ state: 'failed' });
+    await lost.close();
+    symlinkSync('..', join(open().layout(run_id).dir, 'logs'));
+    await assert.rejects(open().takeOver(run_id), { code: 'E_STORAGE', message: /is a link/ });
+    assert.equal(await open().leases.inspect(run_id), 'none');
   });
 });
 

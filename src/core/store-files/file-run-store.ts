@@ -115,7 +115,6 @@ export class FileRunStore implements RunStore {
     { recovers = false }: { recovers?: boolean } = {},
   ): Promise<RunWriter> {
     const layout = this.layout(runId);
-    this.#refuseLinks(runId);
     const latestMs = performance.now() + MOST_ENDING_MS;
     for (;;) {
       const recorded = await this.read(runId);
@@ -294,6 +293,8 @@ export class FileRunStore implements RunStore {
       isPast = record.epoch >= epoch;
       if (isPast) throw new Error('the epoch is past');
       mayTake(record);
+      // The supervisor before has removed its files by now, so none of them disappears under this look.
+      this.#refuseLinks(runId);
     };
     const acquired = this.leases.acquire(runId, epoch, { mayTake: mayTakeNow, recovers });
     const lease = await acquired.catch((error) => {
