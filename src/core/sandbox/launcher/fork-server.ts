@@ -5,7 +5,7 @@ import type { Exit, Runtime, SpawnedProcess, SpawnRequest } from '../../process/
 import type { ForkServerParts } from '../sandbox.ts';
 import { scratchFile } from '../scratch-file.ts';
 import { exitOf, PERL_COMMAND } from './launcher.ts';
-import { forkServerScript } from './perl-script.ts';
+import { forkServerScript } from './perl-forks.ts';
 
 /** A fork that was requested and has not ended. */
 interface Fork {

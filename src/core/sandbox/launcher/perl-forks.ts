@@ -1,8 +1,23 @@
+import type { Architecture } from '../seccomp/system-calls.ts';
+import { perlScript } from './perl-script.ts';
+
 /**
- * The part of the launcher's script (`perl-script.ts`) that serves the requests of a `ForkServer`. It stands where the orders are read otherwise, and only
- * its forks go past it.
+ * The same launcher for many tools, one after the other: it forks for each, so that Perl starts and compiles once (`ForkServer`). It reads
+ * its requests from descriptor 3, a line each: an id, the pid of its supervisor, and descriptors there, which become 0, 1, 2, 3 … of the
+ * fork. The first of them has the orders, behind `__END__`. Its reports go to the channel of its supervisor (`HearChild`):
+ *
+ * - `started ID PID`: the fork has its descriptors and leads its own session
+ * - `failed ID ERRNO`: there is no fork
+ * - `ended ID STATUS CPU RSS`: as `wait4` reports it, in microseconds and KiB; RSS is 0 when it is that of the fork itself
+ *
+ * It ends with its requests, or with its supervisor, and its forks with it.
  */
-export const FORKS = `
+export function forkServerScript(architecture: Architecture): string {
+  return perlScript(architecture, { reading: FORKS });
+}
+
+/** It stands where a launcher reads its orders, and only the forks go past it. */
+const FORKS = `
 open(REPORTS, '>&=', $ENV{NODE_CHANNEL_FD}) or exit 125;
 sub report { syswrite(REPORTS, qq{"@_"\\n}) }
 

@@ -1,5 +1,4 @@
 import { type Architecture, numberOf } from '../seccomp/system-calls.ts';
-import { FORKS } from './perl-forks.ts';
 
 const CALLS = [
   ...[
@@ -42,29 +41,15 @@ const CALLS = [
  * to its group and its environment. It kills them at SIGUSR2, which it also gets when its own parent dies.
  *
  * `isBare`: only with limits. To compile the rest would take a third of its time.
- */
-export function perlScript(architecture: Architecture, { isBare = false } = {}): string {
-  const parts = isBare ? [ORDERS, OWN, RIGHTS, MAIN] : [ORDERS, OWN, CONFINES, RIGHTS, STAYS, MAIN];
-  return joined(parts, architecture);
-}
-
-/**
- * The same launcher for many tools, one after the other: it forks for each, so that Perl starts and compiles once (`ForkServer`). It reads
- * its requests from descriptor 3, a line each: an id, the pid of its supervisor, and descriptors there, which become 0, 1, 2, 3 … of the
- * fork. The first of them has the orders, behind `__END__`. Its reports go to the channel of its supervisor (`HearChild`):
  *
- * - `started ID PID`: the fork has its descriptors and leads its own session
- * - `failed ID ERRNO`: there is no fork
- * - `ended ID STATUS CPU RSS`: as `wait4` reports it, in microseconds and KiB; RSS is 0 when it is that of the fork itself
- *
- * It ends with its requests, or with its supervisor, and its forks with it.
+ * `reading`: the part that takes the orders, from behind `__END__` unless it is another one.
  */
-export function forkServerScript(architecture: Architecture): string {
-  return joined([ORDERS, FORKS, CONFINES, RIGHTS, STAYS, MAIN], architecture);
-}
-
-function joined(parts: readonly string[], architecture: Architecture): string {
+export function perlScript(
+  architecture: Architecture,
+  { isBare = false, reading = OWN }: { isBare?: boolean; reading?: string } = {},
+): string {
   const numbers = CALLS.map((name) => `${name} => ${numberOf(name, architecture)}`).join(', ');
+  const parts = isBare ? [ORDERS, reading, RIGHTS, MAIN] : [ORDERS, reading, CONFINES, RIGHTS, STAYS, MAIN];
   return `my %call = (${numbers});\n${parts.join('')}`;
 }
 
