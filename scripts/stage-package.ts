@@ -33,6 +33,7 @@ export function stagePackage(folder: string): void {
   start(process.execPath, '--no-env-file', 'scripts/write-types.ts', join(folder, 'dist', 'types'));
   copyFileSync(join(root, 'acor'), join(folder, 'acor'));
   chmodSync(join(folder, 'acor'), 0o755);
+  copyFileSync(join(root, 'src', 'host', 'call-host.pl'), join(folder, 'dist', 'call-host.pl'));
   writeManifest(folder, publishedManifest());
   settleModes(folder);
 }

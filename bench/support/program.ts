@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installedCommand } from '../../test/support/installed-package.ts';
 
 /** The checkout that this benchmark stands in. */
 export const CHECKOUT = fileURLToPath(new URL('../../', import.meta.url));
@@ -14,6 +15,8 @@ export interface Program {
   acor: string;
   /** The launcher at the root of a checkout, which starts the compiled program. */
   launcher: string;
+  /** The command as npm installs it. */
+  installed: string;
   /** An empty program compiled in the same way: what the runtime takes to start and end. */
   empty: string;
 }
@@ -33,5 +36,11 @@ export function buildProgram(folder: string, checkout = CHECKOUT): Program {
   const source = join(CHECKOUT, 'bench/programs/empty.ts');
   const flags = ['--compile', '--minify', '--bytecode', '--format=esm', '--compile-jit-policy=30'];
   execFileSync(BUN, ['build', ...flags, source, '--outfile', empty], { stdio: 'ignore', cwd: folder });
-  return { acor: join(root, 'dist/acor'), launcher: join(root, 'acor'), empty };
+  const acor = join(root, 'dist/acor');
+  return {
+    acor,
+    launcher: join(root, 'acor'),
+    installed: installedCommand(join(folder, 'installed'), root, acor),
+    empty,
+  };
 }

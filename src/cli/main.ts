@@ -4,6 +4,9 @@ import { callHost } from '../host/call-host.ts';
 import { takeStartTurn } from '../util/start-turn.ts';
 
 const argv = process.argv.slice(2);
+// `call-host.pl` lets this program report a host that was killed.
+if (argv[0] === 'host' && argv[1] === 'lost')
+  process.exit(await (await import('../host/lost-host.ts')).reportLostHost());
 const answer = await callHost(argv);
 process.exit(typeof answer === 'number' ? answer : await runHere(answer === 'missed'));
 

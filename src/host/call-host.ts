@@ -7,7 +7,17 @@ import { writeAsync } from '../util/write-async.ts';
 import { type Call, type FromCaller, type FromHost, Messages, say } from './wire.ts';
 
 /** Commands that need nothing of their own process. Others run by themselves: they serve, prompt, or change what a process keeps. */
-const SERVED = new Set(['run', 'exec', 'list', 'describe', 'runs', 'show', 'logs', 'wait', 'artifacts']);
+export const SERVED = new Set([
+  'run',
+  'exec',
+  'list',
+  'describe',
+  'runs',
+  'show',
+  'logs',
+  'wait',
+  'artifacts',
+]);
 
 /** How a call went: its exit code; `missed` where a host could have run it and has not; `own` where only this process can. */
 export type HostAnswer = number | 'missed' | 'own';

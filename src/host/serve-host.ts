@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { SIGNALS } from '../compose/interrupts.ts';
 import type { Terminal } from '../compose/terminal.ts';
@@ -10,6 +19,8 @@ import {
   ownName,
   processesIn,
   STARTING,
+  TERMS,
+  termsOf,
   variablesAtStart,
 } from '../core/host/host-folder.ts';
 import type { HostRequest } from '../operations/acor-app.ts';
@@ -30,6 +41,7 @@ export async function serveHost(request: HostRequest, terminal: () => Promise<Te
   if (folder === undefined) return;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!isPrivate(folder)) return;
+  writeFileSync(join(folder, TERMS), termsOf(request.cwd, request.env), { mode: 0o600 });
   await new HostProcess(folder, terminal).ended;
 }
 
@@ -144,6 +156,8 @@ class HostProcess {
       if (why !== undefined) {
         say<FromHost>(socket, { refused: why });
         socket.end();
+        // Its own callers find it again.
+        if (this.#running === undefined && existsSync(this.#path('busy'))) this.#wait();
         return;
       }
       parts.control = socket;

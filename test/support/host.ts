@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { inheritedFrom } from '../../src/core/host/caller.ts';
+import { TERMS } from '../../src/core/host/host-folder.ts';
 import { identify, isRunning, type ProcessIdentity } from '../../src/util/process-table.ts';
 import { ACOR, TestProject, until } from './project.ts';
 
@@ -54,7 +55,8 @@ export class HostProject extends TestProject {
   sockets(): string[] {
     const hosts = this.path('runtime', 'acor', 'host');
     if (!existsSync(hosts)) return [];
-    return readdirSync(hosts).flatMap((key) => readdirSync(join(hosts, key)));
+    const names = readdirSync(hosts).flatMap((key) => readdirSync(join(hosts, key)));
+    return names.filter((name) => name !== TERMS);
   }
 
   folder(): string {

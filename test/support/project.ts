@@ -45,13 +45,18 @@ export const WITHOUT_SANDBOX =
 /** A project in its own folder, with real tools; everything in it is removed at the end. */
 export class TestProject {
   readonly root: string;
+  /** What runs its commands. */
+  readonly program: string;
 
   readonly #isTrusted: boolean;
   #configFolder: string | undefined;
 
   /** With `isTrusted: false` it is a cloned project whose configuration no person has trusted. */
-  constructor(options: { tools?: readonly string[]; config?: string; isTrusted?: boolean } = {}) {
+  constructor(
+    options: { tools?: readonly string[]; config?: string; isTrusted?: boolean; program?: string } = {},
+  ) {
     this.#isTrusted = options.isTrusted ?? true;
+    this.program = options.program ?? ACOR;
     this.root = realpathSync(mkdtempSync(join(tmpdir(), 'acor-test-')));
     mkdirSync(join(this.root, '.acor'));
     mkdirSync(join(this.root, 'tools'));
@@ -88,9 +93,18 @@ export class TestProject {
 
   /** Starts a command in the project, with its output in pipes, as an agent does. */
   start(args: readonly string[], options: { cwd?: string; env?: Record<string, string> } = {}): Running {
+    return this.startProgram(this.program, args, options);
+  }
+
+  /** Starts another program in the same way. */
+  startProgram(
+    program: string,
+    args: readonly string[],
+    options: { cwd?: string; env?: Record<string, string> } = {},
+  ): Running {
     const env = this.environment(options.env, options.cwd);
     return new Running(
-      spawn(ACOR, args, { cwd: options.cwd ?? this.root, env, stdio: ['pipe', 'pipe', 'pipe'] }),
+      spawn(program, args, { cwd: options.cwd ?? this.root, env, stdio: ['pipe', 'pipe', 'pipe'] }),
     );
   }
 

@@ -11,13 +11,14 @@ import { inheritedFrom } from './caller.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Variables that a process reads once, at its start. */
-const READ_AT_START =
+export const READ_AT_START =
   /^(?:HOME|PATH|TZ|TMPDIR|LANG|LANGUAGE|LC_\w+|LD_\w+|MALLOC_\w+|XDG_\w+|BUN_\w+|NODE_\w+|SSL_CERT_\w+|OPENSSL_\w+|\w+_proxy|\w+_PROXY)$/;
 const KEY_CHARS = 32;
 const NAME = /^(\d+)-(\d+)\.(idle|busy)$/;
 /** A process that starts has this long until another one may be started. */
 export const START_LIMIT_MS = 30_000;
 export const STARTING = 'starting';
+export const TERMS = 'terms';
 
 /** A process of the host, by the name of its socket. */
 export interface HostProcess {
@@ -66,6 +67,18 @@ export function hostFolder(cwd: string, env: Env): string | undefined {
   ];
   const key = newSha256().update(JSON.stringify(parts)).digest('hex').slice(0, KEY_CHARS);
   return join(hostsFolder(env), key);
+}
+
+/**
+ * What a caller knows of itself without a hash: its program, its project and its variables of the start, in the file `TERMS` of the folder. By it
+ * `call-host.pl` chooses a host. What tools inherit is not part of it: the process refuses a caller whose tools would inherit something else.
+ */
+export function termsOf(cwd: string, env: Env): string {
+  const { dev, ino, size, mtimeMs } = statSync(process.execPath);
+  const variables = Object.entries(variablesAtStart(env))
+    .map(([name, value]) => `${name}=${value}`)
+    .sort();
+  return [dev, ino, size, Math.floor(mtimeMs / 1000), findProject(cwd).root, ...variables].join('\0');
 }
 
 /** The variables that belong to a process of the host; it gets all others with each call. */

@@ -17,9 +17,9 @@ export interface Mount {
  * have put a link there, which the mount would follow out of the sandbox (CVE-2026-87766). Such a path is part of the
  * outer grant.
  */
-export function layMounts(wanted: readonly Mount[]): Mount[] {
+export function layMounts(wanted: readonly Mount[], realOf = realPaths()): Mount[] {
   const laid: Mount[] = [];
-  for (const mount of sorted(wanted.flatMap(atBothPaths))) {
+  for (const mount of sorted(wanted.flatMap((each) => atBothPaths(each, realOf)))) {
     const outer = enclosing(mount.path, laid);
     // Of two mounts of one path, the one with the larger right comes first.
     if (laid.some(({ path }) => path === mount.path)) continue;
@@ -53,10 +53,25 @@ export function parentsOf(path: string): string[] {
  * A path through a link is mounted at that path and at its real one, because a granted folder may contain the link. A grant has a real path:
  * a link in it has appeared since the check, and what it leads to was never checked.
  */
-function atBothPaths(mount: Mount): Mount[] {
+function atBothPaths(mount: Mount, realOf: RealOf): Mount[] {
   if (mount.isGrant) return [mount];
   const real = realOf(mount.path);
   return real === mount.path ? [mount] : [mount, { ...mount, path: real }];
+}
+
+/** The real path of a path; the path itself where there is none. */
+export type RealOf = (path: string) => string;
+
+/** Resolves each path once, for a profile that asks for some of them many times. */
+export function realPaths(): RealOf {
+  const known = new Map<string, string>();
+  return (path) => {
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    const real = realOf(path);
+    known.set(path, real);
+    return real;
+  };
 }
 
 function realOf(path: string): string {

@@ -4,7 +4,7 @@ import { BASE_FOLDERS } from '../../../util/base-folders.ts';
 import type { SandboxRequest } from '../sandbox.ts';
 import type { SeccompRules } from '../seccomp/filter.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
-import { isBelow, layMounts, type Mount } from './mounts.ts';
+import { isBelow, layMounts, type Mount, realPaths } from './mounts.ts';
 import { executablePaths, programsOf } from './programs.ts';
 
 /** The meaning of a level (contract §9), independent of the backend. */
@@ -38,7 +38,8 @@ export function profileOf(
   const base = isPrivileged
     ? [mount('read')('/')]
     : system.filter(({ link }) => link === null).map(({ path }) => mount('read')(path));
-  const programs = programsOf(request);
+  const realOf = realPaths();
+  const programs = programsOf(request, realOf);
   const own = [toolDir, ...libraries, ...programs.folders]
     .filter((path) => existsSync(path))
     .map(mount('read'));
@@ -47,7 +48,10 @@ export function profileOf(
   // The target of a root link such as /bin is already part of another folder.
   const isBehindLink = ({ path }: Mount) =>
     system.some((entry) => entry.link !== null && isBelow(path, entry.path));
-  const mounts = layMounts(wanted.filter((each) => !isBehindLink(each)));
+  const mounts = layMounts(
+    wanted.filter((each) => !isBehindLink(each)),
+    realOf,
+  );
   return {
     sees: isPrivileged ? 'all' : 'listed',
     system,

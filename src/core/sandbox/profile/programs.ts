@@ -1,10 +1,10 @@
-import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import { candidatesOf, interpretersOf } from '../../../util/interpreters.ts';
 import { isInside } from '../../../util/real-path.ts';
 import type { SandboxRequest } from '../sandbox.ts';
 import { BASE_UTILITIES, SDK_UTILITIES } from './base-utilities.ts';
-import { isBelow } from './mounts.ts';
+import { isBelow, type RealOf, realPaths } from './mounts.ts';
 
 /** The usual folders of shared libraries; a program of the base system cannot start without them. */
 const LOADERS = [
@@ -70,20 +70,20 @@ export interface Programs {
   folders: string[];
 }
 
-export function programsOf(request: RuntimeRequest): Programs {
+export function programsOf(request: RuntimeRequest, realOf = realPaths()): Programs {
   const chain = interpretersOf(request.runtime, request.path);
-  return { chain, folders: foldersOf(chain, request) };
+  return { chain, folders: foldersOf(chain, request, realOf) };
 }
 
 type RuntimeRequest = Pick<SandboxRequest, 'runtime' | 'path' | 'toolDir' | 'project' | 'isChosen'>;
 
-function foldersOf(chain: readonly string[], request: RuntimeRequest): string[] {
+function foldersOf(chain: readonly string[], request: RuntimeRequest, realOf: RealOf): string[] {
   let isNamedByChosen = false;
   return chain.flatMap((program) => {
-    const isChosen = isNamedByChosen || isChosenByUser(program, request);
+    const isChosen = isNamedByChosen || isChosenByUser(program, request, realOf);
     // The first line of a program that the user installed names its interpreter; env only looks one up.
     isNamedByChosen = isChosen && basename(program) !== 'env';
-    return runtimeFolders(program, isChosen, request);
+    return runtimeFolders(program, isChosen, request, realOf);
   });
 }
 
@@ -91,11 +91,16 @@ function foldersOf(chain: readonly string[], request: RuntimeRequest): string[] 
  * Whether the user of this machine chose a program: it is on the PATH and not in the project. Any other program is named by a manifest or a
  * link of the project, which may be untrusted and must not open the folder around it.
  */
-function isChosenByUser(program: string, { path, project, isChosen }: RuntimeRequest): boolean {
+function isChosenByUser(
+  program: string,
+  { path, project, isChosen }: RuntimeRequest,
+  realOf: RealOf,
+): boolean {
   if (isChosen === true) return true;
   const folder = realOf(dirname(program));
   if (project !== undefined && isInside(folder, realOf(project))) return false;
-  return path.split(delimiter).some((each) => isAbsolute(each) && realOf(each) === folder);
+  const folders = path.split(delimiter);
+  return folders.includes(folder) || folders.some((each) => isAbsolute(each) && realOf(each) === folder);
 }
 
 /** Whether a program is a link; false also for one in a folder that this user may not read. */
@@ -116,7 +121,12 @@ const BROAD_FOLDERS = /^\/(home|root|Users|opt|srv|var|mnt|media|tmp)?$|^\/(home
 const SHARED_FOLDERS = /^\/(root|(home|Users)\/[^/]+)\/\.local$/;
 
 /** What must be readable to run a program outside of the base system: the program and its installation. */
-function runtimeFolders(program: string, isChosen: boolean, request: RuntimeRequest): string[] {
+function runtimeFolders(
+  program: string,
+  isChosen: boolean,
+  request: RuntimeRequest,
+  realOf: RealOf,
+): string[] {
   const found = [program];
   const real = realOf(program);
   const environment = dirname(dirname(program));
@@ -124,10 +134,11 @@ function runtimeFolders(program: string, isChosen: boolean, request: RuntimeRequ
   const own = realOf(request.project ?? dirname(request.toolDir));
   const isOwn = isChosen || isInside(realOf(environment), own);
   // Python finds its virtual environment through the path it was started by.
-  if (isOwn && existsSync(join(environment, 'pyvenv.cfg')) && !isBroad(environment)) found.push(environment);
+  if (isOwn && existsSync(join(environment, 'pyvenv.cfg')) && !isBroad(environment, realOf))
+    found.push(environment);
   if (!isChosen) return [...new Set([...found, real, ...standardLibraryOf(real)])];
-  found.push(...installationOf(real));
-  if (!isLink(program)) found.push(...installationOf(program));
+  found.push(...installationOf(real, realOf));
+  if (!isLink(program)) found.push(...installationOf(program, realOf));
   return [...new Set(found)];
 }
 
@@ -149,22 +160,14 @@ function entriesOf(folder: string): string[] {
 }
 
 /** `/opt/python/bin/python3` belongs to `/opt/python`; a program in no `bin` folder belongs to no installation. */
-function installationOf(program: string): string[] {
+function installationOf(program: string, realOf: RealOf): string[] {
   const folder = dirname(program);
   const above = dirname(folder);
-  if (!PROGRAM_FOLDERS.includes(basename(folder)) || isBroad(above)) return [program];
+  if (!PROGRAM_FOLDERS.includes(basename(folder)) || isBroad(above, realOf)) return [program];
   return SHARED_FOLDERS.test(realOf(above)) ? [program, join(above, 'lib')].filter(existsSync) : [above];
 }
 
 /** A tool's folder may contain a link to a home. */
-function isBroad(folder: string): boolean {
+function isBroad(folder: string, realOf: RealOf): boolean {
   return BROAD_FOLDERS.test(folder) || BROAD_FOLDERS.test(realOf(folder));
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
