@@ -270,8 +270,16 @@ export async function until(isSo: () => boolean | Promise<boolean>): Promise<voi
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** The processes that were started for a run and are still alive. */
+/**
+ * The processes that were started for a run and are still alive. A look can miss all of them: one that executes a program has no environment for
+ * a moment, and one may fork and end between the list and the look at it. So nothing is found only where two looks find nothing.
+ */
 export function processesOf(runId: string): number[] {
+  const found = processesSeen(runId);
+  return found.length > 0 ? found : processesSeen(runId);
+}
+
+function processesSeen(runId: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)

@@ -18,8 +18,15 @@ export function absoluteFolder(folder: string, root: string): string {
 
 /** The folders in the project, default ones too, to which a link leads. A cloned project contains its links. */
 export function linkedFolders(config: Config, root: string): LinkedFolder[] {
+  const kinds = new Map<string, Kind>();
+  // The folders have parts of their ways in common.
+  const kindOf = (path: string) => {
+    const kind = kinds.get(path) ?? kindNow(path);
+    kinds.set(path, kind);
+    return kind;
+  };
   return foldersOf(config).flatMap(({ key, folder }) => {
-    const link = firstLink(absoluteFolder(folder, root), root);
+    const link = firstLink(absoluteFolder(folder, root), { root, kindOf });
     return link === undefined ? [] : [{ key, folder, link }];
   });
 }
@@ -35,25 +42,32 @@ function foldersOf({ project, security }: Config): { key: string; folder: string
   ];
 }
 
+type Kind = 'link' | 'other' | 'missing';
+
 /** The first link on the way from the project's folder to a folder in it. */
-function firstLink(path: string, root: string): string | undefined {
+function firstLink(
+  path: string,
+  { root, kindOf }: { root: string; kindOf: (path: string) => Kind },
+): string | undefined {
   const way = relative(root, path);
   if (way === '' || way.split(sep)[0] === '..' || isAbsolute(way)) return undefined;
   let at = root;
   for (const name of way.split(sep)) {
     at = join(at, name);
-    const stats = statsOf(at);
-    if (stats === undefined) return undefined;
-    if (stats.isSymbolicLink()) return at;
+    const kind = kindOf(at);
+    if (kind === 'link') return at;
+    if (kind === 'missing') return undefined;
   }
   return undefined;
 }
 
-/** Undefined also for what cannot be reached at all. */
-function statsOf(path: string) {
+/** What cannot be reached at all counts as missing. */
+function kindNow(path: string): Kind {
   try {
-    return lstatSync(path, { throwIfNoEntry: false });
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return 'missing';
+    return stats.isSymbolicLink() ? 'link' : 'other';
   } catch {
-    return undefined;
+    return 'missing';
   }
 }
