@@ -26,7 +26,7 @@ export class PrivateFiles<T> {
     }
   }
 
-  /** The content of every such file. */
+  /** The content of every such file whose name ends in `.json`: another one is still being written, or was left by a process that was killed. */
   list(): T[] {
     let names: string[];
     try {
@@ -34,7 +34,7 @@ export class PrivateFiles<T> {
     } catch {
       return [];
     }
-    return names.flatMap((name) => this.read(name) ?? []);
+    return names.filter((name) => name.endsWith('.json')).flatMap((name) => this.read(name) ?? []);
   }
 
   /** Writes a file durably. Returns false when others can write to the folder. Throws the system's errors. */

@@ -233,6 +233,18 @@ describe('a schedule', () => {
     );
   });
 
+  it('that is paused starts nothing while it is being changed', async () => {
+    await add(['quick', '--cron', EVERY_SECOND, '--name', 'often']);
+    await project.acor(['schedule', 'pause', 'often']);
+    // As `schedule resume` has it before it renames its file.
+    const resumed = JSON.stringify({ ...stored('often'), paused: null });
+    writeFileSync(`${fileOf('often')}.1-a-0.tmp`, resumed, { mode: 0o600 });
+    await add(['quick', '--cron', EVERY_SECOND, '--name', 'other']);
+    await serve();
+    await until(() => started('other').length >= 2);
+    assert.deepEqual(stored('often').history, []);
+  });
+
   it('is run by one server of a project, and by the next when that one is killed', async () => {
     await add(['quick', '--cron', EVERY_SECOND, '--name', 'often']);
     await serve();

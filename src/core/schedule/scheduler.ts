@@ -147,7 +147,7 @@ export class Scheduler {
   ): Promise<number | undefined> {
     if (schedule.pending !== null) await this.#start(files, schedule.name);
     const now = files.find(schedule.name);
-    if (now === undefined) return undefined;
+    if (now === undefined || now.paused !== null) return undefined;
     return now.trigger.kind === 'cron'
       ? this.#handleTimes(files, store, now)
       : this.#handleFiles(files, store, now, folders);
