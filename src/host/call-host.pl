@@ -156,11 +156,14 @@ sub relay {
     else { vec($readable, fileno $_->{socket}, 1) = 1 }
   }
   return unless select($readable, $writable, undef, $seconds) > 0;
-  @streams = grep {
-    length $_->{unwritten}
+  for (@streams) {
+    my $stays = length $_->{unwritten}
       ? !vec($writable, fileno $_->{to}, 1) || write_some($_)
       : !vec($readable, fileno $_->{socket}, 1) || read_some($_->{socket}, $_->{unwritten});
-  } @streams;
+    # So the host learns that the reader has left.
+    close delete $_->{socket} unless $stays;
+  }
+  @streams = grep { $_->{socket} } @streams;
   if (defined $stdin and vec($readable, 0, 1) and !read_some(\*STDIN, $stdin)) {
     send_to($control, '{"stdin":"' . base64($stdin) . qq("}\n)) if $control;
     undef $stdin;

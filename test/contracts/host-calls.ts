@@ -299,6 +299,15 @@ export function hostCallsContract(caller: string, program: string): void {
       assert.equal(project.record(runId)!.state, 'completed');
     });
 
+    it('continues when the reader of a long answer leaves', async () => {
+      await using project = makeProject(OFF);
+      const { pid } = await project.warmUp();
+      await shell(project, `${project.program} run many_events --count 50000 | head -n 1`, project.auto);
+      const runId = project.runIds().at(-1)!;
+      await until(() => isFinal(project.record(runId)!.state));
+      assert.deepEqual([project.record(runId)!.state, supervisorOf(project)], ['completed', pid]);
+    });
+
     it('reports an answer that its stdout does not take, as one without a host does', async () => {
       await using project = makeProject(OFF);
       const { pid } = await project.warmUp();

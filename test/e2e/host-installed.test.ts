@@ -45,6 +45,7 @@ describe('the installed command', { skip: NO_HOST }, () => {
       'PERL5OPT=-w',
       'PERL5LIB=/tmp',
       'PERL_UNICODE=S',
+      'PERL_HASH_SEED_DEBUG=1',
       'TZ=Asia/Tokyo',
       // Bytes that are no text.
       `X="$(printf '\\377')"`,
