@@ -26,7 +26,7 @@ export class ChangeWaiter {
     this.#signal = signal;
     this.#pollMs = pollMs;
     this.#isEarly = typeof watched === 'string';
-    const notify = () => this.#notify();
+    const notify = () => this.notify();
     try {
       if (typeof watched === 'string') this.#watcher = watch(watched, notify);
       else watched?.(notify);
@@ -59,7 +59,8 @@ export class ChangeWaiter {
     this.#watcher?.close();
   }
 
-  #notify(): void {
+  /** Ends the wait, or the next one, as a change does. */
+  notify(): void {
     this.#changed = true;
     this.#wake?.();
   }

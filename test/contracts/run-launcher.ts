@@ -66,6 +66,16 @@ export function runLauncherContract(name: string, rigOf: LauncherRig): void {
       }
     });
 
+    it('says when the end of a run is in the store, if it says so at all', async () => {
+      for (let count = 0; count < 4; count++) {
+        const runId = await rig.launcher.start(request('quick'));
+        const recorded = rig.launcher.recorded(runId);
+        const record = recorded && (await recorded.then(() => rig.store.read(runId)));
+        assert.equal((record ?? (await ended(runId))).state, 'completed');
+      }
+      assert.equal(rig.launcher.recorded('r-unknown'), undefined);
+    });
+
     it('leaves what it started running when it is closed', async () => {
       const { launcher, store } = await rigOf(project);
       const runId = await launcher.start(request('holds', [project.path('go-on')]));

@@ -110,6 +110,7 @@ export class FlowsInMemory {
         this.launched.push(request);
         return this.onLaunch(request, inline.start);
       },
+      recorded: (runId) => inline.recorded(runId),
       ended: (runId) => inline.ended(runId),
       close: () => inline.close(),
     };

@@ -34,6 +34,7 @@ export function inlineLauncher(services: RunnerServices): RunLauncher {
       if ('ended' in run) run.ended.catch(() => {});
       return run.runId;
     },
+    recorded: () => undefined,
     ended() {},
     close() {},
   };

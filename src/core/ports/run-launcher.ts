@@ -100,6 +100,11 @@ export interface RunLauncher {
    * continues when the caller is gone. Throws an AcorError for what kept it from beginning.
    */
   start(request: LaunchRequest): Promise<string>;
+  /**
+   * Settles when the end of a run that this launcher has started is in the store, or when nothing supervises the run any more. Undefined where
+   * no supervisor reports it: the caller watches the store, which takes longer.
+   */
+  recorded(runId: string): Promise<void> | undefined;
   /** The caller has seen the end of a run that it has started: what supervises it, and may still tidy up, can be given the next one. */
   ended(runId: string): void;
   /** Nothing more is started. Runs that were started continue. */

@@ -107,6 +107,8 @@ export interface FollowOptions {
   isAbandoned?: () => boolean | Promise<boolean>;
   /** Settles when the writer is done. A `runner_end` that a tool forged before that does not end the follow. */
   ended?: Promise<unknown>;
+  /** Settles when the end of the run is stored: a reader that waits looks at once, also where the system has not reported the change. */
+  recorded?: Promise<unknown>;
   /** A batch is only valid until the next one is asked for. A store may then read much at once into memory that it uses again. */
   reusesBuffers?: boolean;
   /** Calls `changed` after each write, for a reader in the process of the writer: it needs no watch by the system. */

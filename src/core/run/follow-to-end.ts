@@ -16,6 +16,8 @@ interface FollowToEnd {
   /** Only events after this `seq`. */
   since: number;
   signal?: AbortSignal | undefined;
+  /** Settles when the end of the run is in the store. */
+  recorded?: Promise<unknown> | undefined;
   /** Called while no event comes; return true to stop following. */
   isEnough?: () => Promise<boolean>;
   /**
@@ -31,7 +33,7 @@ interface FollowToEnd {
 export async function* followToEnd(
   store: RunStore,
   runId: string,
-  { since, signal, isEnough = async () => false, recoversIn }: FollowToEnd,
+  { since, signal, recorded, isEnough = async () => false, recoversIn }: FollowToEnd,
 ): AsyncGenerator<Uint8Array> {
   let checkedAtMs = Number.NEGATIVE_INFINITY;
   const isAbandoned = async () => {
@@ -41,7 +43,7 @@ export async function* followToEnd(
     checkedAtMs = nowMs;
     return !(await isLive(store, runId));
   };
-  const follow = { wait: true, isAbandoned, ...(signal && { signal }) };
+  const follow = { wait: true, isAbandoned, ...(signal && { signal }), ...(recorded && { recorded }) };
   let seen = since;
   // The last `seq` of a damaged log may be wrong: following it again must not repeat forever.
   let counted = 0;
@@ -72,14 +74,24 @@ export async function* followToEnd(
   }
 }
 
-/** Waits for the final record of a run whose last event was read: its supervisor writes the record after the log. Recovers a lost run. */
-export async function endedRecord(host: RunHost, runId: string): Promise<RunRecord & { lost?: true }> {
+/**
+ * Waits for the final record of a run whose last event was read: its supervisor writes the record after the log. Recovers a lost run. `recorded`
+ * settles when the record is there.
+ */
+export async function endedRecord(
+  host: RunHost,
+  runId: string,
+  recorded?: Promise<unknown>,
+): Promise<RunRecord & { lost?: true }> {
   for (;;) {
     const { store } = host;
     const { record, liveness } = await livenessOf(store, runId);
     if (liveness === 'lost') return recovered(host, runId);
     if (liveness === 'ended' || (await endInLog(store, runId)) === undefined) return record;
-    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+    const round = new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+    await (recorded === undefined ? round : Promise.race([round, recorded]));
+    // A second wait is not ended by the same.
+    recorded = undefined;
   }
 }
 

@@ -25,6 +25,9 @@ export class Run {
   readonly runId: string;
   /** Settles when the end of the run is fsynced, and no process of the run is alive. */
   readonly ended: Promise<RunSummary>;
+  readonly #recorded = Promise.withResolvers<void>();
+  /** Resolves when the end is in the store, where others see it, or when nothing more will be written there. */
+  readonly recorded: Promise<void> = this.#recorded.promise;
   readonly #store: RunStore;
   readonly #plan: RunPlan;
   readonly #writer: RunWriter;
@@ -165,6 +168,7 @@ export class Run {
         cost: await this.#cost(),
         cancelled_by: this.#cancelRequest?.by,
       });
+      this.#recorded.resolve();
       completed = outcome.state === 'completed';
       await this.#watch?.afterEnd();
       return summary;
@@ -174,6 +178,7 @@ export class Run {
       await this.#tidy(completed);
       await this.#writer.close();
       await this.#slot.end({ completed });
+      this.#recorded.resolve();
     }
   }
 

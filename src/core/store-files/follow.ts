@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { parseEvent } from '../../protocol/parse-event.ts';
-import { ChangeWaiter } from '../../util/change-waiter.ts';
+import { type ChangeSource, ChangeWaiter } from '../../util/change-waiter.ts';
 import { errorCode } from '../../util/error-code.ts';
 import type { FollowOptions } from '../ports/run-store.ts';
 import type { ReadableFile } from './readable-file.ts';
@@ -57,9 +57,15 @@ export async function* followEvents(log: ReadableFile, options: FollowOptions): 
   }
 }
 
-function waiterFor(log: ReadableFile, { signal, changes }: FollowOptions): ChangeWaiter {
+function waiterFor(log: ReadableFile, { signal, changes, recorded }: FollowOptions): ChangeWaiter {
+  const waiter = waiterOf(changes ?? log.watched, signal);
+  void recorded?.then(() => waiter.notify());
+  return waiter;
+}
+
+function waiterOf(watched: ChangeSource | string | undefined, signal: AbortSignal | undefined): ChangeWaiter {
   try {
-    return new ChangeWaiter(changes ?? log.watched, POLL_MS, signal);
+    return new ChangeWaiter(watched, POLL_MS, signal);
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
     // The run was packed or removed since its log was opened. The open file stays readable.

@@ -20,6 +20,18 @@ runLauncherContract('in this process', async (project) => {
 });
 
 describe('a pool of processes', () => {
+  it('says that nothing will record the end of a run whose supervisor was killed', async () => {
+    using project = new TestProject({ tools: ['holds'], config: WITHOUT_SANDBOX });
+    const env = project.environment();
+    const pool = new SupervisorPool(env);
+    const args = [project.path('never')];
+    const runId = await pool.start({ kind: 'tool', tool: 'holds', args, cwd: project.root, env });
+    const recorded = pool.recorded(runId);
+    await project.killSupervisor(runId);
+    await recorded;
+    pool.close();
+  });
+
   it('gives the next run to the supervisor of one that the caller has seen end, and a new one to a run besides', async () => {
     using project = new TestProject({ tools: ['quick', 'holds'], config: WITHOUT_SANDBOX });
     const pool = new SupervisorPool(project.environment());

@@ -24,6 +24,8 @@ export type SupervisorReply = { nr: number } & RunReply;
 /** What a supervisor says of one request. */
 export type RunReply =
   | { run_id: string }
+  /** The end of the run is in the store. */
+  | { recorded: true }
   | { free: true }
   | {
       error: {
@@ -66,6 +68,7 @@ export const RUNTIME_SETTINGS: Readonly<Record<string, string>> = { BUN_JSC_forc
 
 interface Call {
   begun: PromiseWithResolvers<string>;
+  recorded: PromiseWithResolvers<void>;
   ended: PromiseWithResolvers<void>;
 }
 
@@ -101,18 +104,25 @@ export class Supervisor {
   }
 
   /**
-   * Makes it supervise a run. Returns the run's id after the start; throws when it did not start. `ended` settles when the run needs the
-   * process no longer, and rejects when the process has died.
+   * Makes it supervise a run. Returns the run's id after the start; throws when it did not start. `recorded` resolves when the end of the run is in
+   * the store, or the process has died; `ended` settles when the run needs the process no longer, and rejects when the process has died.
    */
-  async start(request: LaunchRequest): Promise<{ runId: string; ended: Promise<void> }> {
+  async start(
+    request: LaunchRequest,
+  ): Promise<{ runId: string; recorded: Promise<void>; ended: Promise<void> }> {
     if (this.#failure !== undefined) throw this.#failure;
-    const call: Call = { begun: Promise.withResolvers(), ended: Promise.withResolvers() };
+    const call: Call = {
+      begun: Promise.withResolvers(),
+      recorded: Promise.withResolvers(),
+      ended: Promise.withResolvers(),
+    };
     // Not every caller waits for it.
     call.ended.promise.catch(() => undefined);
     const nr = this.#count++;
     this.#calls.set(nr, call);
     this.#child.stdin.write(`${JSON.stringify({ nr, request } satisfies SupervisorRequest)}\n`);
-    return { runId: await call.begun.promise, ended: call.ended.promise };
+    const runId = await call.begun.promise;
+    return { runId, recorded: call.recorded.promise, ended: call.ended.promise };
   }
 
   /** Lets the supervisor continue without this process, to the end of its runs. */
@@ -137,6 +147,8 @@ export class Supervisor {
       call?.begun.resolve(reply.run_id);
       return;
     }
+    call?.recorded.resolve();
+    if ('recorded' in reply) return;
     this.#calls.delete(reply.nr);
     if ('free' in reply) call?.ended.resolve();
     else call?.begun.reject(refused(reply.error));
@@ -144,8 +156,9 @@ export class Supervisor {
 
   #fail(why: string): void {
     this.#failure ??= lost(why);
-    for (const { begun, ended } of this.#calls.values()) {
+    for (const { begun, recorded, ended } of this.#calls.values()) {
       begun.reject(this.#failure);
+      recorded.resolve();
       ended.reject(this.#failure);
     }
     this.#calls.clear();

@@ -19,6 +19,7 @@ interface PoolOptions {
 /** A run, from its request to its end. */
 interface Work {
   runId?: string;
+  recorded?: Promise<void>;
 }
 
 /** Supervisors for many runs. One whose runs have ended takes the next run. */
@@ -44,8 +45,8 @@ export class SupervisorPool implements RunLauncher {
     const work: Work = {};
     this.#works.get(supervisor)!.add(work);
     try {
-      const { runId, ended } = await supervisor.start(request);
-      work.runId = runId;
+      const { runId, recorded, ended } = await supervisor.start(request);
+      Object.assign(work, { runId, recorded });
       ended.then(
         () => this.#end(supervisor, work),
         () => this.#drop(supervisor),
@@ -58,6 +59,12 @@ export class SupervisorPool implements RunLauncher {
       else this.#drop(supervisor);
       throw error;
     }
+  }
+
+  recorded(runId: string): Promise<void> | undefined {
+    for (const works of this.#works.values())
+      for (const work of works) if (work.runId === runId) return work.recorded;
+    return undefined;
   }
 
   /** What is left to do for the run takes less than the start of another supervisor. */

@@ -128,6 +128,7 @@ async function superviseOne(
     const log =
       process.env['ACOR_LOG'] && (await import('../../util/log.ts')).openLog(process.env['ACOR_LOG']);
     if (log) log('info', 'run supervised', { run_id: run.runId, tool: request.tool });
+    void run.recorded.then(() => reply({ recorded: true }));
     try {
       const { state, code } = await run.ended;
       if (log) log('info', 'run ended', { run_id: run.runId, state, code });

@@ -133,7 +133,10 @@ async function follow(engine: Engine, task: ChildTask, runId: string): Promise<F
   const isWorkflow = task.work.kind !== 'tool';
   try {
     for (let resumed = 0; ; resumed++) {
-      const followed = await followChild(engine, task.id, runId, { isWorkflow });
+      const followed = await followChild(engine, task.id, runId, {
+        isWorkflow,
+        recorded: engine.launcher.recorded(runId),
+      });
       const isToGoOn = isWorkflow && followed.summary.code === 'E_RUNNER_LOST' && !signal.aborted;
       if (!isToGoOn || resumed === MOST_RESUMPTIONS) return followed;
       await goOn(engine, childRequest(engine, task, task.scope(), 0), runId);

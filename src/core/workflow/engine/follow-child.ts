@@ -36,17 +36,17 @@ export async function followChild(
   engine: Follower,
   taskId: string,
   childRunId: string,
-  options: { isWorkflow: boolean },
+  { isWorkflow, recorded }: { isWorkflow: boolean; recorded: Promise<void> | undefined },
 ): Promise<FollowedChild> {
   const { store, workspaces } = engine.services;
-  const teller = new ChildTeller(engine, taskId, childRunId, options.isWorkflow);
+  const teller = new ChildTeller(engine, taskId, childRunId, isWorkflow);
   try {
-    for await (const lines of followToEnd(store, childRunId, { since: 0, recoversIn: workspaces }))
+    for await (const lines of followToEnd(store, childRunId, { since: 0, recorded, recoversIn: workspaces }))
       await teller.take(Buffer.from(lines.buffer, lines.byteOffset, lines.length));
   } finally {
     teller.end();
   }
-  const record = await endedRecord(engine.services, childRunId);
+  const record = await endedRecord(engine.services, childRunId, recorded);
   return { record, summary: await summaryOf(engine.services, childRunId, record) };
 }
 

@@ -87,7 +87,10 @@ export class PipeAttempt {
     const { stage, runId } = run;
     if (this.#stopReason !== undefined) this.#cancel(run, this.#stopReason);
     const teller = { ...this.#pipe, decisions: this.#decisions };
-    const { record, summary } = await followChild(teller, stage.taskId, runId, { isWorkflow: false });
+    const { record, summary } = await followChild(teller, stage.taskId, runId, {
+      isWorkflow: false,
+      recorded: this.#pipe.launcher.recorded(runId),
+    });
     const { state, code, message, rc, events } = summary;
     run.summary = summary;
     this.#childrenUsd = rounded(this.#childrenUsd + (record.cost_usd ?? 0));
