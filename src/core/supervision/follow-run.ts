@@ -18,7 +18,7 @@ const STATE_MARK = Buffer.from('"type":"runner_state"');
 
 /**
  * Yields the events of any run as whole lines, from any `seq`, until the run ends or waits for an answer. `ask` asks
- * the user the blocking questions; after the answers, following continues.
+ * the user the blocking questions; after the answers, following continues. `recorded` settles when the end of the run is in the store.
  */
 export async function* followRun(
   store: RunStore,
@@ -26,12 +26,14 @@ export async function* followRun(
   {
     since,
     signal,
+    recorded,
     atQuestions,
     ask,
     recoversIn,
   }: {
     since: number;
     signal?: AbortSignal | undefined;
+    recorded?: Promise<unknown> | undefined;
     atQuestions: boolean;
     ask?: (() => Promise<DialogEnd>) | undefined;
     recoversIn?: Workspaces | undefined;
@@ -46,7 +48,8 @@ export async function* followRun(
       hasQuestion = atQuestions && state === 'waiting_ai' && (await isAsking(store, runId));
       return hasQuestion;
     };
-    for await (const lines of followToEnd(store, runId, { since: seen, signal, isEnough, recoversIn })) {
+    const options = { since: seen, signal, recorded, isEnough, recoversIn };
+    for await (const lines of followToEnd(store, runId, options)) {
       if (ask !== undefined) seen += countLines(lines);
       state = stateAfter(lines) ?? state;
       isOver = state !== undefined && state !== 'running' && state !== 'waiting_ai' && state !== 'queued';

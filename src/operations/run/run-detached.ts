@@ -66,8 +66,9 @@ export async function showDetached(
   const ask = await askAtTerminal(runId, ctx, stop.signal);
   // A server stops following for a caller that is gone.
   const { signal } = ctx.app.launcher === undefined ? stop : ctx;
+  const recorded = ctx.app.launcher?.recorded(runId);
   return eventsResult(
-    followRun(store, runId, { since, signal, atQuestions: true, ask, recoversIn: workspaces }),
+    followRun(store, runId, { since, signal, recorded, atQuestions: true, ask, recoversIn: workspaces }),
     {
       stream: wantsStream(flags.stream, ctx.env),
       about: () => runAbout(runId, ctx, { asks: ask !== undefined, cancels: true }),
