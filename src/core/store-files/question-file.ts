@@ -1,8 +1,8 @@
-import { appendFileSync, existsSync } from 'node:fs';
-import { writeAtomic } from '../../util/atomic-write.ts';
+import { closeSync, constants } from 'node:fs';
+import { writeAtomic, writeFully } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/files.ts';
-import { readOwn } from '../../util/regular-file.ts';
+import { openOwn, readOwn } from '../../util/regular-file.ts';
 import type { ReadEvent } from '../ports/run-store.ts';
 import { eventsIn, wholeLines } from './follow.ts';
 import { isQuestion, questionEventsIn } from './question-events.ts';
@@ -35,15 +35,24 @@ export class QuestionFile {
     if (first === -1 || this.#state === 'broken') return;
     const isFirst = this.#state === 'none';
     try {
-      // A file that was removed meanwhile is not begun again: it would lack the questions so far.
-      if (!isFirst && !existsSync(this.#path)) throw new Error('it was removed');
-      appendFileSync(this.#path, Buffer.concat(lines.slice(first)));
+      this.#append(Buffer.concat(lines.slice(first)), isFirst);
       this.#state = 'kept';
     } catch {
       removeIfPossible(this.#path);
       this.#state = 'broken';
     }
     if (isFirst) this.#onFirst();
+  }
+
+  /** Fails for a file that was removed meanwhile: a new one would lack the questions so far. */
+  #append(bytes: Buffer, isFirst: boolean): void {
+    const flags = constants.O_WRONLY | constants.O_APPEND | (isFirst ? constants.O_CREAT : 0);
+    const fd = openOwn(this.#path, flags, 0o666);
+    try {
+      writeFully(fd, bytes);
+    } finally {
+      closeSync(fd);
+    }
   }
 
   /** Rebuilds the file from the question events of the log, when the supervisor died between writing the log and the file. */
