@@ -133,8 +133,7 @@ sub send_to {
 __END__
 # Returns when the command has not begun.
 sub follow_call {
-  # A signal that comes right before `select` is handled when that returns.
-  relay(1) while @streams && $has_begun or $control && !defined $exit;
+  relay() while @streams && $has_begun or $control && !defined $exit;
   return unless $has_begun;
   if (!defined $exit) {
     @argv = ('host', 'lost');
@@ -147,7 +146,6 @@ sub follow_call {
 
 # Moves what can be moved without waiting for one reader alone.
 sub relay {
-  my ($seconds) = @_;
   my ($readable, $writable) = ('', '');
   vec($readable, fileno $control, 1) = 1 if $control;
   vec($readable, 0, 1) = 1 if defined $stdin;
@@ -155,7 +153,8 @@ sub relay {
     if (length $_->{unwritten}) { vec($writable, fileno $_->{to}, 1) = 1 }
     else { vec($readable, fileno $_->{socket}, 1) = 1 }
   }
-  return unless select($readable, $writable, undef, $seconds) > 0;
+  # Perl handles a signal that comes right before `select` when that returns: after a second at most.
+  return unless select($readable, $writable, undef, 1) > 0;
   for (@streams) {
     my $stays = length $_->{unwritten}
       ? !vec($writable, fileno $_->{to}, 1) || write_some($_)

@@ -90,7 +90,7 @@ export async function endedRecord(
     if (liveness === 'ended' || (await endInLog(store, runId)) === undefined) return record;
     const round = new Promise((resolve) => setTimeout(resolve, ROUND_MS));
     await (recorded === undefined ? round : Promise.race([round, recorded]));
-    // A second wait is not ended by the same.
+    // It has settled, and would end each further round at once.
     recorded = undefined;
   }
 }

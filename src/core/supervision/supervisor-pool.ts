@@ -62,20 +62,24 @@ export class SupervisorPool implements RunLauncher {
   }
 
   recorded(runId: string): Promise<void> | undefined {
-    for (const works of this.#works.values())
-      for (const work of works) if (work.runId === runId) return work.recorded;
-    return undefined;
+    return this.#workOf(runId)?.work.recorded;
   }
 
   /** What is left to do for the run takes less than the start of another supervisor. */
   ended(runId: string): void {
-    for (const [supervisor, works] of this.#works)
-      for (const work of works) if (work.runId === runId) this.#end(supervisor, work);
+    const found = this.#workOf(runId);
+    if (found !== undefined) this.#end(found.supervisor, found.work);
   }
 
   close(): void {
     for (const supervisor of this.#works.keys()) supervisor.leaveAlone();
     this.#works.clear();
+  }
+
+  #workOf(runId: string): { supervisor: Supervisor; work: Work } | undefined {
+    for (const [supervisor, works] of this.#works)
+      for (const work of works) if (work.runId === runId) return { supervisor, work };
+    return undefined;
   }
 
   #choose(): Supervisor {

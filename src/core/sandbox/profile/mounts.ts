@@ -59,7 +59,7 @@ function atBothPaths(mount: Mount, realOf: RealOf): Mount[] {
   return real === mount.path ? [mount] : [mount, { ...mount, path: real }];
 }
 
-/** The real path of a path; the path itself where there is none. */
+/** Returns the path with every link resolved, or the path as it is when it does not exist. */
 export type RealOf = (path: string) => string;
 
 /** Resolves each path once, for a profile that asks for some of them many times. */
