@@ -60,7 +60,8 @@ export class SettingsCache<T = Setting[]> {
   }
 }
 
-function signatureOf(file: string): string | undefined {
+/** Changes with every change of a file. Undefined when it has changed this very moment, or cannot be reached. */
+export function signatureOf(file: string): string | undefined {
   const stats = statsOf(file);
   if (stats === undefined || Number(stats.ctimeMs) > Date.now() - CLOCK_TICK_MS) return undefined;
   return `${stats.ctimeNs} ${stats.size} ${stats.dev} ${stats.ino}`;

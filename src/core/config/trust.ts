@@ -39,6 +39,11 @@ export class TrustStore {
     return found?.root === real ? found : undefined;
   }
 
+  /** Where the trust in a project is stored, if there is any. */
+  fileOf(root: string): string {
+    return join(this.#files.folder, nameOf(realpathSync(root)));
+  }
+
   /** Throws E_STORAGE when it cannot be stored safely. */
   write(root: string, widenings: readonly Widening[], given: { by: string; at: string }): void {
     const real = realpathSync(root);

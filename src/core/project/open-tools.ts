@@ -1,4 +1,5 @@
-import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { loadConfigAgain } from '../config/load-again.ts';
 import type { Plugins } from '../plugins/plugins.ts';
 import { Registry } from '../registry/registry.ts';
 
@@ -25,7 +26,7 @@ export async function openTools(
   { cwd, env, overrides }: ToolsPlace,
   last?: ProjectTools,
 ): Promise<ProjectTools> {
-  const config = await loadConfig({ cwd, env, ...(overrides && { overrides }) });
+  const config = await loadConfigAgain({ cwd, env, ...(overrides && { overrides }) }, last?.config);
   const plugins = await pluginsOf(config, env);
   if (last !== undefined && isUnchanged(last, config, plugins)) return last;
   return { config, registry: Registry.open(config, plugins), plugins };
@@ -40,5 +41,5 @@ export async function pluginsOf(config: LoadedConfig, env: ToolsPlace['env']): P
 /** A plugin whose process has ended is started again, as in a new command. */
 function isUnchanged(last: ProjectTools, config: LoadedConfig, plugins: Plugins | undefined): boolean {
   if (last.plugins?.key !== plugins?.key || last.plugins?.hasEnded) return false;
-  return JSON.stringify(last.config) === JSON.stringify(config);
+  return last.config === config;
 }

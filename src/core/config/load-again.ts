@@ -1,0 +1,71 @@
+import { findProject, findUserFile } from './find.ts';
+import { type LoadedConfig, loadConfig } from './load.ts';
+import { linkedFolders } from './project-folders.ts';
+import { signatureOf } from './settings-cache.ts';
+
+type Options = Pick<Parameters<typeof loadConfig>[0], 'cwd' | 'env' | 'overrides'>;
+
+/** What a configuration was read from. Undefined where that may change without a sign. */
+interface Sources {
+  root: string;
+  env: Options['env'];
+  /** The files, their signatures and the overrides, as one text. */
+  rest: string;
+}
+
+const sourcesOf = new WeakMap<LoadedConfig, Sources>();
+
+/**
+ * `loadConfig` for a process that serves many calls: returns `last` while it is the same. Mostly a few questions about its files show that
+ * nothing has changed that it was made of.
+ */
+export async function loadConfigAgain(
+  options: Options,
+  last: LoadedConfig | undefined,
+): Promise<LoadedConfig> {
+  // A process that answers one call asks nothing twice.
+  if (last === undefined) return loadConfig(options);
+  const now = await sourcesNow(options, last);
+  const before = sourcesOf.get(last);
+  if (now !== undefined && before !== undefined && isSame(now, before)) return last;
+  const loaded = await loadConfig(options);
+  const config = JSON.stringify(loaded) === JSON.stringify(last) ? last : loaded;
+  if (now === undefined) sourcesOf.delete(config);
+  // A copy: the variables of a process may change.
+  else sourcesOf.set(config, { ...now, env: { ...now.env } });
+  return config;
+}
+
+/** Asked before the files are read, so that a change meanwhile is seen by the next call. */
+async function sourcesNow(
+  { cwd, env, overrides }: Options,
+  last: LoadedConfig,
+): Promise<Sources | undefined> {
+  const { root, file } = findProject(cwd);
+  const trust = await trustFileOf(last, root, env);
+  const files = [file, findUserFile(env), trust].map((path) => [path, path && signatureOf(path)] as const);
+  if (trust === undefined || files.some(([, signature]) => signature === undefined)) return undefined;
+  if (linkedFolders(last.config, root).length > 0) return undefined;
+  return { root, env, rest: JSON.stringify([files, overrides]) };
+}
+
+/** The file with a person's trust in the project: null when it has no effect, undefined when the trust depends on other files as well. */
+async function trustFileOf(
+  { trust: { widenings } }: LoadedConfig,
+  root: string,
+  env: Options['env'],
+): Promise<string | null | undefined> {
+  if (widenings.length === 0) return null;
+  if (widenings.some(({ files, leads_to }) => files !== undefined || leads_to !== undefined))
+    return undefined;
+  const { TrustStore } = await import('./trust.ts');
+  return new TrustStore(env).fileOf(root);
+}
+
+function isSame(one: Sources, other: Sources): boolean {
+  if (one.root !== other.root || one.rest !== other.rest) return false;
+  const names = Object.keys(one.env);
+  return (
+    names.length === Object.keys(other.env).length && names.every((name) => one.env[name] === other.env[name])
+  );
+}
