@@ -1,5 +1,6 @@
-import { existsSync, linkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { errorCode } from './error-code.ts';
+import { removeFile } from './files.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from './process-owner.ts';
 import { readRegular } from './regular-file.ts';
 
@@ -39,7 +40,7 @@ export async function withFileLock<T>(path: string, work: () => T | Promise<T>):
   try {
     return await work();
   } finally {
-    rmSync(path, { force: true });
+    removeFile(path);
   }
 }
 
@@ -61,7 +62,7 @@ export function tryFileLock(path: string): (() => void) | undefined {
   sign.unref();
   return () => {
     clearInterval(sign);
-    rmSync(path, { force: true });
+    removeFile(path);
   };
 }
 
@@ -80,7 +81,7 @@ function tryLock(path: string): boolean {
     if (errorCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
-    rmSync(own, { force: true });
+    removeFile(own);
   }
 }
 
@@ -88,14 +89,14 @@ function breakIfDead(path: string): void {
   if (!isHeldByDead(path)) return;
   const breaker = `${path}.break`;
   if (!tryLock(breaker)) {
-    if (ageMs(breaker) > BREAKER_IS_DEAD_AFTER_MS && isHeldByDead(breaker)) rmSync(breaker, { force: true });
+    if (ageMs(breaker) > BREAKER_IS_DEAD_AFTER_MS && isHeldByDead(breaker)) removeFile(breaker);
     return;
   }
   try {
     // Read it again: another breaker may have been faster, and a new holder may have the lock.
-    if (isHeldByDead(path)) rmSync(path, { force: true });
+    if (isHeldByDead(path)) removeFile(path);
   } finally {
-    rmSync(breaker, { force: true });
+    removeFile(breaker);
   }
 }
 

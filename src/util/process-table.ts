@@ -67,12 +67,17 @@ export function isAlive(process: ProcessInfo): boolean {
 
 /** The direct children of a process, of all its threads. */
 export function childrenOf(pid: number): number[] {
-  const children: number[] = [];
-  for (const thread of listNumbers(`/proc/${pid}/task`)) {
-    const text = readText(`/proc/${pid}/task/${thread}/children`);
-    if (text) for (const child of text.trim().split(' ')) if (child) children.push(Number(child));
-  }
-  return children;
+  return listNumbers(`/proc/${pid}/task`).flatMap((thread) => childrenOfThread(pid, thread));
+}
+
+function childrenOfThread(pid: number, thread: number): number[] {
+  const text = readText(`/proc/${pid}/task/${thread}/children`)?.trim();
+  return text ? text.split(' ').map(Number) : [];
+}
+
+/** Orphans that this process has adopted, among its own children: the kernel gives them to its main thread. */
+export function adoptedOrOwnChildren(): number[] {
+  return childrenOfThread(process.pid, process.pid);
 }
 
 /** Every process whose initial environment contains `NAME=value`, as far as this user may read it. */

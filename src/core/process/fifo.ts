@@ -1,9 +1,19 @@
-import { closeSync, constants, openSync, renameSync, rmSync } from 'node:fs';
-import { removeIfPossible } from '../../util/files.ts';
+import { closeSync, constants, openSync, renameSync } from 'node:fs';
+import { removeFile, removeIfPossible } from '../../util/files.ts';
 import type { Runtime } from './runtime.ts';
 
 /** How many bytes a FIFO holds, where the system supports it. */
 export const FIFO_BYTES = 1 << 20;
+
+/** Makes a FIFO, in the place of one that a killed supervisor left behind. */
+export function makeFifo(runtime: Runtime, path: string): void {
+  try {
+    runtime.makeFifo(path);
+  } catch {
+    removeFile(path);
+    runtime.makeFifo(path);
+  }
+}
 
 /** A named pipe for what a tool writes, open at both ends. */
 export class Fifo {
@@ -14,9 +24,7 @@ export class Fifo {
 
   constructor(runtime: Runtime, path: string) {
     this.#path = path;
-    // A FIFO that a killed supervisor left behind.
-    rmSync(path, { force: true });
-    runtime.makeFifo(path);
+    makeFifo(runtime, path);
     this.readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       this.writeFd = openSync(path, constants.O_WRONLY);

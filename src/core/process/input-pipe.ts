@@ -1,7 +1,8 @@
-import { closeSync, constants, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/files.ts';
+import { makeFifo } from './fifo.ts';
 import type { Runtime } from './runtime.ts';
 
 /** More than this is not kept for a tool that does not read: it finds the lines in files as well. */
@@ -14,7 +15,8 @@ const MAX_PAUSE_MS = 200;
  * blocks the supervisor: what does not fit into the pipe is sent later, in order, and no line is sent in part only.
  */
 export class InputPipe implements Disposable {
-  #path: string;
+  /** Undefined once it has no name. */
+  #path: string | undefined;
   #writeFd = -1;
   #readFd = -1;
   #pending: Buffer[] = [];
@@ -24,15 +26,14 @@ export class InputPipe implements Disposable {
 
   /** `bytes` is the capacity of the pipe, where the system supports it. */
   constructor(runtime: Runtime, folder: string, bytes?: number) {
-    this.#path = join(folder, 'stdin');
-    // A FIFO that a killed supervisor left behind.
-    rmSync(this.#path, { force: true });
-    runtime.makeFifo(this.#path);
+    const path = join(folder, 'stdin');
+    this.#path = path;
+    makeFifo(runtime, path);
     // Opened for reading and writing: otherwise the open would wait for the tool, and a write to a closed pipe would
     // raise SIGPIPE.
     try {
-      this.#writeFd = openSync(this.#path, constants.O_RDWR | constants.O_NONBLOCK);
-      this.#readFd = openSync(this.#path, constants.O_RDONLY);
+      this.#writeFd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+      this.#readFd = openSync(path, constants.O_RDONLY);
       if (bytes !== undefined) runtime.growPipe(this.#writeFd, bytes);
     } catch (error) {
       this[Symbol.dispose]();
@@ -47,13 +48,14 @@ export class InputPipe implements Disposable {
 
   moveTo(folder: string): void {
     const path = join(folder, 'stdin');
-    renameSync(this.#path, path);
+    renameSync(this.#path!, path);
     this.#path = path;
   }
 
   /** Removes its name: a process that is killed leaves nothing. Both ends stay open. */
   unlink(): void {
-    removeIfPossible(this.#path);
+    if (this.#path !== undefined) removeIfPossible(this.#path);
+    this.#path = undefined;
   }
 
   /** The tool was started with this standard input. */
@@ -64,7 +66,7 @@ export class InputPipe implements Disposable {
 
   /** For another start of the tool. */
   openReadEnd(): void {
-    if (this.#readFd === -1) this.#readFd = openSync(this.#path, constants.O_RDONLY);
+    if (this.#readFd === -1) this.#readFd = openSync(this.#path!, constants.O_RDONLY);
   }
 
   write(line: string): void {
@@ -96,7 +98,7 @@ export class InputPipe implements Disposable {
     clearTimeout(this.#timer);
     this.releaseReadEnd();
     this.#close();
-    removeIfPossible(this.#path);
+    this.unlink();
   }
 
   /** Sends what is pending; what does not fit now is tried again after a pause, which doubles while the tool reads nothing. */

@@ -1,4 +1,5 @@
 import {
+  adoptedOrOwnChildren,
   childrenOf,
   commandLineOf,
   environmentOf,
@@ -198,7 +199,7 @@ export class ProcessTree {
   /** Orphans that became children of this process, without those of another run. */
   #adopted(): number[] {
     const mine: number[] = [];
-    for (const pid of childrenOf(process.pid)) {
+    for (const pid of adoptedOrOwnChildren()) {
       if (ownChildren.has(pid)) continue;
       const info = readProcess(pid);
       if (info === undefined || !isAlive(info)) {

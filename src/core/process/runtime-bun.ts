@@ -8,7 +8,7 @@ const MFD_CLOEXEC = 1;
 
 export const bunRuntime: Runtime = {
   async spawn(request: SpawnRequest): Promise<SpawnedProcess> {
-    const ownRssBytes = process.memoryUsage.rss();
+    const ownRssBytes = process.resourceUsage().maxRSS * 1024;
     const child = Bun.spawn({
       cmd: [...request.argv],
       cwd: request.cwd,
@@ -37,12 +37,17 @@ export const bunRuntime: Runtime = {
       detached: true,
     });
     child.unref();
+    let willFlush = false;
     return {
       pid: child.pid,
+      // Lines that are written at once wake it once.
       write(line) {
-        ifItLives(() => {
-          child.stdin.write(`${line}\n`);
-          child.stdin.flush();
+        ifItLives(() => child.stdin.write(`${line}\n`));
+        if (willFlush) return;
+        willFlush = true;
+        queueMicrotask(() => {
+          willFlush = false;
+          ifItLives(() => child.stdin.flush());
         });
       },
       close() {
@@ -99,8 +104,8 @@ function exitOf(child: Bun.Subprocess, ownRssBytes: number): Exit {
     signal: typeof signal === 'number' ? `SIG${signal}` : signal,
     usage: {
       cpu_s: usage === undefined ? null : Number(usage.cpuTime.total) / 1e6,
-      // Between fork and exec, a child counts this process's own pages: a figure below that says nothing about the
-      // tool.
+      // Between fork and exec, a child counts this process's own pages at their peak: a figure below that says nothing
+      // about the tool.
       max_rss_bytes: maxRssBytes !== undefined && maxRssBytes > ownRssBytes * 1.1 ? maxRssBytes : null,
     },
   };

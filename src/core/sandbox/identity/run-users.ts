@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../../util/error-code.ts';
+import { removeFile } from '../../../util/files.ts';
 import { identify, isRunning, type ProcessIdentity } from '../../../util/process-table.ts';
 import type { RunUser } from '../sandbox.ts';
 
@@ -17,7 +18,7 @@ export function claimRunUser(): { uid: number; release(): void } {
     for (let round = 0; round < TRIES; round++) {
       const uid = FIRST_RUN_UID + Math.floor(Math.random() * (LAST_RUN_UID + 1 - FIRST_RUN_UID));
       const path = join(CLAIMS, String(uid));
-      if (!accounts.has(uid) && claim(path)) return { uid, release: () => rmSync(path, { force: true }) };
+      if (!accounts.has(uid) && claim(path)) return { uid, release: () => removeFile(path) };
     }
   } catch (error) {
     throw noUser(errorMessage(error));
@@ -34,7 +35,7 @@ function claim(path: string): boolean {
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw error;
       if (!isOfDead(path)) return false;
-      rmSync(path, { force: true });
+      removeFile(path);
     }
   }
 }
