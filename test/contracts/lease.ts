@@ -56,7 +56,9 @@ export function leaseContract(name: string, { open, lose }: LeaseRig): void {
       await first.release();
       assert.equal(await second.renew(), true);
       assert.partialDeepStrictEqual(await open().newest(runId), { runId, epoch: 2, state: 'live' });
+      assert.deepEqual([await open().isHeld(runId, 1), await open().isHeld(runId, 2)], [false, true]);
       await second.release();
+      assert.equal(await open().isHeld(runId, 2), false);
     });
 
     it('stay with their owner when another process may not take the next epoch', async () => {

@@ -40,6 +40,8 @@ export interface Leases {
   inspect(runId: string): Promise<LeaseState | 'none'>;
   /** The newest lease of a run; undefined when it has none. */
   newest(runId: string): Promise<HeldLease | undefined>;
+  /** Whether this epoch has a lease, which no later one has fenced. */
+  isHeld(runId: string, epoch: number): Promise<boolean>;
   /** The newest lease of each run that has one: live runs, and lost runs that need recovery. */
   list(): Promise<HeldLease[]>;
   /** Removes the lease of a lost run that needs no recovery, because it was removed or its end is recorded. A live lease stays. */

@@ -187,8 +187,8 @@ export class Run {
    * nothing: the requests and the streams belong to the next attempt.
    */
   async #tidy(completed: boolean): Promise<void> {
-    const newest = await this.#store.leases.newest(this.runId).catch(() => undefined);
-    if (newest?.epoch !== this.#writer.epoch) return;
+    const { leases } = this.#store;
+    if (!(await leases.isHeld(this.runId, this.#writer.epoch).catch(() => false))) return;
     await this.#store.control.reset(this.runId, this.#writer.epoch).catch(() => {});
     if (completed && this.#plan.answers.length > 0) {
       const { keepGivenAnswers } = await import('./answers/given-answers.ts');
@@ -240,7 +240,6 @@ export class Run {
       });
     }
     this.#watch?.begun();
-    await this.#writer.log.flush();
   }
 
   /** Waits for a queue slot of the project, and runs the attempts. */
@@ -295,7 +294,7 @@ export class Run {
 
   #runAttempt(number: number): Promise<AttemptOutcome> {
     this.#attempt = number;
-    removeCancelFile(this.#plan.workspace);
+    if (number > 1 || this.#plan.again !== null) removeCancelFile(this.#plan.workspace);
     return this.#executor.attempt(this.#optionsOf(number));
   }
 

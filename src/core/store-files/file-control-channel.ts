@@ -5,7 +5,6 @@ import {
   type FSWatcher,
   mkdirSync,
   readdirSync,
-  rmSync,
   watch,
   writeSync,
 } from 'node:fs';
@@ -13,7 +12,7 @@ import { basename, join } from 'node:path';
 import { ANSWER_SOURCES } from '../../protocol/v1/wire.ts';
 import { writeAtomic, writeEvenOnFullDisk } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
-import { removeIfPossible } from '../../util/files.ts';
+import { removeFile, removeIfPossible } from '../../util/files.ts';
 import { parseObject } from '../../util/parse-object.ts';
 import { NOT_REGULAR, openOwn, readOwn, refuseLinks } from '../../util/regular-file.ts';
 import type {
@@ -87,16 +86,19 @@ export class FileControlChannel implements ControlChannel {
   }
 
   listen(runId: string, epoch: number, handlers: ControlHandlers): ControlListener {
-    const isHeld = () => this.#leases.isHeld(runId, epoch);
+    const isHeld = () => this.#leases.isHeldNow(runId, epoch);
     return new ControlFolder(layoutOf(this.#root, runId), isHeld, handlers);
   }
 
   async reset(runId: string, epoch: number): Promise<void> {
     const { control, cancelRequest, forceCancelFile, consumed } = layoutOf(this.#root, runId);
-    const answers = answersIn(control).map((name) => join(control, name));
-    // Checked before each removal, as the writer checks before each write: the next owner may claim the run in between.
-    for (const path of [cancelRequest, forceCancelFile, consumed, ...answers])
-      if (this.#leases.isHeld(runId, epoch)) rmSync(path, { force: true });
+    const own = new Set([cancelRequest, forceCancelFile, consumed]);
+    for (const name of namesIn(control)) {
+      const path = join(control, name);
+      if (!own.has(path) && !isAnswer(name)) continue;
+      // Checked before each removal, as the writer checks before each write: the next owner may claim the run in between.
+      if (this.#leases.isHeldNow(runId, epoch)) removeFile(path);
+    }
   }
 
   /** Creates the folder of the requests. In a project that was cloned it may be a link, to a folder of the user. */
@@ -176,22 +178,23 @@ class ControlFolder implements ControlListener {
 
   #look(): void {
     const { dir, control, cancelRequest, forceCancelFile } = this.#layout;
-    if (!existsSync(dir)) {
+    const names = namesIn(control);
+    if (names.length === 0 && !existsSync(dir)) {
       this.#endRemovedRun();
       return;
     }
-    if (!this.#isCancelled) {
+    if (!this.#isCancelled && names.includes(basename(cancelRequest))) {
       const request = readCancel(cancelRequest);
       if (request !== undefined) {
         this.#isCancelled = true;
         this.#handlers.onCancel(request.reason, request.by);
       }
     }
-    if (!this.#isForced && existsSync(forceCancelFile)) {
+    if (!this.#isForced && names.includes(basename(forceCancelFile))) {
       this.#isForced = true;
       this.#handlers.onForceCancel();
     }
-    for (const name of answersIn(control)) {
+    for (const name of names.filter(isAnswer).sort()) {
       if (this.#taken.has(name) || !this.#isHeld()) continue;
       const path = join(control, name);
       const text = readIfPossible(path);
@@ -256,9 +259,9 @@ function isAnswer(name: string): boolean {
   return name.startsWith(ANSWER_PREFIX) && name.endsWith('.json');
 }
 
-function answersIn(folder: string): string[] {
+function namesIn(folder: string): string[] {
   try {
-    return readdirSync(folder).filter(isAnswer).sort();
+    return readdirSync(folder);
   } catch {
     return [];
   }

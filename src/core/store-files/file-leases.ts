@@ -54,6 +54,8 @@ export function leasesFolder(root: string): string {
 /** Leases as files `.runs/leases/<run>@<epoch>`: the content identifies the owner, the modification time is the heartbeat. */
 export class FileLeases implements Leases {
   readonly #folder: string;
+  /** When this process looked for stale temporary files last. */
+  #tidiedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(root: string) {
     this.#folder = leasesFolder(root);
@@ -145,8 +147,12 @@ export class FileLeases implements Leases {
     return this.#newestOf(() => this.#filesOf(runId))[0];
   }
 
-  /** Whether no later epoch has fenced the lease of this one. */
-  isHeld(runId: string, epoch: number): boolean {
+  async isHeld(runId: string, epoch: number): Promise<boolean> {
+    return this.isHeldNow(runId, epoch);
+  }
+
+  /** `isHeld` without a promise. */
+  isHeldNow(runId: string, epoch: number): boolean {
     return existsSync(this.#pathOf(runId, epoch));
   }
 
@@ -167,8 +173,6 @@ export class FileLeases implements Leases {
     const own = `${path}.${newSpanId()}${TEMPORARY_SUFFIX}`;
     try {
       this.#writeOwner(own, recovers);
-      // Recovery removes the lost lease with its reserve, so it needs none of its own.
-      if (!recovers) putReserve(own);
       linkSync(own, path);
     } catch (error) {
       if (errorCode(error) !== 'EEXIST') throw storageError(error, 'claim the run', path);
@@ -185,7 +189,9 @@ export class FileLeases implements Leases {
       folder: statSync(this.#folder).ino,
       ...(recovers && { recovers }),
     };
-    writeFileSync(path, JSON.stringify(owner).padEnd(OWNER_BYTES), { flag: 'wx' });
+    const text = JSON.stringify(owner).padEnd(OWNER_BYTES);
+    // Recovery removes the lost lease with its reserve, so it needs none of its own.
+    if (recovers || !writeWithReserve(path, text)) writeFileSync(path, text, { flag: 'wx' });
   }
 
   #linked(owner: string, runId: string, epoch: number): FileLease | AcorError {
@@ -213,6 +219,9 @@ export class FileLeases implements Leases {
 
   /** Removes temporary files of processes that were killed before they linked them. */
   #removeStaleTemporaries(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#tidiedAtMs < TEMPORARY_IS_STALE_AFTER_MS) return;
+    this.#tidiedAtMs = nowMs;
     for (const name of this.#names()) {
       if (!name.endsWith(TEMPORARY_SUFFIX)) continue;
       const path = join(this.#folder, name);
@@ -355,12 +364,16 @@ function parseOwner(text: string): LeaseOwner | undefined {
   }
 }
 
-/** Adds the reserve. On a full disk it is left out: the next write of the run reports the error. */
-function putReserve(path: string): void {
+/** On a full disk the reserve is left out, and there is no file: the next write of the run reports the error. */
+function writeWithReserve(path: string, owner: string): boolean {
   try {
-    writeFileSync(path, Buffer.alloc(RESERVE_BYTES, ' '), { flag: 'a' });
-  } catch {
-    truncateSync(path, OWNER_BYTES);
+    writeFileSync(path, owner.padEnd(OWNER_BYTES + RESERVE_BYTES), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    // There is none to write into, or no place for its name.
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'EEXIST') throw error;
+    removeIfPossible(path);
+    return false;
   }
 }
 

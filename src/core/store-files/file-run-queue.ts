@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { ChangeWaiter } from '../../util/change-waiter.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
+import { removeFile } from '../../util/files.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from '../../util/process-owner.ts';
 import { readOwn } from '../../util/regular-file.ts';
 import type { QueuedRun, QueueLimits, QueueSlot, QueueWait, RunQueue } from '../ports/run-queue.ts';
@@ -17,6 +18,8 @@ const POLL_MS = 1000;
 const NEAR_THE_FRONT = 8;
 /** Without limits no run needs the tickets. Each run checks this many, so that tickets of killed processes do not pile up. */
 const TIDIED_AT_ONCE = 4;
+/** A process that enters many runs checks tickets no more often. */
+const BETWEEN_TIDYING_MS = 1000;
 
 /**
  * The queue of a project as ticket files `.runs/queue/<run>.waiting` and `<run>.working`, each with the identity of the run's process.
@@ -26,6 +29,7 @@ export class FileRunQueue implements RunQueue {
   readonly #folder: string;
   readonly #lock: string;
   readonly #leases: FileLeases;
+  #tidiedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(root: string) {
     this.#leases = new FileLeases(root);
@@ -47,7 +51,7 @@ export class FileRunQueue implements RunQueue {
         this.#memoryOf(run).limit === null;
       if (!run.needsSlot || isUnlimited) {
         this.#write(run, limits, 'working');
-        this.#tidy();
+        this.#tidy(run);
         return this.#place(run);
       }
       this.#write(run, limits, 'waiting');
@@ -72,7 +76,7 @@ export class FileRunQueue implements RunQueue {
         const { before, working } = this.#positionOf(run);
         const isNear = before.length < NEAR_THE_FRONT;
         if (isNear && folder === undefined) {
-          folder = new ChangeWaiter(this.#folder, POLL_MS, signal);
+          folder = new ChangeWaiter(this.#folder, POLL_MS, { signal });
           // Check again for changes from before the watch started.
           continue;
         }
@@ -151,9 +155,12 @@ export class FileRunQueue implements RunQueue {
     };
   }
 
-  /** Checks a few random tickets, and removes those of killed processes. */
-  #tidy(): void {
-    const names = this.#names();
+  /** Checks a few random tickets of other runs, and removes those of killed processes. */
+  #tidy({ run_id }: QueuedRun): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#tidiedAtMs < BETWEEN_TIDYING_MS) return;
+    this.#tidiedAtMs = nowMs;
+    const names = this.#names().filter((name) => name !== `${run_id}.working`);
     const from = Math.floor(Math.random() * names.length);
     this.#livingTickets(names.slice(from, from + TIDIED_AT_ONCE));
   }
@@ -165,7 +172,7 @@ export class FileRunQueue implements RunQueue {
       const ticket = readTicket(path);
       if (ticket === undefined) return [];
       if (this.#isHeld(ticket)) return [{ ...ticket, isWorking: name.endsWith('.working') }];
-      rmSync(path, { force: true });
+      removeFile(path);
       return [];
     });
   }
@@ -194,7 +201,7 @@ export class FileRunQueue implements RunQueue {
   }
 
   #forget(run: QueuedRun): void {
-    for (const state of ['waiting', 'working'] as const) rmSync(this.#path(run, state), { force: true });
+    for (const state of ['waiting', 'working'] as const) removeFile(this.#path(run, state));
   }
 
   #path({ run_id }: QueuedRun, state: TicketState): string {
@@ -214,7 +221,7 @@ interface StoredTicket extends Ticket {
 async function untilGone(path: string, atMostMs: number, signal: AbortSignal): Promise<void> {
   let waiter: ChangeWaiter;
   try {
-    waiter = new ChangeWaiter(path, atMostMs, signal);
+    waiter = new ChangeWaiter(path, atMostMs, { signal });
   } catch {
     return;
   }

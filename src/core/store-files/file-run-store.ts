@@ -75,8 +75,12 @@ export class FileRunStore implements RunStore {
   }
 
   async create(run: NewRun): Promise<RunWriter> {
-    const layout = this.layout(run.run_id);
     this.#prepareRoot();
+    return this.#createIn(run);
+  }
+
+  async #createIn(run: NewRun): Promise<RunWriter> {
+    const layout = this.layout(run.run_id);
     // The lease comes first: a run that has not ended and has no lease is lost.
     const lease = await this.leases.acquire(run.run_id, 1);
     try {
@@ -102,7 +106,7 @@ export class FileRunStore implements RunStore {
 
   async createOnce(run: NewRun, keyed: KeyedCall): Promise<RunWriter | string> {
     this.#prepareRoot();
-    return (await this.#keys()).once(keyed, run.run_id, () => this.create(run));
+    return (await this.#keys()).once(keyed, run.run_id, () => this.#createIn(run));
   }
 
   async runOfKey(keyed: KeyedCall): Promise<string | undefined> {

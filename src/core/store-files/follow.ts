@@ -12,6 +12,8 @@ const FAR_BEHIND_BYTES = 1 << 20;
 const PROBE_BYTES = 1 << 16;
 /** For file systems without inotify, which reports new bytes everywhere else. */
 const POLL_MS = 500;
+/** The end of a run that was just started is reported: only what it writes when it works for longer is watched. */
+const YOUNG_MS = 250;
 /** After so long without a wait, timers get their turn: the reader of a long log may hold a deadline or a cancel. */
 const MAX_TURN_MS = 10;
 const LF = 10;
@@ -58,18 +60,21 @@ export async function* followEvents(log: ReadableFile, options: FollowOptions): 
 }
 
 function waiterFor(log: ReadableFile, { signal, changes, recorded }: FollowOptions): ChangeWaiter {
-  const waiter = waiterOf(changes ?? log.watched, signal);
+  const waiter = waiterOf(changes ?? log.watched, { signal, afterMs: recorded && YOUNG_MS });
   void recorded?.then(() => waiter.notify());
   return waiter;
 }
 
-function waiterOf(watched: ChangeSource | string | undefined, signal: AbortSignal | undefined): ChangeWaiter {
+function waiterOf(
+  watched: ChangeSource | string | undefined,
+  options: { signal: AbortSignal | undefined; afterMs: number | undefined },
+): ChangeWaiter {
   try {
-    return new ChangeWaiter(watched, POLL_MS, signal);
+    return new ChangeWaiter(watched, POLL_MS, options);
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
     // The run was packed or removed since its log was opened. The open file stays readable.
-    return new ChangeWaiter(undefined, POLL_MS, signal);
+    return new ChangeWaiter(undefined, POLL_MS, options);
   }
 }
 
@@ -225,7 +230,8 @@ function skipLines(lines: Uint8Array, count: number): { from: number; left: numb
   return { from, left: 0 };
 }
 
-function endsTheRun(lines: Uint8Array): boolean {
+/** Whether the last of these lines is the end of a run. */
+export function endsTheRun(lines: Uint8Array): boolean {
   const lastStart = lines.lastIndexOf(LF, lines.length - 2) + 1;
   const last = Buffer.from(lines.buffer, lines.byteOffset + lastStart, lines.length - lastStart);
   // The words may also stand in an event that wraps another one.

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { readOwn } from '../../util/regular-file.ts';
@@ -51,10 +51,12 @@ export class ToolPace {
   }
 
   #read(): State {
+    // Hardly any tool has one, and making an error takes longer than to look.
+    if (!existsSync(this.#path)) return { starts: [] };
     try {
       return JSON.parse(readOwn(this.#path).toString());
     } catch {
-      // The file does not exist or is invalid.
+      // The file is invalid, or was removed meanwhile.
       return { starts: [] };
     }
   }

@@ -52,7 +52,7 @@ export class MemoryControlChannel implements ControlChannel {
 
   listen(runId: string, epoch: number, handlers: ControlHandlers): ControlListener {
     const requests = this.#of(runId);
-    const listener = new MemoryListener(requests, () => this.#leases.isHeld(runId, epoch), handlers);
+    const listener = new MemoryListener(requests, () => this.#leases.isHeldNow(runId, epoch), handlers);
     requests.listeners.add(listener);
     this.#notify(requests);
     return listener;
@@ -60,7 +60,7 @@ export class MemoryControlChannel implements ControlChannel {
 
   async reset(runId: string, epoch: number): Promise<void> {
     // The listeners stay: they hold the same object.
-    if (this.#leases.isHeld(runId, epoch)) Object.assign(this.#of(runId), noRequests());
+    if (this.#leases.isHeldNow(runId, epoch)) Object.assign(this.#of(runId), noRequests());
   }
 
   #of(runId: string): Requests {

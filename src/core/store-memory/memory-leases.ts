@@ -45,7 +45,12 @@ export class MemoryLeases implements Leases {
   }
 
   /** Whether no later epoch has fenced the lease of this one. */
-  isHeld(runId: string, epoch: number): boolean {
+  async isHeld(runId: string, epoch: number): Promise<boolean> {
+    return this.isHeldNow(runId, epoch);
+  }
+
+  /** `isHeld` without a promise. */
+  isHeldNow(runId: string, epoch: number): boolean {
     return this.#newest.get(runId)?.epoch === epoch;
   }
 
