@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { it } from 'node:test';
+import { until } from '../../test/support/project.ts';
 import { ChangeWaiter } from './change-waiter.ts';
 
 /** Longer than any test. */
@@ -17,4 +21,22 @@ it('a waiter that is notified ends its wait, and the next one when it does not w
   waiter.notify();
   assert.equal(await again, 'ended');
   waiter.close();
+});
+
+it('a waiter polls a file that is young, and then watches it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'acor-waiter-'));
+  const file = join(folder, 'log');
+  writeFileSync(file, '');
+  // Without a watch and a poll this would wait for an hour.
+  const waiter = new ChangeWaiter(file, NEVER_MS, { afterMs: 50 });
+  const begunMs = performance.now();
+  for (let polls = 0; polls < 3; polls++) await waiter.change();
+  // The wait after that looks once for what has changed before the watch.
+  await until(() => performance.now() - begunMs > 50);
+  await waiter.change();
+  const changed = waiter.change();
+  appendFileSync(file, 'more');
+  await changed;
+  waiter.close();
+  rmSync(folder, { recursive: true });
 });

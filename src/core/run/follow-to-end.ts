@@ -1,7 +1,7 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
 import type { RunStore } from '../ports/run-store.ts';
-import { countLines } from '../store-files/follow.ts';
+import { countLines, endsTheRun } from '../store-files/follow.ts';
 import { SealBuilder } from '../store-files/seal.ts';
 import { endInLog, isLive, livenessOf } from './read-run.ts';
 import { stepsAfterLoss } from './steps-after.ts';
@@ -35,7 +35,12 @@ export async function* followToEnd(
   runId: string,
   { since, signal, recorded, isEnough = async () => false, recoversIn }: FollowToEnd,
 ): AsyncGenerator<Uint8Array> {
-  let checkedAtMs = Number.NEGATIVE_INFINITY;
+  // A run whose end is reported has just been started, and its supervisor cannot die unnoticed.
+  let checkedAtMs = recorded === undefined ? Number.NEGATIVE_INFINITY : performance.now();
+  const checkNow = () => {
+    checkedAtMs = Number.NEGATIVE_INFINITY;
+  };
+  void recorded?.then(checkNow);
   const isAbandoned = async () => {
     if (await isEnough()) return true;
     const nowMs = performance.now();
@@ -47,13 +52,16 @@ export async function* followToEnd(
   let seen = since;
   // The last `seq` of a damaged log may be wrong: following it again must not repeat forever.
   let counted = 0;
+  let hasRead = false;
   for (;;) {
     for await (const lines of store.follow(runId, { ...follow, since: seen })) {
       seen += countLines(lines);
+      hasRead = endsTheRun(lines);
       yield lines;
     }
     if (signal?.aborted) return;
     const { liveness } = await livenessOf(store, runId);
+    if (hasRead && liveness === 'ended') return;
     let isLost = liveness === 'lost';
     // When the store cannot be written, the run stays lost and its log gets no last event.
     if (isLost && recoversIn !== undefined)

@@ -13,8 +13,13 @@ export interface LogSummary {
   failure: ReadEvent | undefined;
   /** What the sandbox may have denied the tool. */
   denial: ReadEvent | undefined;
-  progress: ReadEvent | undefined;
   lastEvent: ReadEvent | undefined;
+}
+
+/** The newest events of a run, which tell whether it still works. */
+export interface RecentEvents {
+  lastEvent: ReadEvent | undefined;
+  progress: ReadEvent | undefined;
 }
 
 /** The events with which an attempt begins: those before it belong to another attempt. */
@@ -32,7 +37,6 @@ export async function summariseLog(store: RunStore, runId: string): Promise<LogS
     ending: undefined,
     failure: undefined,
     denial: undefined,
-    progress: await lastProgress(store, runId),
     lastEvent,
   };
   for await (const event of store.tail(runId, [

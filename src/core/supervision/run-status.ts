@@ -5,7 +5,7 @@ import type { Audience } from '../../protocol/v1/wire.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { type AskedQuestion, questionsOf } from '../run/answers/open-questions.ts';
 import { readQuestion } from '../run/answers/question.ts';
-import { summariseLog } from '../run/read-log.ts';
+import { lastEventOf, lastProgress } from '../run/read-log.ts';
 import { readRun } from '../run/read-run.ts';
 import type { RunSummary } from '../run/run-summary.ts';
 import { summaryOf } from '../run/summarise-run.ts';
@@ -36,7 +36,8 @@ export async function statusOf(
   const { store } = host;
   const record = await readRun(store, runId);
   const { tool, state, created_at: createdAt, code } = record;
-  const { lastEvent, progress } = await summariseLog(store, runId);
+  const lastEvent = await lastEventOf(store, runId);
+  const progress = await lastProgress(store, runId);
   return {
     run: runId,
     tool,

@@ -1,5 +1,5 @@
 import type { RunStore } from '../../core/ports/run-store.ts';
-import { type LogSummary, lastEventOf, lastProgress } from '../../core/run/read-log.ts';
+import { lastEventOf, lastProgress, type RecentEvents } from '../../core/run/read-log.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 
@@ -7,10 +7,10 @@ import type { RunRecord } from '../../protocol/run-record.ts';
 export async function clocksOf(
   store: RunStore,
   record: RunRecord,
-  log?: Pick<LogSummary, 'lastEvent' | 'progress'>,
+  recent?: RecentEvents,
 ): Promise<{ silent_for_s: number | null; last_progress_at: string | null }> {
   if (isFinal(record.state)) return { silent_for_s: null, last_progress_at: null };
-  const { lastEvent, progress } = log ?? (await readOrNothing(store, record.run_id));
+  const { lastEvent, progress } = recent ?? (await readOrNothing(store, record.run_id));
   const lastMs = Date.parse(String(lastEvent?.ts ?? record.created_at));
   return {
     silent_for_s: Math.max(0, Date.now() - lastMs) / 1000,
@@ -19,10 +19,7 @@ export async function clocksOf(
 }
 
 /** A run that is just being made has no log yet, and one that was tampered with may have none any more. */
-async function readOrNothing(
-  store: RunStore,
-  runId: string,
-): Promise<Partial<Pick<LogSummary, 'lastEvent' | 'progress'>>> {
+async function readOrNothing(store: RunStore, runId: string): Promise<Partial<RecentEvents>> {
   try {
     return { lastEvent: await lastEventOf(store, runId), progress: await lastProgress(store, runId) };
   } catch {

@@ -2,7 +2,7 @@ import type { OperationContext } from '../../compose/operation.ts';
 import type { Survivor } from '../../core/process/kill-tree.ts';
 import { keptSteps, undecidedPlaces } from '../../core/review/undecided.ts';
 import { lostOutcome } from '../../core/run/lost-outcome.ts';
-import { stderrTail, summariseLog } from '../../core/run/read-log.ts';
+import { lastProgress, stderrTail, summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
 import { cancelRun, followLogs, VERIFY } from '../../protocol/next-steps.ts';
@@ -19,7 +19,8 @@ export async function shownRunOf(input: { run: string }, ctx: OperationContext<A
   const { store, workspaces } = await ctx.app.project();
   const record = await readRun(store, input.run);
   const log = await summariseLog(store, input.run);
-  const { end, ending, progress, lastEvent } = log;
+  const { end, ending, lastEvent } = log;
+  const progress = await lastProgress(store, input.run);
   const stderr = record.state === 'failed' ? await stderrTail(store, input.run) : [];
   const { dir } = workspaces.of(input.run);
   const why = unverified(store, input.run);
@@ -31,7 +32,7 @@ export async function shownRunOf(input: { run: string }, ctx: OperationContext<A
     dir,
     ...(why && { unverified: why }),
     last_event_at: (lastEvent?.ts as string | undefined) ?? null,
-    ...(await clocksOf(store, record, log)),
+    ...(await clocksOf(store, record, { lastEvent, progress })),
     progress: progress === undefined ? null : pickProgress(progress),
     questions: await questionsToShow(store, record),
     result: ending?.type === 'result' ? ending : null,
