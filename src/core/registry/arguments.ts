@@ -53,7 +53,12 @@ export function resolveArguments(
       inputs: null,
     };
   const usage = usageLine(tool.name, specs);
-  const values = readInputs(specs, given, { ...options, takesExtra: tool.manifest.extra_args });
+  const { cwd, readStdin } = options;
+  const values = readInputs(specs, given, {
+    cwd,
+    ...(readStdin && { readStdin }),
+    takesExtra: tool.manifest.extra_args,
+  });
   refuseArguments(
     tool.name,
     values.problems.map((each) => namingUnlisted(tool, each)),

@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { execProgram } from '../../protocol/names.ts';
@@ -163,8 +163,11 @@ function checkedEntry(tool: ToolEntry): string {
   });
 }
 
+/** Without those that do not exist: no tool is in one. */
 function realToolsDirs(config: LoadedConfig): string[] {
-  return toolsDirsOf(config).map((folder) => realPathOf(folder, config.root).path);
+  return toolsDirsOf(config)
+    .filter((folder) => existsSync(folder))
+    .map((folder) => realPathOf(folder, config.root).path);
 }
 
 function toolsDirOf({ dir }: ToolEntry, toolsDirs: readonly string[]): string | null {

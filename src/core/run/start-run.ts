@@ -24,7 +24,8 @@ const OF_STEP = /^r-[0-9a-z]{16}\//;
  * that has started reports every ending as its outcome.
  */
 export async function startRun(services: RunnerServices, request: RunRequest): Promise<Run | KnownRun> {
-  await recoverOthers(services);
+  // For a child its parent has done so, or recovers them at its next start.
+  if (request.parent === undefined) await recoverOthers(services);
   if (request.again !== undefined) {
     const { reopenRun } = await import('./reopen-run.ts');
     return reopenRun(services, request, request.again);
@@ -83,6 +84,7 @@ async function recoverOthers(host: RunHost): Promise<void> {
 
 /** Refuses a child run that was requested just before its parent was lost. A resumed parent requests it again. */
 async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
+  if ((await store.leases.inspect(runId)) === 'live') return;
   const { isLive } = await import('./read-run.ts');
   if (await isLive(store, runId)) return;
   throw new AcorError('E_RUNNER_LOST', `the parent run ${runId} has no supervisor any more`, {

@@ -56,7 +56,7 @@ export function summarise(
         rc: exit?.rc ?? null,
         idempotent,
         repeatable: facts.repeatable,
-        hasCheckpoints: hasFiles(layout.checkpoints),
+        hasCheckpoints: failed && hasFiles(layout.checkpoints),
       }),
     ],
     dir: layout.dir,

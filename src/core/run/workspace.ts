@@ -1,8 +1,8 @@
-import { chmodSync, lstatSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Manifest } from '../../protocol/manifest.ts';
 import { writeEvenOnFullDisk } from '../../util/atomic-write.ts';
-import { removeIfPossible } from '../../util/files.ts';
+import { removeFile, removeIfPossible } from '../../util/files.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { folderOf } from '../store-files/layout.ts';
 import { storageError } from '../store-files/storage-error.ts';
@@ -104,9 +104,11 @@ export interface RunHost {
 
 /** Creates the folders of a run for its tool. Existing folders of an earlier attempt stay unchanged. */
 export function prepareWorkspace(workspace: RunWorkspace): void {
-  const { dir, work, checkpoints, toolLogs, artifacts, answers, secrets } = workspace;
+  const { dir, work, checkpoints, logs, toolLogs, artifacts, control, toolControl, answers, secrets } =
+    workspace;
   try {
-    for (const path of [work, checkpoints, toolLogs, artifacts, answers])
+    // Each after the one that it is in: to make both at once takes three calls.
+    for (const path of [work, checkpoints, logs, toolLogs, artifacts, control, toolControl, answers])
       mkdirSync(path, { recursive: true });
     mkdirSync(secrets, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -126,22 +128,23 @@ export function reopenFolders({ work, checkpoints, toolLogs, artifacts }: RunWor
 export function tidyWorkspace(workspace: RunWorkspace): void {
   const { work, checkpoints, staging, logs, toolLogs, artifacts, control, toolControl, answers, secrets } =
     workspace;
-  for (const path of [workspace.cancelFile, ...streamsOf(workspace)]) removeIfPossible(path);
-  for (const path of [workspace.stdoutLog, workspace.stderrLog])
-    if (isEmptyFile(path)) removeIfPossible(path);
-  for (const path of [
-    checkpoints,
-    staging,
-    work,
-    toolLogs,
-    logs,
-    artifacts,
-    answers,
-    toolControl,
-    control,
-    secrets,
-  ])
-    removeIfEmpty(path);
+  removeIfEmpty(checkpoints);
+  // Most are empty: then there is nothing in them to look for.
+  if (!removeIfEmpty(work) && removeIfEmpty(staging)) removeIfEmpty(work);
+  removeIfEmpty(toolLogs);
+  if (!removeIfEmpty(logs)) {
+    for (const path of streamsOf(workspace)) removeIfPossible(path);
+    for (const path of [workspace.stdoutLog, workspace.stderrLog])
+      if (isEmptyFile(path)) removeIfPossible(path);
+    removeIfEmpty(logs);
+  }
+  removeIfEmpty(artifacts);
+  removeIfEmpty(answers);
+  if (!removeIfEmpty(toolControl)) {
+    removeIfPossible(workspace.cancelFile);
+    removeIfEmpty(toolControl);
+  }
+  for (const path of [control, secrets]) removeIfEmpty(path);
 }
 
 /** Where the tool's streams are, as far as they are there. */
@@ -153,11 +156,15 @@ function isEmptyFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.size === 0;
 }
 
-function removeIfEmpty(path: string): void {
+/** Whether the folder was empty, and so is removed. */
+function removeIfEmpty(path: string): boolean {
   try {
     // rmdir fails when the folder is not empty, or when the tool has replaced it by a file or a link.
     rmdirSync(path);
-  } catch {}
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Asks the tool to stop by writing the cancel file (contract §3). On a full disk the write may fail: the signal follows anyway. */
@@ -169,5 +176,5 @@ export function putCancelFile({ cancelFile }: RunWorkspace, reason: string): voi
 
 /** Removes the cancel request of the previous attempt, so that it does not stop the next one. */
 export function removeCancelFile({ cancelFile }: RunWorkspace): void {
-  rmSync(cancelFile, { force: true });
+  removeFile(cancelFile);
 }

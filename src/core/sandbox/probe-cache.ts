@@ -11,6 +11,7 @@ import {
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
+import { onceASecond } from '../../util/once-a-second.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { SandboxBackend, SandboxProbe } from './sandbox.ts';
@@ -25,6 +26,8 @@ const SETTINGS = [
   '/proc/sys/kernel/apparmor_restrict_unprivileged_userns',
   '/proc/sys/user/max_user_namespaces',
 ];
+
+const settingsNow = onceASecond(() => SETTINGS.map(readSetting));
 
 /** Probe results by what they depend on, and seccomp filters, in hexadecimal, by their digest. */
 interface CacheFile {
@@ -109,9 +112,8 @@ function keyOf({ name, identity: own }: SandboxBackend): string {
     return typeof found === 'string' ? found : found.identity;
   };
   const who = [process.getuid?.(), process.getgid?.()];
-  const settings = SETTINGS.map(readSetting);
-  if (own !== undefined)
-    return JSON.stringify([name, ACOR_VERSION, release(), who, readSetting(SETTINGS[0]!), own]);
+  const settings = settingsNow();
+  if (own !== undefined) return JSON.stringify([name, ACOR_VERSION, release(), who, settings[0], own]);
   return JSON.stringify([name, ACOR_VERSION, release(), who, settings, identity('bwrap'), identity('perl')]);
 }
 

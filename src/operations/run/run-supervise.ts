@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import * as z from 'zod';
 import type { Interrupts } from '../../compose/interrupts.ts';
 import { LineQueue } from '../../compose/line-queue.ts';
@@ -33,7 +34,7 @@ export const runSupervise = acorOperation({
   async run(_input, { interrupts }) {
     // The runtime has read them, and no program that it starts must.
     for (const name of Object.keys(RUNTIME_SETTINGS)) delete process.env[name];
-    const replies = new LineQueue();
+    const replies = new Replies();
     const served = serve(interrupts, (message) => replies.push(message)).finally(() => replies.end());
     // `ended` throws the error.
     served.catch(() => {});
@@ -46,6 +47,31 @@ export const runSupervise = acorOperation({
     };
   },
 });
+
+const PIPE_BUF = 4096;
+
+/** A caller waits for each of them, and they are short: they are written at once, and only what cannot be waits in the queue. */
+class Replies extends LineQueue {
+  #isDirect = true;
+
+  override push(message: SupervisorReply): void {
+    if (this.#isDirect && writeNow(Buffer.from(`${JSON.stringify(message)}\n`))) return;
+    this.#isDirect = false;
+    super.push(message);
+  }
+}
+
+function writeNow(line: Uint8Array): boolean {
+  // So many bytes are written whole or not at all.
+  if (line.length > PIPE_BUF) return false;
+  try {
+    writeSync(1, line);
+    return true;
+  } catch {
+    // The reader has left, or another process has made the pipe non-blocking and it is full.
+    return false;
+  }
+}
 
 /** Left to itself, the runtime lets a supervisor of many short runs grow by 10 MB before it collects what is old. */
 const RUNS_BETWEEN_COLLECTIONS = 50;

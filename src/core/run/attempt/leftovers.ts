@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { OpenFolder } from '../../../util/open-folder.ts';
 import { isInside } from '../../../util/real-path.ts';
@@ -22,6 +23,7 @@ export interface Leftovers {
 /** The files that a completed tool left in its workspace although they are no artifacts; hidden ones do not count. */
 export function leftoversIn(workspace: RunWorkspace, artifacts: readonly string[]): Leftovers | undefined {
   const { work } = workspace;
+  if (hasOnlyHidden(work)) return undefined;
   using folder = openIfThere(workspace);
   if (folder === undefined) return undefined;
   const isOfInterest = (path: string) => {
@@ -46,6 +48,15 @@ export function leftoversIn(workspace: RunWorkspace, artifacts: readonly string[
     leftovers: shown,
     hint: 'A tool keeps a file itself when it writes to ARTIFACTS_DIR, or to a path input with access: write.',
   };
+}
+
+/** Whether a look at the names is enough: most tools leave none. */
+function hasOnlyHidden(folder: string): boolean {
+  try {
+    return readdirSync(folder).every((name) => name.startsWith('.'));
+  } catch {
+    return false;
+  }
 }
 
 /** A tool may have removed its workspace, or put something else in its place. */

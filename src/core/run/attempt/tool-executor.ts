@@ -44,6 +44,11 @@ export async function executorFor(
   };
 }
 
+/** Whether no attempt before can have left anything. */
+function isFirst({ number, isResumed, turn }: AttemptOptions): boolean {
+  return number === 1 && !isResumed && turn === undefined;
+}
+
 /** Starts it, or takes one that has watched an earlier run of this process. */
 function startWatchdog({ runtime, watchdogs }: RunnerServices, plan: ToolPlan): Watchdog {
   const folder = plan.workspace.dir;
@@ -102,7 +107,8 @@ class ToolExecutor implements RunExecutor {
       await this.#reportFallbackSandbox();
       this.#reportProtected ??= await this.#watchProtected();
       if (options.number > 1) reopenFolders(workspace);
-      this.#staged = prepareStaging(this.#plan.staged, workspace);
+      if (this.#plan.staged.length > 0 || !isFirst(options))
+        this.#staged = prepareStaging(this.#plan.staged, workspace);
       const keptBytes = (await this.#keepWrites(options)) ?? 0;
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(workspace);
       // Loaded late: the sandbox comes up meanwhile.

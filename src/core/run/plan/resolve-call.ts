@@ -49,11 +49,18 @@ export async function resolveCall(
   const hidden = ownFolders(services, request.env);
   const given = request.args.slice(tool.ownWords ?? 0);
   const declare = lazily(() => declaredGrants(tool, { projectRoot: config.root, hidden }));
+  // Most calls name no path.
+  const roots = lazily(() => grantRoots(config, request.cwd));
+  const untrusted = lazily(() => untrustedRoots(config, request.cwd));
   const missing: MissingPermission[] = [...(tool.missing ?? [])];
   const resolved = resolveArguments(tool, given, {
     cwd: request.cwd,
-    roots: grantRoots(config, request.cwd),
-    untrustedRoots: untrustedRoots(config, request.cwd),
+    get roots() {
+      return roots();
+    },
+    get untrustedRoots() {
+      return untrusted();
+    },
     protectedRoots: [...hidden, tool.dir],
     stagingDir: workspaces.of(runId).staging,
     // A place of which copies are kept is no place to put outputs in at once.

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
+import { onceASecond } from '../../../util/once-a-second.ts';
 
 /** The cgroup controllers that can limit all processes of a tool together. */
 export type Controller = 'memory' | 'pids';
@@ -34,7 +35,13 @@ export const SUPERVISORS = 'supervisors';
  * this user (such as `systemd-run --user -p Delegate=yes`). A cgroup that another program chose for this process stays
  * unchanged, and no tool leaves it.
  */
-export function groupPlaces(facts: GroupFacts = factsHere()): GroupPlace[] {
+export function groupPlaces(facts?: GroupFacts): readonly GroupPlace[] {
+  return facts === undefined ? placesHere() : placesIn(facts);
+}
+
+const placesHere = onceASecond(() => placesIn(factsHere()));
+
+function placesIn(facts: GroupFacts): GroupPlace[] {
   const own = facts.own.split('\n').map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
   return mountsOf(facts.mounts).flatMap(({ root, at, version, controllers }) => {
     const line = own.find(
@@ -58,7 +65,7 @@ export function groupPlaces(facts: GroupFacts = factsHere()): GroupPlace[] {
  * The controllers worth their cost. A sandbox already counts processes per run, so with a sandbox only the memory
  * controller is used.
  */
-export function usefulGroups(tier: number): GroupPlace[] {
+export function usefulGroups(tier: number): readonly GroupPlace[] {
   if (process.platform !== 'linux') return [];
   const places = groupPlaces();
   return tier === 3 || places.some(({ controllers }) => controllers.includes('memory')) ? places : [];

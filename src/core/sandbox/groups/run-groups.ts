@@ -84,6 +84,7 @@ export class RunGroups {
   }
 
   #killed(): number {
+    if (!this.controllers.includes('memory')) return 0;
     const texts = this.#folders.flatMap((folder) => [
       read(join(folder, 'memory.events')),
       read(join(folder, 'memory.oom_control')),
