@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { newSha256 } from '../util/sha256.ts';
 
 /** A digest of a value that does not depend on the order of keys. */
 export function digestOf(value: unknown): string {
@@ -7,7 +7,7 @@ export function digestOf(value: unknown): string {
       ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
       : each,
   );
-  return createHash('sha256')
+  return newSha256()
     .update(text ?? '')
     .digest('hex');
 }

@@ -43,11 +43,13 @@ export function findCommand<R extends { command: string }>(
       continue;
     }
     const longer = [...words, arg].join(' ');
-    if (!routes.some((route) => `${route.command} `.startsWith(`${longer} `))) break;
+    const beginning = `${longer} `;
+    if (!routes.some(({ command }) => command === longer || command.startsWith(beginning))) break;
     words.push(arg);
     index++;
   }
-  const route = routes.find((each) => each.command === words.join(' '));
+  const command = words.join(' ');
+  const route = routes.find((each) => each.command === command);
   const rest = argv.slice(index);
   if (route === undefined && words.length === 0 && rest[0] === 'help') {
     return findCommand(routes, [...globals, ...rest.slice(1), '--help'], aliases);

@@ -1,5 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { areEqualDigests, newSha256 } from './sha256.ts';
 
 /** The names of this machine for itself. A page of another name that resolves to it is an attack (DNS rebinding). */
 const OWN_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
@@ -37,8 +37,8 @@ function isOwnUrl(url: string): boolean {
 
 /** Compares digests, so that timing reveals neither the length of the secret nor its beginning. */
 export function isSameSecret(given: string, expected: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
+  const digest = (text: string) => newSha256().update(text).digest();
+  return areEqualDigests(digest(given), digest(expected));
 }
 
 /** The token of an `Authorization: Bearer` header. */

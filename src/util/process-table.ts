@@ -116,7 +116,8 @@ export function environmentOf(pid: number, name: string): string | undefined {
 
 let cachedBootId: string | null | undefined;
 
-function bootId(): string | null {
+/** Identifies the boot of the machine; null where the system has no such id. */
+export function bootId(): string | null {
   cachedBootId ??= readText('/proc/sys/kernel/random/boot_id')?.trim() ?? null;
   return cachedBootId;
 }

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { chmodSync, closeSync, readlinkSync, readSync, type Stats } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorCode } from './error-code.ts';
 import type { EntryName, OpenFolder } from './open-folder.ts';
+import { newSha256 } from './sha256.ts';
 import { walkTree } from './walk-tree.ts';
 
 /** One entry of a tree. Pipes, devices and sockets are `special`. */
@@ -162,7 +162,7 @@ let chunk: Buffer | undefined;
 
 /** The SHA-256 of an open file. */
 export function* hashing(fd: number): TreeWork<string> {
-  const hash = createHash('sha256');
+  const hash = newSha256();
   // Used by all, as nothing is kept in it across a turn.
   chunk ??= Buffer.allocUnsafe(CHUNK_BYTES);
   for (let bytes = 0; ; ) {

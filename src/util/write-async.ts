@@ -1,14 +1,19 @@
-import { write } from 'node:fs';
+import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { errorCode } from './error-code.ts';
 
 const RETRY_MS = 2;
+/** A pipe takes so many bytes whole or not at all. */
+const PIPE_BUF = 4096;
+const STANDARD_STREAMS = 3;
+/** Linux: the number of the memory devices, such as /dev/null. */
+const MEMORY_DEVICES = 1;
 
 /**
  * Writes all bytes to a descriptor without blocking the process, however slow the reader is.
  * `closed` means that the reader has closed the pipe.
  */
 export async function writeAsync(fd: number, bytes: Uint8Array): Promise<'written' | 'closed'> {
-  for (let offset = 0; offset < bytes.length; ) {
+  for (let offset = writeNow(fd, bytes); offset < bytes.length; ) {
     try {
       offset += await writeSome(fd, bytes, offset);
     } catch (error) {
@@ -27,4 +32,42 @@ function writeSome(fd: number, bytes: Uint8Array, offset: number): Promise<numbe
       error ? reject(error) : resolve(count),
     );
   });
+}
+
+/**
+ * Writes few bytes at once where no reader can make that wait, and returns how many: the first write on another thread starts two of them. Whatever
+ * fails is left to that write.
+ */
+function writeNow(fd: number, bytes: Uint8Array): number {
+  if (bytes.length > PIPE_BUF) return 0;
+  const direct = directOf(fd);
+  if (direct === undefined) return 0;
+  try {
+    return writeSync(direct, bytes);
+  } catch {
+    return 0;
+  }
+}
+
+const known = new Map<number, number | undefined>();
+
+/** The descriptor by which a standard stream can be written without a wait; undefined for a terminal, a socket, and any other descriptor. */
+function directOf(fd: number): number | undefined {
+  if (fd >= STANDARD_STREAMS) return undefined;
+  if (!known.has(fd)) known.set(fd, openDirect(fd));
+  return known.get(fd);
+}
+
+function openDirect(fd: number): number | undefined {
+  try {
+    const stats = fstatSync(fd);
+    if (stats.isFile()) return fd;
+    if (process.platform !== 'linux') return undefined;
+    if (stats.isCharacterDevice() && stats.rdev >> 8 === MEMORY_DEVICES) return fd;
+    if (!stats.isFIFO()) return undefined;
+    // The other end keeps its flags, and so does what this process has been given.
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
 }

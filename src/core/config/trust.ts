@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { PrivateFiles } from '../../util/private-files.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { userFolder } from './find.ts';
 import type { Widening } from './widening.ts';
 import { writePrivately } from './write-privately.ts';
@@ -67,11 +67,11 @@ export function trustDigest(widenings: readonly Widening[]): string {
   const content = widenings
     .map(({ key, asked, leads_to, files }) => [key, asked, leads_to, ...(files ?? [])] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256')
+  return newSha256()
     .update(JSON.stringify(['acor-trust-2', ...content]))
     .digest('hex');
 }
 
 function nameOf(root: string): string {
-  return `${createHash('sha256').update(root).digest('hex')}.json`;
+  return `${newSha256().update(root).digest('hex')}.json`;
 }

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import type { Config } from '../../protocol/config-file.ts';
 import type { Receiver } from '../../protocol/notify-config.ts';
 import { ContentDigests } from '../../util/content-digest.ts';
 import { isInside, realPathOf } from '../../util/real-path.ts';
 import { readRegular } from '../../util/regular-file.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { pathsNamedBy, startedBy, startedFolders } from '../../util/started-content.ts';
 import { absoluteFolder } from './project-folders.ts';
 import type { Setting } from './settings-cache.ts';
@@ -222,7 +222,7 @@ function filesNamedBy(words: readonly string[], root: string): { file: string; s
   const started = startedBy(words, { folders: [root], path: '' });
   const files = started.files
     .filter((file) => isInProject(file, root))
-    .map((file) => ({ file, sha256: createHash('sha256').update(readRegular(file)).digest('hex') }));
+    .map((file) => ({ file, sha256: newSha256().update(readRegular(file)).digest('hex') }));
   const digests = new ContentDigests(BOUND, (path) => path.endsWith('/.git'));
   const inside = started.folders.filter((folder) => isInProject(folder, root));
   const folders = [...startedFolders(inside, { digests, roots: [realpathSync(root)] })];

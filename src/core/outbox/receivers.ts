@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { storeSecret } from '../../protocol/next-steps.ts';
 import type { NotifyEvent, Receiver } from '../../protocol/notify-config.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { bodyOf, type Message } from './message.ts';
 import type { SentRun, TraceTarget } from './telemetry/export-run.ts';
@@ -28,7 +28,7 @@ export function receiversOf({ config }: Pick<LoadedConfig, 'config'>): KnownRece
   const all = config.notify.map((receiver): KnownReceiver => {
     const { program, webhook, mail } = receiver;
     const target = program?.join(' ') ?? webhook?.url ?? `mail to ${mail?.to.join(', ')}`;
-    const id = createHash('sha256')
+    const id = newSha256()
       .update(JSON.stringify([program, webhook?.url, mail?.to, receiver.after_s]))
       .digest('hex')
       .slice(0, 12);
@@ -41,7 +41,7 @@ export function receiversOf({ config }: Pick<LoadedConfig, 'config'>): KnownRece
 }
 
 function traceReceiver(target: string, telemetry: TraceTarget): KnownReceiver {
-  const id = createHash('sha256').update(JSON.stringify(telemetry)).digest('hex').slice(0, 12);
+  const id = newSha256().update(JSON.stringify(telemetry)).digest('hex').slice(0, 12);
   return { id, on: ['trace'], target, telemetry };
 }
 

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { NotifyEvent } from '../../protocol/notify-config.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import type { ReadEvent, RunStore } from '../ports/run-store.ts';
 import { questionsOf } from '../run/answers/open-questions.ts';
 import { answerSteps, readQuestion } from '../run/answers/question.ts';
@@ -84,7 +84,7 @@ function questionMessage(store: RunStore, about: About, asked: ReadEvent): Messa
   const at = String(asked.ts);
   const deadline = timeoutS === undefined ? null : new Date(Date.parse(at) + timeoutS * 1000).toISOString();
   // A tool chooses the id of its question, and an attempt may ask it again.
-  const digest = createHash('sha256').update(`${actionId}\0${asked.seq}`).digest('hex').slice(0, 16);
+  const digest = newSha256().update(`${actionId}\0${asked.seq}`).digest('hex').slice(0, 16);
   return {
     id: `${about.run_id}_question_${digest}`,
     type: 'run.question',

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { isFile } from '../../util/files.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { userFolder } from '../config/find.ts';
 import type { DigestedFile } from '../guard/tool-digest.ts';
 
@@ -74,7 +74,7 @@ function nameOf(path: string, root: string): string {
 }
 
 function sha256(content: Buffer | string): string {
-  return createHash('sha256').update(content).digest('hex');
+  return newSha256().update(content).digest('hex');
 }
 
 /** The deepest folder that contains all of the paths. */

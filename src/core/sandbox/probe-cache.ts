@@ -12,6 +12,7 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { onceASecond } from '../../util/once-a-second.ts';
+import { bootId } from '../../util/process-table.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { SandboxBackend, SandboxProbe } from './sandbox.ts';
@@ -21,13 +22,12 @@ import { trustedProgram } from './trusted-program.ts';
 
 /** Kernel settings that enable or disable namespaces. */
 const SETTINGS = [
-  '/proc/sys/kernel/random/boot_id',
   '/proc/sys/kernel/unprivileged_userns_clone',
   '/proc/sys/kernel/apparmor_restrict_unprivileged_userns',
   '/proc/sys/user/max_user_namespaces',
 ];
 
-const settingsNow = onceASecond(() => SETTINGS.map(readSetting));
+const settingsNow = onceASecond(() => [bootId() ?? '', ...SETTINGS.map(readSetting)]);
 
 /** Probe results by what they depend on, and seccomp filters, in hexadecimal, by their digest. */
 interface CacheFile {

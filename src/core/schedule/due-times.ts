@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { newSha256 } from '../../util/sha256.ts';
 import { unreachable } from '../../util/unreachable.ts';
 import { CronTimes } from './cron-times.ts';
 import type { CronTrigger } from './schedule.ts';
@@ -66,7 +66,7 @@ function chosen(
 /** The same for the same time, so that a restart neither repeats nor moves it. */
 function jitterOf({ jitter_s }: CronTrigger, name: string, ms: number): number {
   if (jitter_s === 0) return 0;
-  const hash = createHash('sha256').update(`${name} ${ms}`).digest();
+  const hash = newSha256().update(`${name} ${ms}`).digest();
   return Math.floor((hash.readUInt32BE() / 2 ** 32) * jitter_s * 1000);
 }
 

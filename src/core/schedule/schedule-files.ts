@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
@@ -6,6 +5,7 @@ import { LIST_SCHEDULES } from '../../protocol/next-steps.ts';
 import { isLocked, withFileLock } from '../../util/file-lock.ts';
 import { nearest } from '../../util/nearest.ts';
 import { PrivateFiles } from '../../util/private-files.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { userFolder } from '../config/find.ts';
 import { writePrivately } from '../config/write-privately.ts';
 import type { Schedule } from './schedule.ts';
@@ -24,7 +24,7 @@ export class ScheduleFiles {
   constructor(root: string, env: Readonly<Record<string, string | undefined>>) {
     const data = userFolder('XDG_DATA_HOME', join('.local', 'share'), env);
     this.#root = root;
-    this.folder = join(data, 'schedules', createHash('sha256').update(root).digest('hex'));
+    this.folder = join(data, 'schedules', newSha256().update(root).digest('hex'));
     this.lock = join(this.folder, 'serve.lock');
     this.#files = new PrivateFiles(this.folder, (found) => found.version === 1 && found.root === root);
   }

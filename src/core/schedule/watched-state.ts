@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { globPattern } from '../registry/tools-folder.ts';
 
 /** Nothing below them is a source: what version control, package managers and ACOR itself write. */
@@ -54,7 +54,7 @@ export async function watchedState(root: string, patterns: readonly string[]): P
       }
     }
   }
-  const digest = createHash('sha256').update(lines.sort().join('')).digest('hex');
+  const digest = newSha256().update(lines.sort().join('')).digest('hex');
   return { digest, folders: [...new Set([...above, ...folders])] };
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -22,6 +21,7 @@ import { storeSecret } from '../../protocol/next-steps.ts';
 import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { shellCommand } from '../../util/shell-words.ts';
 import { MAX_SECRET_BYTES, problemOfSecret, type SecretProblem } from './secret.ts';
 
@@ -44,7 +44,7 @@ export class SecretStore {
     // The XDG specification requires relative values to be ignored.
     const base = xdg && isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), '.local', 'share');
     this.#root = join(base, 'acor', 'secrets');
-    const project = createHash('sha256').update(realpathSync(projectRoot)).digest('hex').slice(0, 32);
+    const project = newSha256().update(realpathSync(projectRoot)).digest('hex').slice(0, 32);
     this.#folder = join(this.#root, project);
   }
 

@@ -64,7 +64,7 @@ export async function startSupervisor(request: LaunchRequest): Promise<string> {
 }
 
 /** Settings of Bun for a supervisor; other runtimes ignore them. Its heap would grow to twice its size between two collections on a large machine. */
-export const RUNTIME_SETTINGS: Readonly<Record<string, string>> = { BUN_JSC_forceRAMSize: '60000000' };
+export const RUNTIME_SETTINGS: Readonly<Record<string, string>> = { BUN_JSC_forceRAMSize: '100000000' };
 
 interface Call {
   begun: PromiseWithResolvers<string>;

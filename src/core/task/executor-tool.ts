@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { homeFolder } from '../../util/home-folder.ts';
+import { newSha256 } from '../../util/sha256.ts';
 import { userFolders } from '../config/find.ts';
 import { type LoadedConfig, runsDirOf } from '../config/load.ts';
 import { findProgram, isProgram } from '../registry/find-program.ts';
@@ -224,6 +224,6 @@ export function homeOf(
 ): string {
   const given = env['XDG_STATE_HOME'];
   const state = given && isAbsolute(given) ? given : join(homeFolder(env), '.local', 'state');
-  const project = createHash('sha256').update(root).digest('hex').slice(0, 16);
+  const project = newSha256().update(root).digest('hex').slice(0, 16);
   return join(state, 'acor', 'tasks', project, executor);
 }

@@ -74,7 +74,7 @@ function writeNow(line: Uint8Array): boolean {
 }
 
 /** Left to itself, the runtime lets a supervisor of many short runs grow by 10 MB before it collects what is old. */
-const RUNS_BETWEEN_COLLECTIONS = 50;
+const RUNS_BETWEEN_COLLECTIONS = 100;
 
 /** Supervises the runs that standard input requests; returns the exit code of the last request. */
 async function serve(interrupts: Interrupts, reply: Reply): Promise<0 | 1> {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { RunRecord } from '../../../protocol/run-record.ts';
+import { newSha256 } from '../../../util/sha256.ts';
 import type { ReadEvent, RunStore } from '../../ports/run-store.ts';
 import { eventsIn } from '../../store-files/follow.ts';
 import { ATTRIBUTES, OPERATIONS, SPAN_NAMES } from './conventions.ts';
@@ -152,6 +152,6 @@ function child(
   { traceId, traceState, spanId: parentSpanId }: Span,
   { key, ...span }: Omit<Span, 'traceId' | 'traceState' | 'spanId' | 'parentSpanId'> & { key: string },
 ): Span {
-  const spanId = createHash('sha256').update(`${parentSpanId} ${key}`).digest('hex').slice(0, 16);
+  const spanId = newSha256().update(`${parentSpanId} ${key}`).digest('hex').slice(0, 16);
   return { traceId, traceState, spanId, parentSpanId, ...span };
 }

@@ -42,14 +42,15 @@ export function groupPlaces(facts?: GroupFacts): readonly GroupPlace[] {
 const placesHere = onceASecond(() => placesIn(factsHere()));
 
 function placesIn(facts: GroupFacts): GroupPlace[] {
-  const own = facts.own.split('\n').map((line) => /^\d+:([^:]*):(.*)$/.exec(line));
+  const own = facts.own.split('\n').map(ownGroup);
   return mountsOf(facts.mounts).flatMap(({ root, at, version, controllers }) => {
     const line = own.find(
       (each) =>
-        each !== null && (version === 2 ? each[1] === '' : each[1]!.split(',').includes(controllers[0]!)),
+        each !== undefined &&
+        (version === 2 ? each.controllers === '' : each.controllers.split(',').includes(controllers[0]!)),
     );
     if (!line) return [];
-    const within = withinMount(line[2]!, root);
+    const within = withinMount(line.group, root);
     if (within === undefined) return [];
     const parent = posix.join(at, within);
     const isRootOfAll = within === '/' && facts.uid === 0;
@@ -69,6 +70,14 @@ export function usefulGroups(tier: number): readonly GroupPlace[] {
   if (process.platform !== 'linux') return [];
   const places = groupPlaces();
   return tier === 3 || places.some(({ controllers }) => controllers.includes('memory')) ? places : [];
+}
+
+/** A line of /proc/self/cgroup: `number:controllers:group`. */
+function ownGroup(line: string): { controllers: string; group: string } | undefined {
+  const controllersAt = line.indexOf(':') + 1;
+  const groupAt = line.indexOf(':', controllersAt) + 1;
+  if (groupAt === 0) return undefined;
+  return { controllers: line.slice(controllersAt, groupAt - 1), group: line.slice(groupAt) };
 }
 
 interface GroupMount {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { runName } from '../../../protocol/run.ts';
 import { traceVariables } from '../../../util/ids.ts';
+import { newSha256 } from '../../../util/sha256.ts';
 import { unreachable } from '../../../util/unreachable.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { asText, evaluate, type Scope } from '../expression/expression.ts';
@@ -64,5 +64,5 @@ function jsonOf(values: Extract<StepArguments, { form: 'named' }>['values'], sco
 
 function shortened(taskId: string): string {
   if (taskId.length <= LONGEST_TASK_ID_IN_KEY) return taskId;
-  return createHash('sha256').update(taskId).digest('hex');
+  return newSha256().update(taskId).digest('hex');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { newSha256 } from '../../../util/sha256.ts';
 
 /** Separators between a step and its parts in a task id. They are percent-encoded in a step's own name. */
 const SEPARATORS = /[%[\]./:]/g;
@@ -23,9 +23,7 @@ export function actionIdOf(taskId: string, word: string | undefined, asked: numb
     .slice(0, MAX_ACTION_ID_CHARS);
   const isExact =
     taskId.replaceAll('[', '.').replaceAll(']', '') === readable && /^[A-Za-z0-9_-]/.test(readable);
-  const base = isExact
-    ? readable
-    : `q-${readable}-${createHash('sha256').update(taskId).digest('hex').slice(0, 8)}`;
+  const base = isExact ? readable : `q-${readable}-${newSha256().update(taskId).digest('hex').slice(0, 8)}`;
   const parts = [base, ...(word === undefined ? [] : [word]), ...(asked > 1 ? [`again-${asked}`] : [])];
   return parts.join('.');
 }

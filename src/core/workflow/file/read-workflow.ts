@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
 import {
@@ -7,6 +6,7 @@ import {
   type WorkflowFile,
   workflowFile,
 } from '../../../protocol/workflow-file.ts';
+import { newSha256 } from '../../../util/sha256.ts';
 import { checkFile } from '../../config/check-file.ts';
 import type { Problem } from '../../config/problem.ts';
 import { type KeyPath, readYamlFile, type YamlFile } from '../../config/yaml-file.ts';
@@ -72,7 +72,7 @@ function assemble(
     name: data.name ?? nameOf(file),
     description: data.description,
     file,
-    digest: createHash('sha256').update(yaml.text).digest('hex'),
+    digest: newSha256().update(yaml.text).digest('hex'),
     inputs: Object.entries(data.inputs).map(([name, input]): WorkflowInput => ({ name, ...input })),
     steps: listed('steps'),
     finally: listed('finally'),

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readlinkSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { OpenFolder } from '../../../../util/open-folder.ts';
+import { newSha256 } from '../../../../util/sha256.ts';
 import {
   isNamed,
   isProtectedFile,
@@ -115,7 +115,7 @@ function contentOf(folder: OpenFolder, name: string): string {
     const bytes = Buffer.alloc(Math.min(size, MAX_BYTES));
     const read = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
     const compared = name === SCRIPTS_FILE ? (scriptsIn(read.toString('utf8')) ?? read) : read;
-    return `${compared === read ? size : ''} ${createHash('sha256').update(compared).digest('hex')}`;
+    return `${compared === read ? size : ''} ${newSha256().update(compared).digest('hex')}`;
   } finally {
     closeSync(fd);
   }
