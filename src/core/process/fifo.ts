@@ -5,7 +5,7 @@ import type { Runtime } from './runtime.ts';
 /** How many bytes a FIFO holds, where the system supports it. */
 export const FIFO_BYTES = 1 << 20;
 
-/** Makes a FIFO, in the place of one that a killed supervisor left behind. */
+/** Makes a FIFO, and replaces one that a killed supervisor left behind. */
 export function makeFifo(runtime: Runtime, path: string): void {
   try {
     runtime.makeFifo(path);

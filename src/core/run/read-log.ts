@@ -16,7 +16,7 @@ export interface LogSummary {
   lastEvent: ReadEvent | undefined;
 }
 
-/** The newest events of a run, which tell whether it still works. */
+/** The newest events of a run: whether it still works. */
 export interface RecentEvents {
   lastEvent: ReadEvent | undefined;
   progress: ReadEvent | undefined;
