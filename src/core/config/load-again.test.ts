@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { until } from '../../../test/support/project.ts';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { trustProject } from '../../../test/support/trust-project.ts';
-import type { LoadedConfig } from './load.ts';
+import { type LoadedConfig, loadConfig } from './load.ts';
 import { loadConfigAgain } from './load-again.ts';
 import { signatureOf } from './settings-cache.ts';
 
@@ -20,7 +20,8 @@ function env(more: Record<string, string> = {}): Record<string, string> {
 }
 
 async function load(last: LoadedConfig | undefined, given = env()): Promise<LoadedConfig> {
-  return loadConfigAgain({ cwd: project.root, env: given }, last);
+  const options = { cwd: project.root, env: given };
+  return last === undefined ? loadConfig(options) : loadConfigAgain(options, last);
 }
 
 /** Waits until the clock of the file system has passed the last change of a file: until then it is read each time. */

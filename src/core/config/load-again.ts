@@ -19,12 +19,7 @@ const sourcesOf = new WeakMap<LoadedConfig, Sources>();
  * `loadConfig` for a process that serves many calls: returns `last` while it is the same. Mostly a few questions about its files show that
  * nothing has changed that it was made of.
  */
-export async function loadConfigAgain(
-  options: Options,
-  last: LoadedConfig | undefined,
-): Promise<LoadedConfig> {
-  // A process that answers one call asks nothing twice.
-  if (last === undefined) return loadConfig(options);
+export async function loadConfigAgain(options: Options, last: LoadedConfig): Promise<LoadedConfig> {
   const now = await sourcesNow(options, last);
   const before = sourcesOf.get(last);
   if (now !== undefined && before !== undefined && isSame(now, before)) return last;

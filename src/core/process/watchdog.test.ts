@@ -42,13 +42,31 @@ describe('a watchdog hears', () => {
     ]);
   });
 
-  it('the group of the tool, how to end it, that it is gone, and that all is done', () => {
+  it('the group of the tool, how to end it, that it is gone, and that all is done', async () => {
     const { watchdog, heard } = pretended();
     watchdog.watchGroup(77);
     watchdog.endBy(['docker', 'rm', 'a name']);
     watchdog.forgetGroup();
+    // Of the next attempt.
+    watchdog.watchGroup(78);
+    watchdog.forgetGroup();
+    await until(() => heard.length === 6);
     watchdog[Symbol.dispose]();
-    assert.deepEqual(heard, ['run r-1', '77', "end docker rm 'a name'", 'gone', 'done', '(end)']);
+    const words = ['run r-1', '77', "end docker rm 'a name'", 'gone', '78', 'gone', 'done', '(end)'];
+    assert.deepEqual(heard, words);
+  });
+
+  it('once that a run is over, whose tool is gone', async () => {
+    const { watchdog, heard } = pretended();
+    watchdog.watchGroup(77);
+    watchdog.forgetGroup();
+    watchdog[Symbol.dispose]();
+    assert.deepEqual(heard, ['run r-1', '77', 'done', '(end)']);
+    const next = pretended();
+    next.watchdog.watchGroup(77);
+    next.watchdog.forgetGroup();
+    next.watchdog.abandon();
+    assert.deepEqual(next.heard, ['run r-1', '77', 'gone', '(end)']);
   });
 
   it('nothing of the environment but a path, in the folder of its run, and ends without a word when it is abandoned', () => {

@@ -136,6 +136,9 @@ export function killWatchdog(pid: number): void {
   for (const each of [pid, ...below]) send(each, 'SIGKILL');
 }
 
+/** A run that goes on without its tool, for instance until the next attempt, lets the shell forget the group after that. */
+const GONE_MS = 20;
+
 /** `sleep` of some systems knows no larger number. */
 const MAX_LIMIT_S = 2 ** 31 - 1;
 
@@ -149,6 +152,8 @@ const SHELLS = ['/bin/bash', '/bin/sh'];
 export class Watchdog implements Disposable {
   readonly #shell: Companion;
   readonly #release: (shell: Companion) => void;
+  /** Set while the shell is to forget the group. */
+  #gone: NodeJS.Timeout | undefined;
 
   /**
    * Starts before the tool, so the tool is never without a watchdog. When the supervisor dies, `secrets` in the run's folder is removed.
@@ -178,8 +183,8 @@ export class Watchdog implements Disposable {
    * kills everything below it first.
    */
   watchGroup(groupId: number, { hasReaper }: { hasReaper?: boolean } = {}): void {
-    if (hasReaper) this.#shell.write(`reaper ${groupId}`);
-    this.#shell.write(String(groupId));
+    if (hasReaper) this.#write(`reaper ${groupId}`);
+    this.#write(String(groupId));
   }
 
   /**
@@ -189,26 +194,42 @@ export class Watchdog implements Disposable {
   limitTime(ms: number | undefined): void {
     const seconds = ms === undefined ? undefined : Math.ceil(ms / 1000);
     const isLimited = seconds !== undefined && seconds <= MAX_LIMIT_S;
-    this.#shell.write(isLimited ? `limit ${Math.max(1, seconds)}` : 'unlimited');
+    this.#write(isLimited ? `limit ${Math.max(1, seconds)}` : 'unlimited');
   }
 
   /** Forgets the tool's process group, whose id another program may get: all processes of the tool have ended. */
   forgetGroup(): void {
-    this.#shell.write('gone');
+    // Mostly the run ends now, and the shell need not wake twice. No id of a process is used again so soon.
+    this.#gone ??= setTimeout(() => this.#writeGone(), GONE_MS);
   }
 
   /** Sends a command that ends what signals on this system cannot reach. No word of it contains a newline. */
   endBy(argv: readonly string[]): void {
-    this.#shell.write(`end ${shellCommand(argv)}`);
+    this.#write(`end ${shellCommand(argv)}`);
   }
 
   /** Closes the watchdog's input without `done`, as the death of this process would. */
   abandon(): void {
+    this.#writeGone();
     this.#shell.close();
+  }
+
+  #write(line: string): void {
+    this.#writeGone();
+    this.#shell.write(line);
+  }
+
+  #writeGone(): void {
+    if (this.#gone === undefined) return;
+    clearTimeout(this.#gone);
+    this.#gone = undefined;
+    this.#shell.write('gone');
   }
 
   /** Ends the watch: no process of the run is alive. */
   [Symbol.dispose](): void {
+    clearTimeout(this.#gone);
+    this.#gone = undefined;
     this.#shell.write('done');
     this.#release(this.#shell);
   }

@@ -1,5 +1,4 @@
-import type { LoadedConfig } from '../config/load.ts';
-import { loadConfigAgain } from '../config/load-again.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import type { Plugins } from '../plugins/plugins.ts';
 import { Registry } from '../registry/registry.ts';
 
@@ -26,7 +25,12 @@ export async function openTools(
   { cwd, env, overrides }: ToolsPlace,
   last?: ProjectTools,
 ): Promise<ProjectTools> {
-  const config = await loadConfigAgain({ cwd, env, ...(overrides && { overrides }) }, last?.config);
+  const options = { cwd, env, ...(overrides && { overrides }) };
+  // Loaded late: most processes answer one call.
+  const config =
+    last === undefined
+      ? await loadConfig(options)
+      : await (await import('../config/load-again.ts')).loadConfigAgain(options, last.config);
   const plugins = await pluginsOf(config, env);
   if (last !== undefined && isUnchanged(last, config, plugins)) return last;
   return { config, registry: Registry.open(config, plugins), plugins };

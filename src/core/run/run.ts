@@ -240,6 +240,7 @@ export class Run {
       });
     }
     this.#watch?.begun();
+    await this.#writer.log.flush();
   }
 
   /** Waits for a queue slot of the project, and runs the attempts. */
