@@ -1,4 +1,6 @@
 import { isOrchestration } from '../../protocol/run.ts';
+import { errorCode } from '../../util/error-code.ts';
+import { storageError } from '../store-files/storage-error.ts';
 import { executorFor } from './attempt/tool-executor.ts';
 import { planRun } from './plan/plan.ts';
 import type { PreparedRun } from './run-executor.ts';
@@ -9,7 +11,9 @@ import type { RunnerServices } from './services.ts';
 export async function prepareRun(services: RunnerServices, request: RunRequest): Promise<PreparedRun> {
   if (services.prepareOrchestration !== undefined && isOrchestration(request.kind))
     return services.prepareOrchestration(services, request);
-  const plan = await planRun(services, request);
+  const plan = await planRun(services, request).catch((error: unknown) => {
+    throw planFailure(error, services.workspaces.root);
+  });
   // `reopen-run.ts` compares later attempts with the first one, whose plan the token covers.
   const { require_plan } = services.config.config.security;
   if (request.again === undefined && (request.planToken !== undefined || require_plan !== 'never')) {
@@ -19,4 +23,10 @@ export async function prepareRun(services: RunnerServices, request: RunRequest):
     if (planDigest !== undefined) plan.planDigest = planDigest;
   }
   return { plan, createExecutor: await executorFor(services, plan) };
+}
+
+/** Any step that opens something may find that there is no free descriptor. Other errors of the system are described where they occur. */
+function planFailure(error: unknown, runsDir: string): unknown {
+  const code = errorCode(error);
+  return code === 'EMFILE' || code === 'ENFILE' ? storageError(error, 'plan the run', runsDir) : error;
 }
