@@ -5,6 +5,7 @@ import type { Terminal } from '../compose/terminal.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 import type { ProjectCache } from '../operations/project-cache.ts';
 import { duplicateOf, type UnixSocket } from '../util/unix-socket.ts';
+import { neverWaits } from '../util/write-async.ts';
 import { type Call, type FromCaller, type FromHost, say } from './wire.ts';
 
 /** A command whose caller is dead gets this long to cancel its run in order. */
@@ -33,6 +34,7 @@ export class RunningCall {
   readonly #caller: Caller;
   /** Of its own: a number that the runtime closes with the connection may soon be that of a file of the run. */
   readonly #out: { stdout: number; stderr: number };
+  readonly #forget: (() => void)[];
   readonly #interrupts = new RaisedInterrupts();
   readonly #aborted = new AbortController();
   readonly #left = Promise.withResolvers<number>();
@@ -52,6 +54,8 @@ export class RunningCall {
   private constructor(caller: Caller, out: { stdout: number; stderr: number }) {
     this.#caller = caller;
     this.#out = out;
+    // The runtime has made the connections so.
+    this.#forget = Object.values(out).map(neverWaits);
   }
 
   /** Returns the exit code, when everything is written. */
@@ -81,7 +85,10 @@ export class RunningCall {
     ]);
     const project = await acor.opened()?.openedProject?.catch(() => undefined);
     // A command that is left may still write: its descriptors end with the process.
-    if (!exit.wasLeft) for (const fd of Object.values(this.#out)) closeSync(fd);
+    if (!exit.wasLeft) {
+      for (const forget of this.#forget) forget();
+      for (const fd of Object.values(this.#out)) closeSync(fd);
+    }
     stdout.end();
     stderr.end();
     return {

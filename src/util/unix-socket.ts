@@ -108,18 +108,27 @@ class Queued implements UnixSocket {
 export function peerOf({ fd }: UnixSocket): Peer | undefined {
   const credentials = new Int32Array(UCRED_NUMBERS);
   const length = new Uint32Array([credentials.byteLength]);
-  if (libc().getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, length) !== 0) return undefined;
+  if (calls().getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, length) !== 0) return undefined;
   const [pid = 0, uid = 0] = credentials;
   return { pid, uid };
 }
 
 /** Another descriptor of the connection, which stays open when the connection is closed. -1 when that fails. */
 export function duplicateOf({ fd }: UnixSocket): number {
-  return libc().dup(fd);
+  return calls().dup(fd);
 }
 
-function libc() {
-  // A client needs none of it, and `bun:ffi` takes 2 ms to load.
+type Calls = ReturnType<typeof openCalls>;
+
+let opened: Calls | undefined;
+
+/** Opened once: each time the runtime compiles them. A client needs none of it, and `bun:ffi` takes 2 ms to load. */
+function calls(): Calls {
+  opened ??= openCalls();
+  return opened;
+}
+
+function openCalls() {
   const { dlopen } = createRequire(import.meta.url)('bun:ffi') as typeof import('bun:ffi');
   return dlopen('libc.so.6', {
     getsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'ptr'], returns: 'i32' },

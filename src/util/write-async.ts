@@ -49,12 +49,18 @@ function writeNow(fd: number, bytes: Uint8Array): number {
   }
 }
 
+/** By the descriptor that is written: the one by which that never waits. */
 const known = new Map<number, number | undefined>();
 
-/** The descriptor by which a standard stream can be written without a wait; undefined for a terminal, a socket, and any other descriptor. */
+/** Notes a descriptor that never waits; returns what forgets it, to be called before it is closed. */
+export function neverWaits(fd: number): () => void {
+  known.set(fd, fd);
+  return () => known.delete(fd);
+}
+
+/** Undefined for a terminal, and for a socket or another descriptor that is not noted. */
 function directOf(fd: number): number | undefined {
-  if (fd >= STANDARD_STREAMS) return undefined;
-  if (!known.has(fd)) known.set(fd, openDirect(fd));
+  if (fd < STANDARD_STREAMS && !known.has(fd)) known.set(fd, openDirect(fd));
   return known.get(fd);
 }
 

@@ -46,31 +46,6 @@ for (let again = 0; last.state !== 'completed' && again < 100; again++) {
 console.log(JSON.stringify({ first, ends, last, more: open() - before }));
 `;
 
-/** Starts runs while others take all descriptors: 0, 1, 2 … turns of the loop after the start. */
-const NONE_LEFT = `
-import { closeSync, openSync } from 'node:fs';
-import { Acor, AcorError } from '${SOURCES}/index.ts';
-const acor = new Acor({ cwd: process.argv[2] });
-for (let run = 0; run < 3; run++) await acor.run('quick');
-const ends = [];
-for (let turns = 0; turns < 120; turns++) {
-  const ended = acor.run('quick').then(
-    ({ state, code, hint }) => [state, code, hint],
-    (error) => [error instanceof AcorError ? 'refused' : String(error.stack), error.code, error.hint],
-  );
-  for (let turn = 0; turn < turns; turn++) await null;
-  const held = [];
-  try {
-    for (;;) held.push(openSync('/dev/null'));
-  } catch {}
-  const isSoon = new Promise((resolve) => setTimeout(resolve, 20));
-  await Promise.race([ended, isSoon]);
-  for (const each of held) closeSync(each);
-  ends.push(await ended);
-}
-console.log(JSON.stringify(ends));
-`;
-
 /** Creates runs while others take the last descriptors: 0, 1, 2 … turns of the loop after the start. */
 const TAKEN_MEANWHILE = `
 import { closeSync, openSync, readdirSync } from 'node:fs';
@@ -120,24 +95,6 @@ describe('a process that may open few files', { skip: process.platform !== 'linu
     const refused: [string, boolean][] = JSON.parse(stdout);
     assert.ok(refused.length >= 2, stdout);
     for (const each of refused) assert.deepEqual(each, ['AcorError E_STORAGE', false]);
-  });
-
-  it('plans and starts no run without a descriptor, and says so whichever step needs it', () => {
-    using project = new TestProject({ tools: ['quick'] });
-    project.write('none.mjs', NONE_LEFT);
-    const { stdout, stderr } = spawnSync(
-      'sh',
-      ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, join(project.root, 'none.mjs'), project.root],
-      { encoding: 'utf8' },
-    );
-    assert.notEqual(stdout, '', stderr);
-    const ends: [state: string, code: string | null, hint: string | null][] = JSON.parse(stdout);
-    assert.ok(ends.some(([state]) => state === 'refused'));
-    for (const [state, code, hint] of ends) {
-      assert.match(state, /^(completed|failed|refused)$/);
-      if (state !== 'completed') assert.match(code!, /^E_/);
-      if (code === 'E_STORAGE') assert.match(hint!, /ulimit -n/);
-    }
   });
 
   it('fails the runs for which there is no descriptor, and keeps none of theirs', () => {
