@@ -22,7 +22,10 @@ function failing(code: string): RunnerServices {
 describe('a plan that meets an error of the system', () => {
   for (const code of ['EMFILE', 'ENFILE'])
     it(`is refused with the limit to raise when there is no free descriptor (${code})`, async () => {
-      const refused = await prepareRun(failing(code), REQUEST).then(assert.fail, (error: unknown) => error);
+      const refused = await prepareRun(failing(code), REQUEST).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
       assert.ok(refused instanceof AcorError);
       assert.equal(refused.code, 'E_STORAGE');
       assert.match(refused.message, /too many open files: cannot plan the run/);
