@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { TestProject } from '../support/project.ts';
+import { HANG_MS, TestProject } from '../support/project.ts';
 
 const SOURCES = join(import.meta.dirname, '../../src');
 
@@ -44,6 +44,35 @@ for (let again = 0; last.state !== 'completed' && again < 100; again++) {
   last = await endOf();
 }
 console.log(JSON.stringify({ first, ends, last, more: open() - before }));
+`;
+
+/** Requests that a run ends by force, when there is no free descriptor. */
+const FORCED = `
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { FileControlChannel } from '${SOURCES}/core/store-files/file-control-channel.ts';
+import { FileLeases } from '${SOURCES}/core/store-files/file-leases.ts';
+import { newRunId } from '${SOURCES}/util/ids.ts';
+const root = process.argv[2];
+const runId = newRunId();
+const control = join(root, runId, 'control');
+mkdirSync(control, { recursive: true });
+const leases = new FileLeases(root);
+const lease = await leases.acquire(runId, 1);
+const channel = new FileControlChannel(root, leases);
+const held = [];
+const forced = new Promise((resolve) => {
+  const listener = channel.listen(runId, 1, { onCancel() {}, onAnswer() {}, onForceCancel: () => resolve(listener) });
+  try {
+    for (;;) held.push(openSync('/dev/null'));
+  } catch {}
+  // A file could not be made.
+  mkdirSync(join(control, 'KILL'));
+});
+(await forced).close();
+for (const each of held) closeSync(each);
+await lease.release();
+console.log('forced');
 `;
 
 /** Creates runs while others take the last descriptors: 0, 1, 2 … turns of the loop after the start. */
@@ -95,6 +124,17 @@ describe('a process that may open few files', { skip: process.platform !== 'linu
     const refused: [string, boolean][] = JSON.parse(stdout);
     assert.ok(refused.length >= 2, stdout);
     for (const each of refused) assert.deepEqual(each, ['AcorError E_STORAGE', false]);
+  });
+
+  it('ends a run by force also when it can open nothing', () => {
+    using project = new TestProject();
+    project.write('forced.mjs', FORCED);
+    const { stdout, stderr } = spawnSync(
+      'sh',
+      ['-c', 'ulimit -n 48; exec "$@"', 'sh', process.execPath, project.path('forced.mjs'), project.root],
+      { encoding: 'utf8', timeout: HANG_MS },
+    );
+    assert.equal(stdout, 'forced\n', stderr);
   });
 
   it('fails the runs for which there is no descriptor, and keeps none of theirs', () => {

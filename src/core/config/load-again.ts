@@ -1,3 +1,4 @@
+import { newSha256 } from '../../util/sha256.ts';
 import { findProject, findUserFile } from './find.ts';
 import { type LoadedConfig, loadConfig } from './load.ts';
 import { linkedFolders } from './project-folders.ts';
@@ -5,15 +6,8 @@ import { signatureOf } from './settings-cache.ts';
 
 type Options = Pick<Parameters<typeof loadConfig>[0], 'cwd' | 'env' | 'overrides'>;
 
-/** What a configuration was read from. Undefined where that may change without a sign. */
-interface Sources {
-  root: string;
-  env: Options['env'];
-  /** The files, their signatures and the overrides, as one text. */
-  rest: string;
-}
-
-const sourcesOf = new WeakMap<LoadedConfig, Sources>();
+/** A digest of what each configuration was read from: it holds no value of a variable, as one may be a secret of another call. */
+const sourcesOf = new WeakMap<LoadedConfig, string>();
 
 /**
  * `loadConfig` for a process that serves many calls: returns `last` while it is the same. Mostly a few questions about its files show that
@@ -21,27 +15,24 @@ const sourcesOf = new WeakMap<LoadedConfig, Sources>();
  */
 export async function loadConfigAgain(options: Options, last: LoadedConfig): Promise<LoadedConfig> {
   const now = await sourcesNow(options, last);
-  const before = sourcesOf.get(last);
-  if (now !== undefined && before !== undefined && isSame(now, before)) return last;
+  if (now !== undefined && now === sourcesOf.get(last)) return last;
   const loaded = await loadConfig(options);
   const config = JSON.stringify(loaded) === JSON.stringify(last) ? last : loaded;
   if (now === undefined) sourcesOf.delete(config);
-  // A copy: the variables of a process may change.
-  else sourcesOf.set(config, { ...now, env: { ...now.env } });
+  else sourcesOf.set(config, now);
   return config;
 }
 
-/** Asked before the files are read, so that a change meanwhile is seen by the next call. */
-async function sourcesNow(
-  { cwd, env, overrides }: Options,
-  last: LoadedConfig,
-): Promise<Sources | undefined> {
+/** Asked before the files are read, so that a change meanwhile is seen by the next call. Undefined where something may change without a sign. */
+async function sourcesNow({ cwd, env, overrides }: Options, last: LoadedConfig): Promise<string | undefined> {
   const { root, file } = findProject(cwd);
   const trust = await trustFileOf(last, root, env);
   const files = [file, findUserFile(env), trust].map((path) => [path, path && signatureOf(path)] as const);
   if (trust === undefined || files.some(([, signature]) => signature === undefined)) return undefined;
   if (linkedFolders(last.config, root).length > 0) return undefined;
-  return { root, env, rest: JSON.stringify([files, overrides]) };
+  return newSha256()
+    .update(JSON.stringify([root, files, overrides, env]))
+    .digest('hex');
 }
 
 /** The file with a person's trust in the project: null when it has no effect, undefined when the trust depends on other files as well. */
@@ -55,12 +46,4 @@ async function trustFileOf(
     return undefined;
   const { TrustStore } = await import('./trust.ts');
   return new TrustStore(env).fileOf(root);
-}
-
-function isSame(one: Sources, other: Sources): boolean {
-  if (one.root !== other.root || one.rest !== other.rest) return false;
-  const names = Object.keys(one.env);
-  return (
-    names.length === Object.keys(other.env).length && names.every((name) => one.env[name] === other.env[name])
-  );
 }

@@ -8,7 +8,7 @@ const MFD_CLOEXEC = 1;
 
 export const bunRuntime: Runtime = {
   async spawn(request: SpawnRequest): Promise<SpawnedProcess> {
-    const ownRssBytes = process.resourceUsage().maxRSS * 1024;
+    const ownPeakBytes = peakBytes();
     const child = Bun.spawn({
       cmd: [...request.argv],
       cwd: request.cwd,
@@ -19,7 +19,7 @@ export const bunRuntime: Runtime = {
     });
     return {
       pid: child.pid,
-      exited: child.exited.then(() => exitOf(child, ownRssBytes)),
+      exited: child.exited.then(() => exitOf(child, ownPeakBytes)),
       stdout: child.stdout instanceof ReadableStream ? child.stdout : null,
       stderr: child.stderr instanceof ReadableStream ? child.stderr : null,
       holdsProcess: (holds) => (holds ? child.ref() : child.unref()),
@@ -94,7 +94,12 @@ function channelOf({ hear }: SpawnRequest) {
   };
 }
 
-function exitOf(child: Bun.Subprocess, ownRssBytes: number): Exit {
+/** The most memory that this process has had so far; only the kernel of Linux counts that for a child as well, and says it in KiB. */
+function peakBytes(): number {
+  return process.platform === 'linux' ? process.resourceUsage().maxRSS * 1024 : process.memoryUsage.rss();
+}
+
+function exitOf(child: Bun.Subprocess, ownPeakBytes: number): Exit {
   const usage = child.resourceUsage();
   const maxRssBytes = usage && Number(usage.maxRSS);
   const signal = child.signalCode ?? null;
@@ -106,7 +111,7 @@ function exitOf(child: Bun.Subprocess, ownRssBytes: number): Exit {
       cpu_s: usage === undefined ? null : Number(usage.cpuTime.total) / 1e6,
       // Between fork and exec, a child counts this process's own pages at their peak: a figure below that says nothing
       // about the tool.
-      max_rss_bytes: maxRssBytes !== undefined && maxRssBytes > ownRssBytes * 1.1 ? maxRssBytes : null,
+      max_rss_bytes: maxRssBytes !== undefined && maxRssBytes > ownPeakBytes * 1.1 ? maxRssBytes : null,
     },
   };
 }

@@ -93,7 +93,7 @@ export class FileControlChannel implements ControlChannel {
   async reset(runId: string, epoch: number): Promise<void> {
     const { control, cancelRequest, forceCancelFile, consumed } = layoutOf(this.#root, runId);
     const own = new Set([cancelRequest, forceCancelFile, consumed]);
-    for (const name of namesIn(control)) {
+    for (const name of namesIn(control) ?? []) {
       const path = join(control, name);
       if (!own.has(path) && !isAnswer(name)) continue;
       // Checked before each removal, as the writer checks before each write: the next owner may claim the run in between.
@@ -179,22 +179,24 @@ class ControlFolder implements ControlListener {
   #look(): void {
     const { dir, control, cancelRequest, forceCancelFile } = this.#layout;
     const names = namesIn(control);
-    if (names.length === 0 && !existsSync(dir)) {
+    if (names === undefined && !existsSync(dir)) {
       this.#endRemovedRun();
       return;
     }
-    if (!this.#isCancelled && names.includes(basename(cancelRequest))) {
+    // Without a free descriptor a folder cannot be listed, but a name can be looked for.
+    const has = (path: string) => names?.includes(basename(path)) ?? existsSync(path);
+    if (!this.#isCancelled && has(cancelRequest)) {
       const request = readCancel(cancelRequest);
       if (request !== undefined) {
         this.#isCancelled = true;
         this.#handlers.onCancel(request.reason, request.by);
       }
     }
-    if (!this.#isForced && names.includes(basename(forceCancelFile))) {
+    if (!this.#isForced && has(forceCancelFile)) {
       this.#isForced = true;
       this.#handlers.onForceCancel();
     }
-    for (const name of names.filter(isAnswer).sort()) {
+    for (const name of (names ?? []).filter(isAnswer).sort()) {
       if (this.#taken.has(name) || !this.#isHeld()) continue;
       const path = join(control, name);
       const text = readIfPossible(path);
@@ -259,11 +261,12 @@ function isAnswer(name: string): boolean {
   return name.startsWith(ANSWER_PREFIX) && name.endsWith('.json');
 }
 
-function namesIn(folder: string): string[] {
+/** Undefined when the folder cannot be listed. */
+function namesIn(folder: string): string[] | undefined {
   try {
     return readdirSync(folder);
   } catch {
-    return [];
+    return undefined;
   }
 }
 
