@@ -16,6 +16,8 @@ import type { RunnerServices } from './services.ts';
 import type { RunHost } from './workspace.ts';
 
 const MAX_KEY_CHARS = 200;
+/** A process that starts many children looks for lost runs no more often. */
+const BETWEEN_LOOKS_MS = 5000;
 /** The keys of a workflow's steps begin with the id of its run. */
 const OF_STEP = /^r-[0-9a-z]{16}\//;
 
@@ -24,8 +26,7 @@ const OF_STEP = /^r-[0-9a-z]{16}\//;
  * that has started reports every ending as its outcome.
  */
 export async function startRun(services: RunnerServices, request: RunRequest): Promise<Run | KnownRun> {
-  // For a child its parent has done so, or recovers them at its next start.
-  if (request.parent === undefined) await recoverOthers(services);
+  await recoverOthers(services, request.parent === undefined ? 0 : BETWEEN_LOOKS_MS);
   if (request.again !== undefined) {
     const { reopenRun } = await import('./reopen-run.ts');
     return reopenRun(services, request, request.again);
@@ -74,8 +75,14 @@ async function withinDay<T>(
   return needsDay ? reserveDay(services, plan, create) : create(plan);
 }
 
-/** Recovers lost runs before a new one starts. The code for it is loaded only when there are any. */
-async function recoverOthers(host: RunHost): Promise<void> {
+/** When this process looked for lost runs last. */
+const lookedAtMs = new WeakMap<RunStore, number>();
+
+/** Recovers lost runs before a new one starts, unless this process has looked for them just now. The code for it is loaded only when there are any. */
+async function recoverOthers(host: RunHost, betweenMs: number): Promise<void> {
+  const nowMs = performance.now();
+  if (nowMs - (lookedAtMs.get(host.store) ?? Number.NEGATIVE_INFINITY) < betweenMs) return;
+  lookedAtMs.set(host.store, nowMs);
   const leases = await host.store.leases.list();
   if (!leases.some(({ state }) => state === 'lost')) return;
   const { recoverLostRuns } = await import('./recover-lost-run.ts');
