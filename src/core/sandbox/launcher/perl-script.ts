@@ -42,15 +42,27 @@ const CALLS = [
  *
  * `isBare`: only with limits. To compile the rest would take a third of its time.
  *
+ * `stays`: as the first process of a PID namespace it compiles what it does there when the tool's process has been made, beside that.
+ *
  * `reading`: the part that takes the orders, from behind `__END__` unless it is another one.
  */
 export function perlScript(
   architecture: Architecture,
-  { isBare = false, reading = OWN }: { isBare?: boolean; reading?: string } = {},
+  {
+    isBare = false,
+    stays,
+    reading = OWN,
+  }: { isBare?: boolean; stays?: 'init' | 'reaper' | null; reading?: string } = {},
 ): string {
   const numbers = CALLS.map((name) => `${name} => ${numberOf(name, architecture)}`).join(', ');
-  const parts = isBare ? [ORDERS, reading, RIGHTS, MAIN] : [ORDERS, reading, CONFINES, RIGHTS, STAYS, MAIN];
+  const staying = stays === 'init' ? late(STAYS) : `${STAYS}sub stay { attend() }\n`;
+  const parts = isBare ? [ORDERS, reading, RIGHTS, MAIN] : [ORDERS, reading, CONFINES, RIGHTS, staying, MAIN];
   return `my %call = (${numbers});\n${parts.join('')}`;
+}
+
+/** `stay` compiles the rest when it is called. */
+function late(rest: string): string {
+  return `\nmy $attending = <<'LATE';${rest}LATE\nsub stay { eval $attending; die $@ if $@; attend() }\n`;
 }
 
 const ORDERS = `
@@ -306,7 +318,7 @@ stay();
 
 const STAYS = `
 # Waits for the tool, then ends what it has left. Does not return.
-sub stay {
+sub attend {
   open(STDIN, '<', '/dev/null');
   open(STDOUT, '>', '/dev/null');
   open(STDERR, '>', '/dev/null');
