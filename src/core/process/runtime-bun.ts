@@ -1,4 +1,5 @@
 import { dlopen, FFIType } from 'bun:ffi';
+import { readFileSync } from 'node:fs';
 import type { Companion, Exit, Runtime, SpawnedProcess, SpawnRequest } from './runtime.ts';
 
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -94,9 +95,16 @@ function channelOf({ hear }: SpawnRequest) {
   };
 }
 
-/** The most memory that this process has had so far; only the kernel of Linux counts that for a child as well, and says it in KiB. */
+/**
+ * The most memory that this program has had so far, which the kernel of Linux counts for what it starts. The peak of `getrusage` is another: it
+ * has that of the program that started this one as well.
+ */
 function peakBytes(): number {
-  return process.platform === 'linux' ? process.resourceUsage().maxRSS * 1024 : process.memoryUsage.rss();
+  try {
+    const kib = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+    if (kib !== undefined) return Number(kib) * 1024;
+  } catch {}
+  return process.memoryUsage.rss();
 }
 
 function exitOf(child: Bun.Subprocess, ownPeakBytes: number): Exit {
