@@ -203,23 +203,38 @@ printf '{"type":"result","ok":true,"data":%s}\n' "$answer"
     );
   });
 
-  it('does not keep its process from ending, ends with it, and its folder is removed by the next process', async () => {
+  /** A process that prepares a sandbox and ends. Returns the name of the folder that it leaves. */
+  const leftByAnother = async (): Promise<string> => {
     const script = `import { Acor } from '${join(import.meta.dirname, '../../src/index.ts')}';
       import { existsSync, readdirSync } from 'node:fs';
       const acor = new Acor({ cwd: process.argv[1] });
       for (let count = 0; count < 2; count++) await acor.run('looks');
       const folder = process.argv[1] + '/.runs/cache/standby';
-      while (!existsSync(folder) || readdirSync(folder).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));`;
-    const { status, stderr } = spawnSync(process.execPath, ['-e', script, project.root], {
+      const isOwn = (name) => name.split('.')[1] === String(process.pid);
+      while (!existsSync(folder) || !readdirSync(folder).some(isOwn)) await new Promise((resolve) => setTimeout(resolve, 5));
+      console.log(process.pid);`;
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', script, project.root], {
       encoding: 'utf8',
     });
     assert.equal(status, 0, stderr);
-    const [left] = standbys();
-    assert.equal(standbys().length, 1);
-    const pid = Number(left!.split('.')[1]);
+    const pid = Number(stdout);
     await until(() => childrenOf(pid).length === 0);
+    const left = standbys().filter((name) => name.split('.')[1] === String(pid));
+    assert.equal(left.length, 1);
+    return left[0]!;
+  };
+
+  it('does not keep its process from ending, ends with it, and its folder is removed by the next process', async () => {
+    const left = await leftByAnother();
     await runTwice();
-    assert.ok(!standbys().includes(left!));
+    assert.ok(!standbys().includes(left));
+  });
+
+  it('leaves a folder that is removed also by a process that has prepared others before', async () => {
+    await runTwice();
+    const left = await leftByAnother();
+    await acor.run('looks', {});
+    await until(() => !standbys().includes(left));
   });
 
   it('serves each of many runs at once, of which one finds it', async () => {

@@ -25,7 +25,6 @@ export class Standbys implements Forks {
   readonly #waiting = new Map<string, StandbyRun>();
   readonly #idleMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #hasSwept = false;
   /** What has been run here, the latest last. */
   readonly #seen = new Set<string>();
   #isPreparing = false;
@@ -97,7 +96,7 @@ export class Standbys implements Forks {
       if (source === undefined) return;
       const key = keyOf(attempt, source);
       if (this.#waiting.has(key) || !this.#isWorth(plan, key)) return;
-      this.#sweep(services);
+      sweep(services);
       const parent = folderIn(services.workspaces.root);
       const folder = join(parent, nextName());
       this.#waiting.set(
@@ -147,15 +146,15 @@ export class Standbys implements Forks {
     this.#waiting.get(key)?.[Symbol.dispose]();
     this.#waiting.delete(key);
   }
+}
 
-  /** Removes the folders that processes have left which have died since. */
-  #sweep({ workspaces }: StandbyWish['services']): void {
-    if (this.#hasSwept) return;
-    this.#hasSwept = true;
-    const parent = folderIn(workspaces.root);
-    for (const name of foldersIn(parent))
-      if (isLeft(parent, name)) rmSync(join(parent, name), { recursive: true, force: true });
-  }
+/** Removes the folders that processes have left which have died: each time, because one may live for days and be the only one. */
+function sweep({ workspaces }: StandbyWish['services']): void {
+  const parent = folderIn(workspaces.root);
+  const own = `${ownName()}.`;
+  for (const name of foldersIn(parent))
+    if (!name.startsWith(own) && isLeft(parent, name))
+      rmSync(join(parent, name), { recursive: true, force: true });
 }
 
 /** Loaded late: only a sandbox whose launcher is its first process needs it. */
@@ -184,8 +183,13 @@ let count = 0;
 
 /** The name of a folder, which says whose it is. */
 function nextName(): string {
+  return `${ownName()}.${count++}`;
+}
+
+/** What the names of all folders of this process begin with. */
+function ownName(): string {
   const { pid, start_time, boot_id } = identify(process.pid);
-  return [boot_id, pid, start_time, count++].join('.');
+  return [boot_id, pid, start_time].join('.');
 }
 
 /** Whether the process that made the folder has died. What another machine may have made is left for a day. */
