@@ -1,4 +1,4 @@
-import { statSync, unlinkSync } from 'node:fs';
+import { type Stats, statSync, unlinkSync } from 'node:fs';
 import { errorCode } from './error-code.ts';
 
 /** Whether a path is a regular file, following links; false when it cannot be read. */
@@ -8,6 +8,14 @@ export function isFile(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Linux: the major number of the memory devices. */
+const MEMORY_DEVICES = 1;
+
+/** Whether it is a memory device of Linux, such as /dev/null. A terminal has another major number. */
+export function isMemoryDevice(stats: Stats): boolean {
+  return process.platform === 'linux' && stats.isCharacterDevice() && stats.rdev >> 8 === MEMORY_DEVICES;
 }
 
 /** Removes a file that may not exist. `rmSync` would ask for the kind of the path first. */

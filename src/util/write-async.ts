@@ -1,12 +1,11 @@
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { errorCode } from './error-code.ts';
+import { isMemoryDevice } from './files.ts';
 
 const RETRY_MS = 2;
 /** A pipe takes so many bytes whole or not at all. */
 const PIPE_BUF = 4096;
 const STANDARD_STREAMS = 3;
-/** Linux: the number of the memory devices, such as /dev/null. */
-const MEMORY_DEVICES = 1;
 
 /**
  * Writes all bytes to a descriptor without blocking the process, however slow the reader is.
@@ -67,10 +66,8 @@ function directOf(fd: number): number | undefined {
 function openDirect(fd: number): number | undefined {
   try {
     const stats = fstatSync(fd);
-    if (stats.isFile()) return fd;
-    if (process.platform !== 'linux') return undefined;
-    if (stats.isCharacterDevice() && stats.rdev >> 8 === MEMORY_DEVICES) return fd;
-    if (!stats.isFIFO()) return undefined;
+    if (stats.isFile() || isMemoryDevice(stats)) return fd;
+    if (process.platform !== 'linux' || !stats.isFIFO()) return undefined;
     // The other end keeps its flags, and so does what this process has been given.
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {

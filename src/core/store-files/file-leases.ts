@@ -370,7 +370,7 @@ function writeWithReserve(path: string, owner: string): boolean {
     writeFileSync(path, owner.padEnd(OWNER_BYTES + RESERVE_BYTES), { flag: 'wx' });
     return true;
   } catch (error) {
-    // There is none to write into, or no place for its name.
+    // The folder of the leases is missing, or the name is taken: a write without the reserve would fail as well.
     if (errorCode(error) === 'ENOENT' || errorCode(error) === 'EEXIST') throw error;
     removeIfPossible(path);
     return false;

@@ -195,6 +195,11 @@ export class StandbyRun {
   }
 }
 
+/** Whether no attempt before can have left anything. */
+export function isFirstAttempt({ number, isResumed, turn }: StandbyWish['options']): boolean {
+  return number === 1 && !isResumed && turn === undefined;
+}
+
 /**
  * False for a run that needs more than a sandbox can get after its start: secrets, an input, staged outputs, its own
  * program for other tools, and in most sandboxes control groups; and for one whose files must be given to another user.
@@ -202,7 +207,7 @@ export class StandbyRun {
 export function canEnterLater({ plan, options, permissionQuestions }: StandbyWish): boolean {
   const { sandboxed, secrets, staged, grants, tool, input, isRead, kind } = plan;
   const { manifest } = tool;
-  const isFirst = options.number === 1 && !options.isResumed && options.turn === undefined && kind === 'tool';
+  const isFirst = isFirstAttempt(options) && kind === 'tool';
   const hasInput = input !== undefined || tool.readsStdin || manifest.stdin !== undefined;
   const isPlain =
     secrets === null && staged.length === 0 && !isRead && !hasInput && permissionQuestions === undefined;

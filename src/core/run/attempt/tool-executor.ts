@@ -27,7 +27,7 @@ import { leftoversIn } from './leftovers.ts';
 import { copiedBytes, placeOutputs, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { PermissionQuestions } from './permission-questions.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
-import { canEnterLater, StandbyRun, type StandbyWish } from './standby-run.ts';
+import { canEnterLater, isFirstAttempt, StandbyRun, type StandbyWish } from './standby-run.ts';
 
 /** A schema may find a problem in each of a million entries. */
 const MAX_PROBLEM_CHARS = 1000;
@@ -42,11 +42,6 @@ export async function executorFor(
     const turn = new ToolExecutor(services, plan, writer);
     return conversational?.(turn, writer) ?? turn;
   };
-}
-
-/** Whether no attempt before can have left anything. */
-function isFirst({ number, isResumed, turn }: AttemptOptions): boolean {
-  return number === 1 && !isResumed && turn === undefined;
 }
 
 /** Starts it, or takes one that has watched an earlier run of this process. */
@@ -107,7 +102,7 @@ class ToolExecutor implements RunExecutor {
       await this.#reportFallbackSandbox();
       this.#reportProtected ??= await this.#watchProtected();
       if (options.number > 1) reopenFolders(workspace);
-      if (this.#plan.staged.length > 0 || !isFirst(options))
+      if (this.#plan.staged.length > 0 || !isFirstAttempt(options))
         this.#staged = prepareStaging(this.#plan.staged, workspace);
       const keptBytes = (await this.#keepWrites(options)) ?? 0;
       if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(workspace);
