@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs';
 import * as z from 'zod';
 import type { Interrupts } from '../../compose/interrupts.ts';
 import { LineQueue } from '../../compose/line-queue.ts';
@@ -15,6 +14,7 @@ import {
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { readLines } from '../../util/streams.ts';
+import { neverWaits } from '../../util/write-async.ts';
 import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 
@@ -34,7 +34,9 @@ export const runSupervise = acorOperation({
   async run(_input, { interrupts }) {
     // The runtime has read them, and no program that it starts must.
     for (const name of Object.keys(RUNTIME_SETTINGS)) delete process.env[name];
-    const replies = new Replies();
+    // Its reader waits for each reply, and they are short.
+    neverWaits(STDOUT);
+    const replies = new LineQueue();
     const served = serve(interrupts, (message) => replies.push(message)).finally(() => replies.end());
     // `ended` throws the error.
     served.catch(() => {});
@@ -48,31 +50,7 @@ export const runSupervise = acorOperation({
   },
 });
 
-const PIPE_BUF = 4096;
-
-/** A caller waits for each of them, and they are short: they are written at once, and only what cannot be waits in the queue. */
-class Replies extends LineQueue {
-  #isDirect = true;
-
-  override push(message: SupervisorReply): void {
-    if (this.#isDirect && writeNow(Buffer.from(`${JSON.stringify(message)}\n`))) return;
-    this.#isDirect = false;
-    super.push(message);
-  }
-}
-
-function writeNow(line: Uint8Array): boolean {
-  // So many bytes are written whole or not at all.
-  if (line.length > PIPE_BUF) return false;
-  try {
-    writeSync(1, line);
-    return true;
-  } catch {
-    // The reader has left, or another process has made the pipe non-blocking and it is full.
-    return false;
-  }
-}
-
+const STDOUT = 1;
 /** Left to itself, the runtime lets a supervisor of many short runs grow by 10 MB before it collects what is old. */
 const RUNS_BETWEEN_COLLECTIONS = 100;
 
