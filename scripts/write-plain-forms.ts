@@ -38,7 +38,8 @@ async function text(): Promise<string> {
         'its positionals are not its first inputs',
       ],
       [
-        list === undefined && mainArrayOf(op) !== 'unknown',
+        // Without a list by its schema, `system.version` has two arrays or none: its data has no list either.
+        list === undefined && (mainArrayOf(op) ?? 'unknown') !== 'unknown',
         'its schema says which array is its list: name it',
       ],
       [
@@ -53,7 +54,7 @@ async function text(): Promise<string> {
       ...given({ readsWithout, positionals, passthrough, list, pageSize }),
       parameters,
     };
-    forms.push(`  '${name}': ${sourceOf(form)},\n`);
+    forms.push(`  get '${name}'(): PlainForm {\n    return ${sourceOf(form, '    ')};\n  },\n`);
   }
   return `// Written by scripts/write-plain-forms.ts.
 import type { PlainForm, PlainParameter } from '../compose/plain-command.ts';
@@ -61,7 +62,7 @@ import type { PlainForm, PlainParameter } from '../compose/plain-command.ts';
 /** What most parameters have. */
 const MOST = ${sourceOf(MOST, '')} satisfies Partial<PlainParameter>;
 
-/** The operations that have a plain command, without their schemas. */
+/** The operations that have a plain command, without their schemas. Each form is made when it is asked for: a call needs one. */
 export const PLAIN_FORMS = {
 ${forms.join('')}} satisfies Readonly<Record<string, PlainForm>>;
 `;
@@ -106,7 +107,7 @@ function sourceOf(value: unknown, indent = '  '): string {
   if (Array.isArray(value)) return `[${value.map((each) => sourceOf(each)).join(', ')}]`;
   const members = Object.entries(value).map(([key, each]) =>
     key === 'parameters'
-      ? `parameters: [\n${each.map(parameterSource).join('')}    ],\n`
+      ? `parameters: [\n${each.map(parameterSource).join('')}${indent}  ],\n`
       : `${key}: ${sourceOf(each)},\n`,
   );
   return `{\n${members.map((member) => `${indent}  ${member}`).join('')}${indent}}`;
@@ -114,5 +115,5 @@ function sourceOf(value: unknown, indent = '  '): string {
 
 function parameterSource(parameter: PlainParameter): string {
   const own = Object.entries(parameter).filter(([key, value]) => value !== MOST[key as keyof typeof MOST]);
-  return `      { ...MOST, ${own.map(([key, value]) => `${key}: ${sourceOf(value)}`).join(', ')} },\n`;
+  return `        { ...MOST, ${own.map(([key, value]) => `${key}: ${sourceOf(value)}`).join(', ')} },\n`;
 }

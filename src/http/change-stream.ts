@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AcorApp, Principal } from '../operations/acor-app.ts';
 import { watchProjectRuns } from '../operations/project/project-stamp.ts';
 import { authorizeChanges, type RunChanges, RunsNow } from '../operations/run/run-changes.ts';
+import { nextTurn } from '../util/pause.ts';
 
 /** Changes that follow each other in less time are sent together. */
 const INTERVAL_MS = 200;

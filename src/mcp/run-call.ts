@@ -10,6 +10,7 @@ import {
 import type { FailureEnvelope } from '../compose/envelope.ts';
 import type { NextStep } from '../compose/next-step.ts';
 import { offeredTool } from '../operations/tool/offered-tools.ts';
+import { pause } from '../util/pause.ts';
 import { askClient, DECLINED } from './ask-client.ts';
 import { callLimitMs, saysTimeout } from './call-limit.ts';
 import { type CallNotifications, callNotifications } from './call-notifications.ts';
@@ -93,7 +94,7 @@ async function untilAnswered(call: RunCall, onLines: CallNotifications['onEvents
     if (typeof watched.end === 'object') return envelopeResult(open, watched.end);
     if (watched.end === 'ended') return runResult(host, open, run);
     if (watched.end === 'stopped') return canBeTask ? createdTask(open, run) : runResult(host, open, run);
-    if (canAnswer(client)) await new Promise((resolve) => setTimeout(resolve, QUESTIONS_MS));
+    if (canAnswer(client)) await pause(QUESTIONS_MS);
     const asked = await blockingQuestions(open, run);
     // The tool has exited, or another caller has answered: the run goes on. A step that waits has its question in another run.
     if (asked.length === 0 && since > closedAt) {

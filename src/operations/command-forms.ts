@@ -94,14 +94,22 @@ export type OperationName = keyof typeof FORMS;
 /** They serve until their clients leave: only a command can start them. */
 export const SERVERS: readonly OperationName[] = ['http.serve', 'mcp.serve'];
 
-const ALL: readonly CommandForm[] = (Object.keys(FORMS) as OperationName[]).map(formOf);
+let all: readonly CommandForm[] | undefined;
+
+/** Made late: most calls need the form of one operation. */
+function allForms(): readonly CommandForm[] {
+  all ??= (Object.keys(FORMS) as OperationName[]).map(formOf);
+  return all;
+}
 
 /** The words of every command. */
-export const COMMANDS: readonly string[] = ALL.map(({ command }) => command);
+export function allCommands(): string[] {
+  return allForms().map(({ command }) => command);
+}
 
 /** The operation of a name, or of the words that call it on the command line. */
 export function operationOf(word: string): OperationName | undefined {
-  const form = ALL.find(({ operation, command }) => operation === word || command === word);
+  const form = allForms().find(({ operation, command }) => operation === word || command === word);
   return form?.operation as OperationName | undefined;
 }
 
@@ -113,12 +121,14 @@ export function formOf(operation: OperationName): CommandForm {
 /** The form of the command with which a command line begins, without the program. */
 export function formOfCommand(words: readonly string[]): CommandForm | undefined {
   const begins = ({ command }: CommandForm) => command.split(' ').every((word, at) => word === words[at]);
-  return ALL.filter(begins).sort((a, b) => b.command.length - a.command.length)[0];
+  return allForms()
+    .filter(begins)
+    .sort((a, b) => b.command.length - a.command.length)[0];
 }
 
 /** Writes a next step as the exact command that does it. */
 export function commandOf(step: NextStep): string {
-  return writeCommand('acor', ALL, step);
+  return writeCommand('acor', allForms(), step);
 }
 
 /** Writes a fix as one text for data: the words, if any, then the commands. */

@@ -151,7 +151,11 @@ export const ROUTES: readonly Route<AcorApp>[] = [
     load: async () => (await import('./project/project-validate.ts')).projectValidate,
   },
   { ...formOf('run.verify'), load: async () => (await import('./run/run-verify.ts')).runVerify },
-  { ...formOf('system.version'), load: async () => (await import('./system/version.ts')).version },
+  {
+    ...formOf('system.version'),
+    load: async () => (await import('./system/version.ts')).version,
+    plain: async () => (await import('./system/show-version.ts')).plainVersion,
+  },
   { ...formOf('run.wait'), load: async () => (await import('./run/run-wait.ts')).runWait },
   {
     ...formOf('schedule.watch'),

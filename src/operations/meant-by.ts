@@ -1,7 +1,7 @@
 import { type NextStep, runProgram, runTool } from '../protocol/next-steps.ts';
 import { nearest } from '../util/nearest.ts';
 import type { AcorApp } from './acor-app.ts';
-import { COMMANDS } from './command-forms.ts';
+import { allCommands } from './command-forms.ts';
 import { nearCommand } from './near-commands.ts';
 
 /**
@@ -10,7 +10,7 @@ import { nearCommand } from './near-commands.ts';
  */
 export async function meantBy(app: AcorApp, words: readonly string[]): Promise<NextStep | undefined> {
   const [first = '', ...rest] = words;
-  const isGroup = COMMANDS.some((command) => command === first || command.startsWith(`${first} `));
+  const isGroup = allCommands().some((command) => command === first || command.startsWith(`${first} `));
   if (!isGroup && (await hasTool(app, first))) return runTool(first, rest);
   const [workflow = '', ...args] = rest;
   if (first === 'workflow' && (await hasWorkflow(app, workflow)))
@@ -24,7 +24,7 @@ async function programOf(
   name: string,
   args: readonly string[],
 ): Promise<NextStep | undefined> {
-  const firstWords = COMMANDS.map((command) => command.split(' ', 1)[0]!);
+  const firstWords = allCommands().map((command) => command.split(' ', 1)[0]!);
   if (nearest(name, firstWords) !== undefined) return undefined;
   const { findProgram } = await import('../core/registry/find-program.ts');
   return findProgram(name, env) === undefined ? undefined : runProgram(name, args);

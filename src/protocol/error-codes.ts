@@ -375,5 +375,6 @@ function row<C extends ErrorClass>(
   hint: string,
   next?: readonly NextStep[],
 ): ErrorInfo {
-  return { class: errorClass, retryable, exit, action, hint, ...(next && { next }) };
+  const known = { class: errorClass, retryable, exit, action, hint };
+  return next === undefined ? known : { ...known, next };
 }

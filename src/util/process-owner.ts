@@ -1,5 +1,4 @@
 import { readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { identify, isRunning } from './process-table.ts';
 
 /** Identifies a process among all that may share a folder: a pid is only unique within its PID namespace. */
@@ -34,7 +33,12 @@ function readSelf(): { owner: ProcessOwner; bootId: string | null } {
   if (self === undefined) {
     const { pid, start_time, boot_id: bootId } = identify(process.pid);
     self = {
-      owner: { host: bootId ?? hostname(), pid_namespace: pidNamespace(), pid, start_time },
+      owner: {
+        host: bootId ?? process.getBuiltinModule('node:os').hostname(),
+        pid_namespace: pidNamespace(),
+        pid,
+        start_time,
+      },
       bootId,
     };
   }

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, readlinkSync, readSync, type Stats } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorCode } from './error-code.ts';
 import type { EntryName, OpenFolder } from './open-folder.ts';
+import { nextTurn } from './pause.ts';
 import { newSha256 } from './sha256.ts';
 import { walkTree } from './walk-tree.ts';
 

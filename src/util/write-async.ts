@@ -1,6 +1,7 @@
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { errorCode } from './error-code.ts';
 import { isMemoryDevice } from './files.ts';
+import { pause } from './pause.ts';
 
 const RETRY_MS = 2;
 /** A pipe takes so many bytes whole or not at all. */
@@ -19,7 +20,7 @@ export async function writeAsync(fd: number, bytes: Uint8Array): Promise<'writte
       if (errorCode(error) === 'EPIPE') return 'closed';
       if (errorCode(error) !== 'EAGAIN') throw error;
       // Another process that shares the pipe has made it non-blocking.
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await pause(RETRY_MS);
     }
   }
   return 'written';

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, sym
 import { basename, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { COMMANDS } from '../../src/operations/command-forms.ts';
+import { allCommands } from '../../src/operations/command-forms.ts';
 import { estimateTokens } from '../../src/util/estimate-tokens.ts';
 import { TestProject } from '../support/project.ts';
 
@@ -300,7 +300,7 @@ describe('acor init --agents', () => {
     assert.deepEqual(Object.keys(parse(front!)), ['name', 'description', 'allowed-tools']);
     for (const [, line] of body!.matchAll(/`acor ([a-z][^`]*)`/g))
       assert.ok(
-        COMMANDS.some((command) => `${line} `.startsWith(`${command} `)),
+        allCommands().some((command) => `${line} `.startsWith(`${command} `)),
         `acor ${line} is a command`,
       );
     const codex = Bun.TOML.parse(read('.codex/config.toml')) as { mcp_servers: { acor: unknown } };

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../../util/pause.ts';
 import { writeAsync } from '../../util/write-async.ts';
 import { displayWidth } from '../display-width.ts';
 import type { Screen } from '../screen.ts';
@@ -53,7 +53,7 @@ export class LiveArea implements LineOutput {
 
   async settle(): Promise<Written> {
     // A caller that reads a long log without pause must let this process's timers run in between.
-    await setImmediate();
+    await nextTurn();
     return this.#isClosed ? 'closed' : 'written';
   }
 

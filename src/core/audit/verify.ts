@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import { nextTurn } from '../../util/pause.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import type { RunLayout } from '../store-files/layout.ts';
 import { Ledger } from '../store-files/ledger.ts';

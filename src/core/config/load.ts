@@ -31,9 +31,12 @@ export interface LoadedConfig {
   trust: { isTrusted: boolean; widenings: Widening[] };
 }
 
-/** The keys by which a project can widen security; the rules are in `widening.ts`. */
-export const MAY_WIDEN =
-  /^(security|budget|storage|task|answers|notify|telemetry|host|prices|project\.(tools_dirs|runs_dir|registry_dir)|environment\.(cancel_grace_s|waiting_stops_deadline))(\.|$)/;
+/** The keys by which a project can widen security, with all below them; the rules are in `widening.ts`. */
+const MAY_WIDEN: ReadonlySet<string> = new Set([
+  ...['security', 'budget', 'storage', 'task', 'answers', 'notify', 'telemetry', 'host', 'prices'],
+  ...['project.tools_dirs', 'project.runs_dir', 'project.registry_dir'],
+  ...['environment.cancel_grace_s', 'environment.waiting_stops_deadline'],
+]);
 
 /**
  * Loads the configuration (contract §6). Precedence: flag, variable, project file, user file, default. Throws
@@ -99,12 +102,17 @@ export async function loadConfig(options: {
   return { config, root, file, origins, warnings, trust };
 }
 
+/** Whether a project can widen security by the key with this path. */
+export function mayWiden([first = '', second]: readonly string[]): boolean {
+  return MAY_WIDEN.has(first) || (second !== undefined && MAY_WIDEN.has(`${first}.${second}`));
+}
+
 /** `config` and `origins` are those without the project's file. */
 async function wideningsIn(
   own: readonly Setting[],
   { config, origins, root }: Pick<LoadedConfig, 'config' | 'origins' | 'root'>,
 ): Promise<Widening[]> {
-  const candidates = own.filter(({ path }) => MAY_WIDEN.test(path.join('.')));
+  const candidates = own.filter(({ path }) => mayWiden(path));
   if (candidates.length === 0) return [];
   const { wideningsOf } = await import('./widening.ts');
   const users = Object.keys(origins).filter((key) => origins[key]?.source === 'user');

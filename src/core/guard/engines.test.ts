@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { defaultManifest } from '../../protocol/default-manifest.ts';
+import { nextTurn } from '../../util/pause.ts';
 import type { EngineQuestion } from './engine.ts';
 import { askCedar } from './engine-cedar.ts';
 import { askCommand } from './engine-command.ts';
@@ -85,14 +86,14 @@ describe('a command that decides', () => {
     );
     assert.match(violation!.rule, /within 0\.3 s/);
     const pid = readFileSync(folder.at('pid'), 'utf8').trim();
-    while (isAlive(pid)) await new Promise((resolve) => setImmediate(resolve));
+    while (isAlive(pid)) await nextTurn();
   });
 
   it('that leaves a process behind has its answer taken, and the process ended', async () => {
     const left = `sleep 3600 >/dev/null 2>&1 & echo $! > '${folder.at('pid')}'; echo '{"allow":true}'`;
     assert.deepEqual(await ask(left), []);
     const pid = readFileSync(folder.at('pid'), 'utf8').trim();
-    while (isAlive(pid)) await new Promise((resolve) => setImmediate(resolve));
+    while (isAlive(pid)) await nextTurn();
   });
 
   it('that leaves a process behind in a session of its own leaves no open pipe to it', async () => {
@@ -100,7 +101,7 @@ describe('a command that decides', () => {
     const before = pipes();
     const left = `setsid sleep 600 >&2 & echo $! > '${folder.at('pid')}'; echo '{"allow":true}'`;
     assert.deepEqual(await ask(left), []);
-    while (pipes() > before) await new Promise((resolve) => setImmediate(resolve));
+    while (pipes() > before) await nextTurn();
     process.kill(Number(readFileSync(folder.at('pid'), 'utf8')), 'SIGKILL');
   });
 

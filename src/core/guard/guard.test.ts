@@ -16,6 +16,7 @@ import { type ProjectFolder, projectFolder } from '../../../test/support/project
 import { AcorError } from '../../protocol/acor-error.ts';
 import { approve as approveStep } from '../../protocol/next-steps.ts';
 import { ContentDigests } from '../../util/content-digest.ts';
+import { nextTurn } from '../../util/pause.ts';
 import { sha256Of } from '../../util/sha256.ts';
 import { loadConfig } from '../config/load.ts';
 import type { PolicyLayer } from '../policy/policy-layer.ts';
@@ -82,7 +83,7 @@ describe('the policy files', () => {
   it('are read the same from the cache, which a change of the file ends', async () => {
     folder.write('tools/t/tool.yaml', 'name: t\npermissions: { commands: [git] }\n');
     const file = folder.write(LAYERS.user, 'commands: [curl]\n');
-    while (Date.now() < statSync(file).ctimeMs + 25) await new Promise((resolve) => setImmediate(resolve));
+    while (Date.now() < statSync(file).ctimeMs + 25) await nextTurn();
     const first = await refusal((await open()).authorizeTool());
     assert.equal(readdirSync(folder.at('home/.cache/acor/policy')).length, 1);
     assert.deepEqual((await refusal((await open()).authorizeTool())).details, first.details);

@@ -1,3 +1,4 @@
+import { pause } from '../../util/pause.ts';
 import {
   adoptedOrOwnChildren,
   childrenOf,
@@ -164,7 +165,7 @@ export class ProcessTree {
   async kill(): Promise<Survivor[]> {
     for (let round = 0; round < KILL_ROUNDS; round++) {
       this.#killWhileChanging();
-      await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+      await pause(ROUND_MS);
       if (this.members().length === 0) return [];
     }
     return this.members().map(({ pid }) => ({ pid, command: commandLineOf(pid) }));

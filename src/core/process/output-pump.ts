@@ -1,7 +1,7 @@
 import { type FSWatcher, readSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { errorCode } from '../../util/error-code.ts';
+import { nextTurn, pause } from '../../util/pause.ts';
 import { FIFO_BYTES, Fifo } from './fifo.ts';
 import type { Runtime, SpawnedProcess } from './runtime.ts';
 
@@ -119,7 +119,7 @@ export class OutputPump {
    */
   async drain(): Promise<void> {
     if (this.#pipes.length > 0) {
-      await Promise.race([Promise.all(this.#pipes), sleep(DRAIN_LIMIT_MS)]);
+      await Promise.race([Promise.all(this.#pipes), pause(DRAIN_LIMIT_MS)]);
       return;
     }
     const until = performance.now() + DRAIN_LIMIT_MS;
@@ -131,7 +131,7 @@ export class OutputPump {
       if (this.#streams.every((stream) => stream.ended)) return;
       if (performance.now() > until && (read === 0 || left <= 0)) return;
       // One look-ahead read is enough when no writer is left.
-      await (read === 0 ? sleep(POLL_MS) : nextTurn());
+      await (read === 0 ? pause(POLL_MS) : nextTurn());
     }
   }
 
@@ -227,7 +227,7 @@ export class OutputPump {
   async #follow(stream: AsyncIterable<Uint8Array>, sink: (bytes: Uint8Array) => void, isStdout: boolean) {
     try {
       for await (const bytes of stream) {
-        while (!this.#closed && this.#sinks.isPaused?.()) await sleep(HELD_BACK_POLL_MS);
+        while (!this.#closed && this.#sinks.isPaused?.()) await pause(HELD_BACK_POLL_MS);
         if (this.#closed) return;
         sink(bytes);
         this.#sinks.onTurn();
@@ -285,8 +285,4 @@ class FifoStream {
     this.#open = false;
     this.fifo.close();
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

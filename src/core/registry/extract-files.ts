@@ -8,13 +8,13 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import { isSameSignature, type Signature, Signatures, signatureOf } from '../../util/file-signature.ts';
 import { newSpanId } from '../../util/ids.ts';
+import { tempFolder } from '../../util/system.ts';
 import { userFolder } from '../config/find.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -63,7 +63,7 @@ export function cacheFolders(env: Env): string[] {
   return [
     ...(uid === 0 ? ['/var/cache/acor-sdk'] : []),
     `${userFolder('XDG_CACHE_HOME', '.cache', env)}-sdk`,
-    join(tmpdir(), uid === undefined ? 'acor-sdk' : `acor-sdk-${uid}`),
+    join(tempFolder(), uid === undefined ? 'acor-sdk' : `acor-sdk-${uid}`),
   ];
 }
 

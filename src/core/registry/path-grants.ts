@@ -1,10 +1,10 @@
 import type { Stats } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { InputSpec } from '../../protocol/manifest.ts';
 import type { WriteMode } from '../../protocol/write-modes.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { isInside, type RealPath, realPathOf } from '../../util/real-path.ts';
+import { tempFolder } from '../../util/system.ts';
 import { type LoadedConfig, projectPath } from '../config/load.ts';
 import type { ArgumentProblem } from './argument-problem.ts';
 import type { MissingPermission } from './missing-permission.ts';
@@ -286,7 +286,7 @@ function protectedBy(path: string, { protectedRoots, cwd }: GrantRules): string 
  */
 export function grantRoots(config: LoadedConfig, cwd: string): string[] {
   const extra = config.config.security.grant_roots.map((root) => projectPath(config, root));
-  return [...new Set([config.root, cwd, tmpdir(), ...extra].map((root) => realPathOf(root, cwd).path))];
+  return [...new Set([config.root, cwd, tempFolder(), ...extra].map((root) => realPathOf(root, cwd).path))];
 }
 
 /** The folders that `security.grant_roots` of the project would add, if a person trusted it. */

@@ -3,6 +3,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { type FinalState, isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { errorMessage } from '../../util/error-code.ts';
+import { pause } from '../../util/pause.ts';
 import { commandLineOf, isAlive, readProcess } from '../../util/process-table.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { send } from '../process/kill-tree.ts';
@@ -78,7 +79,7 @@ export async function recoverRun(host: RunHost, runId: string): Promise<RunRecor
       // Wait while another process recovers the run. Otherwise the store cannot be written: give up.
       if ((await store.leases.inspect(runId)) !== 'recovering') break;
     }
-    await new Promise((resolve) => setTimeout(resolve, RECOVERY_ROUND_MS));
+    await pause(RECOVERY_ROUND_MS);
   }
   return readRun(store, runId);
 }
@@ -209,20 +210,20 @@ export async function killProcessesOf(record: RunRecord, workspace: RunWorkspace
     if (remains.length === 0) return;
     // A process of another user stays: the end of the run lists it as a survivor.
     for (const pid of remains) send(pid, 'SIGKILL');
-    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+    await pause(ROUND_MS);
   }
 }
 
 /** Waits for the run's watchdogs, and kills one that hangs: it would take the next attempt's processes for leftovers. */
 async function endWatchdogs(record: RunRecord, workspace: RunWorkspace): Promise<void> {
   for (let round = 0; round < KILL_ROUNDS && watchdogsHere(record, workspace).length > 0; round++)
-    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+    await pause(ROUND_MS);
   // A subshell that the watchdog starts meanwhile is found in the next round.
   for (let round = 0; round < KILL_ROUNDS; round++) {
     const left = watchdogsHere(record, workspace);
     if (left.length === 0) return;
     for (const pid of left) killWatchdog(pid);
-    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+    await pause(ROUND_MS);
   }
 }
 

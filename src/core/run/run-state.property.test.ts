@@ -10,6 +10,7 @@ import { checkedStates } from '../../../test/support/state-chain.ts';
 import { commandOf } from '../../operations/command-forms.ts';
 import { isFinal, mayFollow, RUN_STATES, type RunState } from '../../protocol/run.ts';
 import { newRunId, newSpanId } from '../../util/ids.ts';
+import { nextTurn } from '../../util/pause.ts';
 import { identify } from '../../util/process-table.ts';
 import { verifyRun } from '../audit/verify.ts';
 import type { NewRun, RunStore, RunWriter } from '../ports/run-store.ts';
@@ -190,7 +191,7 @@ class RandomRun {
       by: 'a user',
       source: 'command',
     });
-    if (this.#random.chance(0.5)) await new Promise((resolve) => setImmediate(resolve));
+    if (this.#random.chance(0.5)) await nextTurn();
   }
 
   async attemptEnds(): Promise<void> {

@@ -1,5 +1,6 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../protocol/next-steps.ts';
+import { pause } from '../../util/pause.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { endInLog, livenessOf } from './read-run.ts';
 
@@ -53,6 +54,5 @@ export class SupervisorWatch {
 export async function untilEndRecorded(store: RunStore, runId: string, signal?: AbortSignal): Promise<void> {
   if ((await endInLog(store, runId)) === undefined) return;
   const watch = new SupervisorWatch(store, runId);
-  while (!signal?.aborted && !(await watch.isGone()))
-    await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+  while (!signal?.aborted && !(await watch.isGone())) await pause(ROUND_MS);
 }

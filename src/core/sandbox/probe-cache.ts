@@ -8,12 +8,12 @@ import {
   readFileSync,
   rmSync,
 } from 'node:fs';
-import { release } from 'node:os';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { onceASecond } from '../../util/once-a-second.ts';
 import { bootId } from '../../util/process-table.ts';
 import { newSha256 } from '../../util/sha256.ts';
+import { kernelRelease } from '../../util/system.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
 import type { SandboxBackend, SandboxProbe } from './sandbox.ts';
 import { assembleFilter, digestOf } from './seccomp/assemble-filter.ts';
@@ -113,8 +113,16 @@ function keyOf({ name, identity: own }: SandboxBackend): string {
   };
   const who = [process.getuid?.(), process.getgid?.()];
   const settings = settingsNow();
-  if (own !== undefined) return JSON.stringify([name, ACOR_VERSION, release(), who, settings[0], own]);
-  return JSON.stringify([name, ACOR_VERSION, release(), who, settings, identity('bwrap'), identity('perl')]);
+  if (own !== undefined) return JSON.stringify([name, ACOR_VERSION, kernelRelease(), who, settings[0], own]);
+  return JSON.stringify([
+    name,
+    ACOR_VERSION,
+    kernelRelease(),
+    who,
+    settings,
+    identity('bwrap'),
+    identity('perl'),
+  ]);
 }
 
 /** The entries with one more, which is the newest; the oldest ones go. */

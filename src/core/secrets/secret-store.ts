@@ -13,13 +13,13 @@ import {
   rmSync,
   type Stats,
 } from 'node:fs';
-import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { SECRET_NAME, SECRET_NAME_RULE } from '../../protocol/names.ts';
 import { storeSecret } from '../../protocol/next-steps.ts';
 import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { homeFolder } from '../../util/home-folder.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { shellCommand } from '../../util/shell-words.ts';
@@ -42,7 +42,7 @@ export class SecretStore {
   constructor(projectRoot: string, env: Readonly<Record<string, string | undefined>>) {
     const xdg = env['XDG_DATA_HOME'];
     // The XDG specification requires relative values to be ignored.
-    const base = xdg && isAbsolute(xdg) ? xdg : join(env['HOME'] || homedir(), '.local', 'share');
+    const base = xdg && isAbsolute(xdg) ? xdg : join(homeFolder(env), '.local', 'share');
     this.#root = join(base, 'acor', 'secrets');
     const project = newSha256().update(realpathSync(projectRoot)).digest('hex').slice(0, 32);
     this.#folder = join(this.#root, project);

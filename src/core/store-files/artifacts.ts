@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, fstatSync, readSync, realpathSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { mediaTypeOf } from '../../util/media-type.ts';
 import { type EntryName, OpenFolder } from '../../util/open-folder.ts';
+import { nextTurn } from '../../util/pause.ts';
 import { NOT_REGULAR } from '../../util/regular-file.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { walkTree } from '../../util/walk-tree.ts';

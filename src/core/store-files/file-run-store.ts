@@ -5,6 +5,7 @@ import type { CommandOf } from '../../protocol/next-steps.ts';
 import { isFinal, isOrchestration, kindOfName, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
+import { pause } from '../../util/pause.ts';
 import { refuseLinks } from '../../util/regular-file.ts';
 import type { CostCount, EndCount } from '../ports/run-index.ts';
 import type {
@@ -128,7 +129,7 @@ export class FileRunStore implements RunStore {
         // After a supervisor has recorded the end, it removes files of the run, and only then releases its lease.
         const isEnding = isFinal(recorded.state) && newest.epoch === recorded.epoch;
         if (!isEnding || performance.now() > latestMs) throw heldByAnother(runId, newest.state);
-        await new Promise((resolve) => setTimeout(resolve, ENDING_POLL_MS));
+        await pause(ENDING_POLL_MS);
         continue;
       }
       const epoch = Math.max(recorded.epoch, newest?.epoch ?? 0) + 1;

@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LineReader } from '../../protocol/jsonl.ts';
 import { parseEvent } from '../../protocol/parse-event.ts';
 import { type ChangeSource, ChangeWaiter } from '../../util/change-waiter.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { nextTurn } from '../../util/pause.ts';
 import type { FollowOptions } from '../ports/run-store.ts';
 import type { ReadableFile } from './readable-file.ts';
 

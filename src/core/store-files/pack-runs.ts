@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { isFinal } from '../../protocol/run.ts';
 import { syncFolder } from '../../util/atomic-write.ts';
 import { errorMessage } from '../../util/error-code.ts';
+import { nextTurn, pause } from '../../util/pause.ts';
 import { withPacks } from './change-packs.ts';
 import { ancestorsOf, type Claimed, type FileRuns, keysOf, withClaimed } from './claim-runs.ts';
 import type { PackWriter } from './pack-writer.ts';
@@ -39,7 +40,7 @@ export async function packRuns(store: FileRuns, runIds: readonly string[]): Prom
     for (const batch of batchesOf(store, runIds)) {
       packed.push(...(await withClaimed(store, batch, 'pack', (claimed) => pack(store, claimed, trash))));
       await trash.delete();
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      await pause(PAUSE_MS);
     }
     trash.assertAllDeleted();
   } catch (error) {
@@ -85,7 +86,7 @@ async function fill(writer: PackWriter, store: FileRuns, claimed: readonly Claim
     const scanned = scanOrUndefined(dir);
     if (scanned !== undefined) writer.add({ run_id: record.run_id, ancestors }, dir, scanned);
     // The leases are renewed in between.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
 }
 

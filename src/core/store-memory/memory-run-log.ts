@@ -3,6 +3,7 @@ import { keepWarning } from '../../protocol/v1/first-warnings.ts';
 import type { Seal } from '../../protocol/v1/runner-events.ts';
 import { PROTOCOL_VERSION, type StoredEvent } from '../../protocol/v1/wire.ts';
 import { errorMessage } from '../../util/error-code.ts';
+import { nextTurn } from '../../util/pause.ts';
 import type { RunObserver } from '../ports/run-observer.ts';
 import type { LogExtent, NewEvent, ReadEvent, RedactLine, RunLog } from '../ports/run-store.ts';
 import { SealBuilder } from '../store-files/seal.ts';
@@ -41,10 +42,6 @@ export class StoredLines {
   events(): ReadEvent[] {
     return this.lines.map(parse);
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** The log of a run in memory, for its only writer. */

@@ -2,6 +2,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { CommandOf } from '../../protocol/next-steps.ts';
 import { type FinalState, isFinal, RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import { pause } from '../../util/pause.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import type { CostCount, EndCount } from '../ports/run-index.ts';
 import type {
@@ -91,7 +92,7 @@ export class MemoryRunStore implements RunStore {
     while (newest !== undefined && newest.state !== 'lost') {
       const isEnding = isFinal(run.record.state) && newest.epoch === run.record.epoch;
       if (!isEnding || performance.now() > latestMs) throw heldByAnother(runId);
-      await new Promise((resolve) => setTimeout(resolve, ENDING_POLL_MS));
+      await pause(ENDING_POLL_MS);
       newest = await this.leases.newest(runId);
     }
     const epoch = Math.max(run.record.epoch, newest?.epoch ?? 0) + 1;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { newRun } from '../../../test/contracts/new-run.ts';
 import { commandOf } from '../../operations/command-forms.ts';
+import { nextTurn } from '../../util/pause.ts';
 import { MemoryRunStore } from '../store-memory/memory-run-store.ts';
 import { refuseWhileLive, type TaskRecord } from './task-record.ts';
 
@@ -18,7 +19,7 @@ describe('the next run of a task', () => {
     const accepted = refuseWhileLive(store, task).then(() => {
       isAccepted = true;
     });
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     assert.equal(isAccepted, false);
     await writer.update({ state: 'completed' });
     await writer.close();

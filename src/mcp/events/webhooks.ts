@@ -11,6 +11,7 @@ import {
 } from '../../operations/run/event-callbacks.ts';
 import type { OccurrenceName } from '../../operations/run/run-occurrences.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { pause } from '../../util/pause.ts';
 import type { Client } from '../client-of.ts';
 import type { Host, OpenHost } from '../host.ts';
 import { type EventOccurrence, eventPage, type Wanted } from './event-page.ts';
@@ -151,7 +152,7 @@ export class Webhooks {
     while (files.list().length > 0) {
       const release = claimDelivery(files);
       if (release === undefined) {
-        await new Promise((resolve) => setTimeout(resolve, LOCKED_MS));
+        await pause(LOCKED_MS);
         continue;
       }
       try {

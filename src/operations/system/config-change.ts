@@ -6,7 +6,7 @@ import type { OperationContext, OperationResult } from '../../compose/operation.
 import { valueAt } from '../../core/config/edit-yaml.ts';
 import { findProject, userFolder } from '../../core/config/find.ts';
 import { leavesOf } from '../../core/config/layers.ts';
-import { loadConfig, MAY_WIDEN } from '../../core/config/load.ts';
+import { loadConfig, mayWiden } from '../../core/config/load.ts';
 import { CONFIG_KEYS, readText } from '../../core/config/variables.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { DEPRECATIONS } from '../../protocol/deprecations.ts';
@@ -193,7 +193,7 @@ function refuseUnattended(
   const keys = [before, after]
     .flatMap((value) => leavesOf({ [name]: value }))
     .map(({ path }) => path.join('.'));
-  if (person !== null || !keys.some((each) => MAY_WIDEN.test(each))) return;
+  if (person !== null || !keys.some((each) => mayWiden(each.split('.')))) return;
   throw new AcorError('E_APPROVAL_REQUIRED', `only a person sets ${name} for all projects of this user`, {
     hint: 'A person sets it at a terminal. Without --user the value goes into the file of the project, where a person trusts it.',
   });

@@ -6,7 +6,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { LOG_LEVELS } from '../../util/log.ts';
 import { nearest } from '../../util/nearest.ts';
 import type { HttpClient } from '../acor-app.ts';
-import { COMMANDS, operationOf } from '../command-forms.ts';
+import { allCommands, operationOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { withLogLevel } from './log-level.ts';
 import { serverToken } from './server-token.ts';
@@ -114,7 +114,7 @@ function allowedBy(words: readonly string[]): (operation: CalledOperation) => bo
 function nameOf(word: string): string {
   const operation = operationOf(word);
   if (operation !== undefined) return operation;
-  const near = nearest(word, [...EFFECTS, ...COMMANDS]);
+  const near = nearest(word, [...EFFECTS, ...allCommands()]);
   throw new AcorError('E_USAGE', `--http-allow: there is no operation or effect ${JSON.stringify(word)}`, {
     hint: `${near === undefined ? '' : `Did you mean ${near}? `}Use writes, destroys, or a command, such as answer or cancel.`,
   });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { ACOR_VERSION } from '../../util/version.ts';
 import { acorOperation } from '../define.ts';
+import { showVersion } from './show-version.ts';
 import { versionDetails as detailsShape } from './version-shape.ts';
 
 export const version = acorOperation({
@@ -19,12 +19,5 @@ export const version = acorOperation({
   }),
   output: z.lazy(() => z.object({ version: z.string(), ...detailsShape().partial().shape })),
   example: 'acor version --detailed',
-  async run(input, ctx) {
-    if (!input.detailed) return { kind: 'data', data: { version: ACOR_VERSION } };
-    const { versionDetails } = await import('./version-details.ts');
-    return {
-      kind: 'data',
-      data: { version: ACOR_VERSION, ...(await versionDetails({ cwd: ctx.cwd, env: ctx.env })) },
-    };
-  },
+  run: showVersion,
 });

@@ -1,3 +1,4 @@
+import { pause } from '../../../util/pause.ts';
 import type { ProcessTree, Survivor } from '../../process/kill-tree.ts';
 import type { Exit } from '../../process/runtime.ts';
 import type { ObservedAttempt } from '../outcome.ts';
@@ -101,7 +102,7 @@ async function diesOut(tree: ProcessTree, ms: number): Promise<boolean> {
   for (;;) {
     if (tree.members().length === 0) return true;
     if (performance.now() > until) return false;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pause(POLL_MS);
   }
 }
 

@@ -1,6 +1,7 @@
 import { LineReader } from '../../../protocol/jsonl.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import { parseObject } from '../../../util/parse-object.ts';
+import { pause } from '../../../util/pause.ts';
 import type { RecordForm, RecordSource } from '../../ports/run-launcher.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
 import { endedRecord, followToEnd } from '../follow-to-end.ts';
@@ -102,7 +103,7 @@ export class RecordFeed implements Disposable {
         this.#lastWriteMs = performance.now();
         pauseMs = 1;
       } else {
-        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+        await pause(pauseMs);
         pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
       }
     }

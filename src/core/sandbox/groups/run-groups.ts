@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import { pause } from '../../../util/pause.ts';
 import type { RunIdentity } from '../../process/run-processes.ts';
 import { tasksFor } from '../profile/limits.ts';
 import { type Controller, type GroupPlace, groupPlaces, SUPERVISORS } from './group-places.ts';
@@ -79,7 +80,7 @@ export class RunGroups {
     for (const fd of this.#fds.splice(0)) closeSync(fd);
     for (let round = 0; round < REMOVE_ROUNDS; round++) {
       if (this.#folders.map(remove).every(Boolean)) return;
-      await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+      await pause(ROUND_MS);
     }
   }
 
@@ -105,8 +106,7 @@ export function groupNameOf({ runId, folder }: RunIdentity): string {
 export async function removeRunGroups(name: string): Promise<void> {
   for (const { folder } of groupPlaces()) {
     const group = join(folder, name);
-    for (let round = 0; round < REMOVE_ROUNDS && !remove(group); round++)
-      await new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+    for (let round = 0; round < REMOVE_ROUNDS && !remove(group); round++) await pause(ROUND_MS);
   }
 }
 

@@ -1,5 +1,5 @@
-import { availableParallelism, release } from 'node:os';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
+import { kernelRelease } from '../../../util/system.ts';
 import type { ProcessLimit } from '../launcher/launch-steps.ts';
 
 /** The kernel's resource numbers. */
@@ -52,11 +52,14 @@ export function largestFileMb({ file_mb, disk_mb }: ResourceLimits): number | un
 
 /** The number of threads that this many processes may have together. */
 export function tasksFor(processes: number): number {
-  return processes * THREADS_A_PROCESS + availableParallelism() * THREADS_A_PROCESSOR;
+  return (
+    processes * THREADS_A_PROCESS +
+    process.getBuiltinModule('node:os').availableParallelism() * THREADS_A_PROCESSOR
+  );
 }
 
 /** Whether the kernel counts processes per user namespace, as it does since 5.14. */
 export function countsProcessesByNamespace(): boolean {
-  const [major = 0, minor = 0] = release().split('.').map(Number);
+  const [major = 0, minor = 0] = kernelRelease().split('.').map(Number);
   return major > 5 || (major === 5 && minor >= 14);
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { newRun } from '../../../../test/contracts/new-run.ts';
 import { commandOf } from '../../../operations/command-forms.ts';
+import { nextTurn } from '../../../util/pause.ts';
 import { Questions } from '../../run/answers/questions.ts';
 import { prepareWorkspace, Workspaces } from '../../run/workspace.ts';
 import { MemoryRunStore } from '../../store-memory/memory-run-store.ts';
@@ -41,7 +42,7 @@ describe('a decision of a workflow', () => {
     const { made, questions } = await decisions();
     const stop = new AbortController();
     const decided = made.ask(QUESTION, stop.signal);
-    while (!questions.isWaiting) await new Promise((resolve) => setImmediate(resolve));
+    while (!questions.isWaiting) await nextTurn();
     stop.abort();
     assert.equal(await decided, 'stopped');
     assert.equal(questions.isWaiting, false);

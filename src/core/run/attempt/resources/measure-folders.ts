@@ -1,5 +1,6 @@
 import { errorCode } from '../../../../util/error-code.ts';
 import { OpenFolder } from '../../../../util/open-folder.ts';
+import { pause } from '../../../../util/pause.ts';
 import { type TreeStep, walkTree } from '../../../../util/walk-tree.ts';
 
 export interface DiskUsage {
@@ -31,7 +32,7 @@ export async function measureFolders(
     for (const step of walkWhileItChanges(folder)) {
       if (step.kind === 'left') continue;
       if (usage.entries % ENTRIES_A_LOOK === 0 && performance.now() > sliceEndMs) {
-        await new Promise((resolve) => setTimeout(resolve, REST_MS));
+        await pause(REST_MS);
         sliceEndMs = performance.now() + SLICE_MS;
       }
       if (usage.entries >= options.maxEntries || options.isStopped()) return usage;
