@@ -10,8 +10,15 @@ export function tempFolder(): string {
   return named.length > 1 && named.endsWith('/') ? named.slice(0, -1) : named;
 }
 
+let release: string | undefined;
+
 /** The version of the kernel, as `os.release()` names it. */
 export function kernelRelease(): string {
+  release ??= readRelease();
+  return release;
+}
+
+function readRelease(): string {
   try {
     return readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim();
   } catch {

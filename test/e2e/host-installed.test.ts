@@ -14,6 +14,7 @@ import { ACOR, LAUNCHER, parseLines, ROOT, until, WITHOUT_SANDBOX } from '../sup
 const folder = mkdtempSync(join(tmpdir(), 'acor-installed-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const COMMAND = installedCommand(folder, ROOT, ACOR);
+const CALLER = join(ROOT, 'src', 'host', 'call-host.pl');
 
 hostCallsContract('the installed command', COMMAND);
 
@@ -89,10 +90,28 @@ describe('the installed command', { skip: NO_HOST }, () => {
     }
   });
 
+  it('loads no module of Perl, which would take as long as the rest', async () => {
+    await using project = makeProject();
+    const { pid } = await project.warmUp();
+    // Perl loads this when it compiles a mention of its list of error names.
+    project.write('modules/Errno.pm', "die 'a module was loaded'");
+    const call = ['-I', project.path('modules'), CALLER, project.path('runtime', 'acor', 'host')];
+    const { status, stdout, stderr } = spawnSync(
+      '/usr/bin/perl',
+      [...call, readlinkSync(`/proc/${pid}/exe`), 'run', 'quick'],
+      { cwd: project.root, env: { ...project.environment(project.auto), LC_ALL: 'C' }, encoding: 'utf8' },
+    );
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.equal(
+      project.record(String(parseLines(stdout)[0]!.run_id))!.supervisor.pid,
+      pid,
+      'the host has run it',
+    );
+  });
+
   it('knows the commands that a host serves, and the variables that a process reads at its start', () => {
     const listed = /case \$\{1-\} in\n\s*([\w| ]+)\) ;;/.exec(readFileSync(LAUNCHER, 'utf8'))![1]!;
     assert.deepEqual(new Set(listed.split(' | ')), SERVED);
-    const caller = readFileSync(join(ROOT, 'src', 'host', 'call-host.pl'), 'utf8');
-    assert.equal(/at_start = qr\/(.+)\/;/.exec(caller)![1], READ_AT_START.source);
+    assert.equal(/at_start = qr\/(.+)\/;/.exec(readFileSync(CALLER, 'utf8'))![1], READ_AT_START.source);
   });
 });

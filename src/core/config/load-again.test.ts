@@ -47,6 +47,19 @@ describe('a configuration that is loaded again', () => {
     assert.equal(await load(last, env()), last);
   });
 
+  it('is not read again for a caller that lists the same variables in another order', async () => {
+    project.write('.acor/config.yaml', 'environment: {timeout_s: 7}\n');
+    const given = env({ LANG: 'C', TZ: 'UTC' });
+    const last = await known(given);
+    // Whoever reads the file writes its settings there.
+    const cache = project.at('home/.cache');
+    rmSync(cache, { recursive: true });
+    assert.equal(await load(last, Object.fromEntries(Object.entries(given).reverse())), last);
+    assert.ok(!existsSync(cache));
+    await load(last, { ...given, TZ: 'CET' });
+    assert.ok(existsSync(cache), 'with another variable it is read');
+  });
+
   it('is another object when its settings have moved in the file', async () => {
     const file = project.write('.acor/config.yaml', 'environment: {timeout_s: 7}\n');
     const last = await known();

@@ -30,9 +30,16 @@ async function sourcesNow({ cwd, env, overrides }: Options, last: LoadedConfig):
   const files = [file, findUserFile(env), trust].map((path) => [path, path && signatureOf(path)] as const);
   if (trust === undefined || files.some(([, signature]) => signature === undefined)) return undefined;
   if (linkedFolders(last.config, root).length > 0) return undefined;
-  return newSha256()
-    .update(JSON.stringify([root, files, overrides, env]))
-    .digest('hex');
+  return (
+    newSha256()
+      // Perl lists the variables of each process in another order.
+      .update(JSON.stringify([root, files, overrides, Object.entries(env).sort(byName)]))
+      .digest('hex')
+  );
+}
+
+function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {
+  return left < right ? -1 : 1;
 }
 
 /** The file with a person's trust in the project: null when it has no effect, undefined when the trust depends on other files as well. */

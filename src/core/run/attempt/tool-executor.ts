@@ -61,8 +61,8 @@ class ToolExecutor implements RunExecutor {
   #reportProtected: ReportProtected | undefined;
   #questions: PermissionQuestions | undefined;
   #staged: readonly StagedOutput[];
-  /** For the next attempt. */
-  #standby: StandbyRun | undefined;
+  /** For the next attempt; it may still come up. */
+  #standby: Promise<StandbyRun | undefined> | undefined;
   #watchdog: Watchdog | undefined;
 
   constructor(services: RunnerServices, plan: ToolPlan, writer: RunWriter) {
@@ -75,12 +75,13 @@ class ToolExecutor implements RunExecutor {
   async begin(): Promise<void> {
     const wish = await this.#wish({ number: 1, isResumed: false });
     if (this.#plan.sandboxed.ahead === undefined || !canEnterLater(wish)) return;
-    this.#standby = await this.#takeStandby(wish);
+    await this.#takeStandby(wish);
   }
 
   async endBegun(): Promise<void> {
-    await this.#standby?.[Symbol.asyncDispose]();
+    const begun = await this.#standby;
     this.#standby = undefined;
+    await begun?.[Symbol.asyncDispose]();
     this.#watchdog?.[Symbol.dispose]();
     this.#watchdog = undefined;
   }
@@ -92,9 +93,9 @@ class ToolExecutor implements RunExecutor {
     try {
       await this.#plan.guard.approved();
       const permissionQuestions = await this.#permissionQuestions();
-      const begun = this.#standby;
+      if (this.#standby === undefined) await this.#takeStandby(await this.#wish(options));
+      await using standby = await this.#standby;
       this.#standby = undefined;
-      await using standby = begun ?? (await this.#takeStandby(await this.#wish(options)));
       using watchdog = this.#watchdog ?? startWatchdog(this.#services, this.#plan);
       this.#watchdog = undefined;
       const refused = this.#plan.missing.length > 0 && (await permissionQuestions?.askBeforeStart(options));
@@ -152,22 +153,23 @@ class ToolExecutor implements RunExecutor {
     nameException(this.#plan, outcome);
   }
 
-  /** A sandbox that waits for this run, with the folders of the run; or the run's own, which comes up while the attempt is prepared. */
-  async #takeStandby(wish: StandbyWish): Promise<StandbyRun | undefined> {
+  /** Takes a sandbox that waits for this run, with the folders of the run; or starts the run's own, which comes up while the attempt is prepared. */
+  async #takeStandby(wish: StandbyWish): Promise<void> {
     const plan = this.#plan;
     const waiting = await this.#services.standbys?.take(wish);
     if (waiting !== undefined) {
       // Its shell reads which run it watches while the run gets ready: beside the start of the tool that would take the other processor.
       this.#watchdog ??= startWatchdog(this.#services, plan);
-      return waiting;
+      this.#standby = Promise.resolve(waiting);
+      return;
     }
     if (wish.options.number === 1) prepareWorkspace(plan.workspace);
     const source = plan.sandboxed.ahead;
-    if (source === undefined || !canEnterLater(wish)) return undefined;
+    if (source === undefined || !canEnterLater(wish)) return;
     // Its shell comes up beside this process; when the sandbox starts, that needs the other processor.
     this.#watchdog ??= startWatchdog(this.#services, plan);
     // The ordinary start reports why there can be none.
-    return StandbyRun.ahead(this.#services, plan, source, { hasInput: readsAnswers(wish) }).catch(
+    this.#standby = StandbyRun.ahead(this.#services, plan, source, { hasInput: readsAnswers(wish) }).catch(
       () => undefined,
     );
   }
