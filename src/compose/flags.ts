@@ -126,6 +126,9 @@ class FlagNames {
 
 // An argument such as `-3` is a number and not flags.
 function tokenize(args: readonly string[], names: FlagNames): Token[] {
+  // Without a flag there is nothing to look up.
+  if (!args.some((arg) => arg.startsWith('-')))
+    return args.map((value, index) => ({ kind: 'positional', index, value }));
   const tokens = tokensOf(args, names.forms());
   const seen = new Set<number>();
   return tokens.flatMap((token): Token[] => {

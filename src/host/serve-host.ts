@@ -191,14 +191,16 @@ class HostProcess {
     say<FromHost>(control, { begun: true });
     setEnvironment(call.env);
     const { exit, wasLeft, hasPlugins, isOff } = await running.run(this.#projects, this.#terminal);
-    setEnvironment(this.#ownEnv);
     this.#running = undefined;
     const mayStay = this.#mayStay && !wasLeft && !hasPlugins && !isOff;
     // The next call of the same caller finds this process.
-    if (mayStay && process.memoryUsage.rss() <= MAX_RSS_BYTES) this.#wait();
+    if (mayStay) this.#wait();
     else this.#end();
     say<FromHost>(control, { exit });
     control.end();
+    // The caller waits no more.
+    setEnvironment(this.#ownEnv);
+    if (mayStay && process.memoryUsage.rss() > MAX_RSS_BYTES) this.#end();
   }
 }
 
