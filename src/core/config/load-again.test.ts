@@ -51,7 +51,7 @@ describe('a configuration that is loaded again', () => {
     project.write('.acor/config.yaml', 'environment: {timeout_s: 7}\n');
     const given = env({ LANG: 'C', TZ: 'UTC' });
     const last = await known(given);
-    // Whoever reads the file writes its settings there.
+    // Each call that reads the file writes its settings there.
     const cache = project.at('home/.cache');
     rmSync(cache, { recursive: true });
     assert.equal(await load(last, Object.fromEntries(Object.entries(given).reverse())), last);
