@@ -1,4 +1,6 @@
-/** The home folder: `HOME` of an environment, else the system's. `node:os` takes half a millisecond to load, so only a start without `HOME` does. */
+import { os } from './system.ts';
+
+/** The home folder: `HOME` of an environment, else the system's. Only a start without `HOME` loads `node:os`. */
 export function homeFolder(env: Readonly<Record<string, string | undefined>> = {}): string {
-  return env['HOME'] || process.getBuiltinModule('node:os').homedir();
+  return env['HOME'] || os().homedir();
 }

@@ -1,5 +1,6 @@
 import { readlinkSync } from 'node:fs';
 import { identify, isRunning } from './process-table.ts';
+import { os } from './system.ts';
 
 /** Identifies a process among all that may share a folder: a pid is only unique within its PID namespace. */
 export interface ProcessOwner {
@@ -34,7 +35,7 @@ function readSelf(): { owner: ProcessOwner; bootId: string | null } {
     const { pid, start_time, boot_id: bootId } = identify(process.pid);
     self = {
       owner: {
-        host: bootId ?? process.getBuiltinModule('node:os').hostname(),
+        host: bootId ?? os().hostname(),
         pid_namespace: pidNamespace(),
         pid,
         start_time,

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { os } from '../../../util/system.ts';
 import type { Exit } from '../../process/runtime.ts';
 import { grantChanged } from '../profile/mounts.ts';
 import type { LaunchOptions, SandboxLaunch, StandbyPlace, StandbySandbox } from '../sandbox.ts';
@@ -203,18 +204,14 @@ export function exitOf(status: number, cpuMicroseconds: number, maxRssKib: numbe
 }
 
 function nameOfSignal(number: number): string {
-  const entry = Object.entries(process.getBuiltinModule('node:os').constants.signals).find(
-    ([, value]) => value === number,
-  );
+  const entry = Object.entries(os().constants.signals).find(([, value]) => value === number);
   return entry?.[0] ?? `SIG${number}`;
 }
 
 /** The same message as for a tool that starts without a launcher. */
 function spawnFailed(program: string, errno: number): AcorError {
   const name =
-    Object.entries(process.getBuiltinModule('node:os').constants.errno).find(
-      ([, value]) => value === errno,
-    )?.[0] ?? `error ${errno}`;
+    Object.entries(os().constants.errno).find(([, value]) => value === errno)?.[0] ?? `error ${errno}`;
   const why = name === 'ENOENT' ? 'no such program' : name;
   return new AcorError('E_SPAWN_FAILED', `cannot start ${program}: ${why}`, {
     hint:
