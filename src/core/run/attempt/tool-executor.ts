@@ -79,9 +79,9 @@ class ToolExecutor implements RunExecutor {
   }
 
   async endBegun(): Promise<void> {
-    const begun = await this.#standby;
+    const begun = this.#standby;
     this.#standby = undefined;
-    await begun?.[Symbol.asyncDispose]();
+    await (await begun)?.[Symbol.asyncDispose]();
     this.#watchdog?.[Symbol.dispose]();
     this.#watchdog = undefined;
   }
@@ -94,8 +94,9 @@ class ToolExecutor implements RunExecutor {
       await this.#plan.guard.approved();
       const permissionQuestions = await this.#permissionQuestions();
       if (this.#standby === undefined) await this.#takeStandby(await this.#wish(options));
-      await using standby = await this.#standby;
+      const coming = this.#standby;
       this.#standby = undefined;
+      await using standby = await coming;
       using watchdog = this.#watchdog ?? startWatchdog(this.#services, this.#plan);
       this.#watchdog = undefined;
       const refused = this.#plan.missing.length > 0 && (await permissionQuestions?.askBeforeStart(options));
