@@ -43,6 +43,7 @@ const PRESENTERS: Readonly<Record<string, (person: TerminalPerson) => Promise<Pr
   'run.exec': startedRun,
   'run.verify': async () => (await import('./present/verified.ts')).verifiedPresenter,
   'run.wait': async () => (await import('./live/show-run.ts')).waitPresenter,
+  'schedule.list': async () => (await import('./present/schedules.ts')).schedulesPresenter,
   'secret.list': async () => (await import('./present/system.ts')).secretsPresenter,
   'system.errors': async () => (await import('./present/system.ts')).errorsPresenter,
   'system.explain': async () => (await import('./present/system.ts')).explanationPresenter,

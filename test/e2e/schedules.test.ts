@@ -63,6 +63,27 @@ const started = (name: string) => stored(name).history.filter(({ outcome }) => o
 const yesterday = () => new Date(Date.now() - 86_400_000).toISOString();
 
 describe('a schedule', () => {
+  it('is listed for a person with when it runs, the next time and what it did last', async () => {
+    const none = await project.acor(['schedule', 'list', '--format', 'text']);
+    assert.match(none.stdout, /^No schedules\. Add one with: acor schedule add/);
+    await add(['quick', '--cron', NEVER_NOW, '--timezone', 'UTC', '--name', 'yearly']);
+    await add(['quick', '--cron', EVERY_SECOND, '--name', 'stopped']);
+    await project.envelope(['schedule', 'pause', 'stopped']);
+    const run = 'r-0123456789abcdef';
+    leave('yearly', { history: [{ at: yesterday(), outcome: 'started', run_id: run, why: null }] });
+    const { stdout } = await project.acor(['schedule', 'list', '--format', 'text'], {
+      env: { TZ: 'UTC', COLUMNS: '160' },
+    });
+    const [head, stopped, yearly, note] = stdout.split('\n');
+    assert.match(head!, /^name +state +runs +when +next +last/);
+    assert.match(stopped!, /^stopped +paused +quick +\* \* \* \* \* \* \(\S+\)$/);
+    assert.match(
+      yearly!,
+      /^yearly +active +quick +0 3 1 1 \* \(UTC\) +\d{4}-01-01 03:00:00 +started 1 d ago r-0123456789abcdef$/,
+    );
+    assert.equal(note, 'No server runs them now.');
+  });
+
   it('starts runs while a server runs, each with the schedule as its caller and a key of its time', async () => {
     const { data, meta } = await add(['quick', '--cron', EVERY_SECOND, '--name', 'often']);
     assert.deepEqual([data.served, meta.next], [false, ['acor serve']]);
