@@ -63,6 +63,24 @@ const started = (name: string) => stored(name).history.filter(({ outcome }) => o
 const yesterday = () => new Date(Date.now() - 86_400_000).toISOString();
 
 describe('a schedule', () => {
+  it('that lacks something is refused with the help of the command that was called', async () => {
+    const { error } = await project.envelope(['watch', 'quick']);
+    assert.match(error.hint, /acor watch --help/);
+    const { error: other } = await project.envelope(['schedule', 'add', 'quick']);
+    assert.match(other.hint, /acor schedule add --help/);
+  });
+
+  it('that is paused again keeps the newest reason', async () => {
+    await add(['quick', '--cron', NEVER_NOW, '--name', 'rare']);
+    const pause = async (...flags: string[]) =>
+      (await project.envelope(['schedule', 'pause', 'rare', ...flags])).data.why;
+    assert.equal(await pause('--reason', 'first'), 'first');
+    const { at } = stored('rare').paused!;
+    assert.equal(await pause(), 'first');
+    assert.equal(await pause('--reason', 'second'), 'second');
+    assert.deepEqual(stored('rare').paused, { at, why: 'second' });
+  });
+
   it('is listed for a person with when it runs, the next time and what it did last', async () => {
     const none = await project.acor(['schedule', 'list', '--format', 'text']);
     assert.match(none.stdout, /^No schedules\. Add one with: acor schedule add/);
@@ -74,8 +92,8 @@ describe('a schedule', () => {
     const { stdout } = await project.acor(['schedule', 'list', '--format', 'text'], {
       env: { TZ: 'UTC', COLUMNS: '160' },
     });
-    const [head, stopped, yearly, note] = stdout.split('\n');
-    assert.match(head!, /^name +state +runs +when +next +last/);
+    const [head, stopped, yearly, , note] = stdout.split('\n');
+    assert.match(head!, /^name +state +runs +when +next \(local time\) +last/);
     assert.match(stopped!, /^stopped +paused +quick +\* \* \* \* \* \* \(\S+\)$/);
     assert.match(
       yearly!,

@@ -21,14 +21,15 @@ export const schedulesPresenter = {
         .filter((word) => word !== '')
         .join(' '),
       when: whenOf(each),
-      next: each.next_at === null ? '' : localTime(each.next_at),
+      // The cron expression beside it is in the zone of the schedule.
+      'next (local time)': each.next_at === null ? '' : localTime(each.next_at),
       last: lastOf(each, nowMs),
       note: each.why ?? '',
     }));
-    const table = tableOf(rows, screen, ['name', 'when', 'next'], NONE, (column, text) =>
+    const table = tableOf(rows, screen, ['name', 'when', 'next (local time)'], NONE, (column, text) =>
       column === 'state' ? LOOKS[text] : undefined,
     );
-    return served || schedules.length === 0 ? table : `${table}\nNo server runs them now.`;
+    return served || schedules.length === 0 ? table : `${table}\n\nNo server runs them now.`;
   },
 } satisfies Presenter;
 

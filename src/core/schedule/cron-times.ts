@@ -15,7 +15,7 @@ export class CronTimes {
     } catch (error) {
       const why = errorMessage(error).replace(/^CronPattern: /, '');
       throw new AcorError('E_USAGE', `the cron expression ${JSON.stringify(cron)} is invalid: ${why}`, {
-        hint: "Write minute, hour, day of the month, month and day of the week: '30 3 * * mon-fri' is 3:30 on working days.",
+        hint: "Write minute, hour, day of the month, month and day of the week: '30 3 * * mon-fri' is 3:30 on working days. A sixth field in front is seconds.",
       });
     }
   }

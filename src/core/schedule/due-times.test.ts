@@ -121,6 +121,15 @@ describe('jitter', () => {
     assert.notDeepEqual(delays('a'), delays('b'));
   });
 
+  it('that is longer than the time between two lets none be due before those before it', () => {
+    const often = cron('* * * * *', { timezone: 'UTC', jitter_s: 1200 });
+    const upcoming = upcomingTimes(often, 'often', from, 20);
+    assert.deepEqual(upcoming, upcoming.toSorted());
+    // A server that has done nothing yet looks at the first of them first.
+    assert.equal(dueTimes(often, 'often', from, from).nextMs, upcoming[0]);
+    for (const at of upcoming) assert.ok(dueTimes(often, 'often', from, at).settledMs !== undefined);
+  });
+
   it('is waited for: the run is due only after it', () => {
     const [at] = upcomingTimes(trigger, 'a', from, 1) as [number];
     const before = dueTimes(trigger, 'a', from, at - 1);

@@ -70,7 +70,7 @@ function jitterOf({ jitter_s }: CronTrigger, name: string, ms: number): number {
   return Math.floor((hash.readUInt32BE() / 2 ** 32) * jitter_s * 1000);
 }
 
-/** The next times from a moment on, with their jitter. */
+/** The next times from a moment on, with their jitter. A jitter may be longer than the time between two: none is due before those before it. */
 export function upcomingTimes(trigger: CronTrigger, name: string, fromMs: number, count: number): number[] {
   const times = new CronTimes(trigger);
   const upcoming: number[] = [];
@@ -79,6 +79,6 @@ export function upcomingTimes(trigger: CronTrigger, name: string, fromMs: number
     next !== undefined && upcoming.length < count;
     next = times.after(next)
   )
-    upcoming.push(next + jitterOf(trigger, name, next));
+    upcoming.push(Math.max(upcoming.at(-1) ?? 0, next + jitterOf(trigger, name, next)));
   return upcoming;
 }

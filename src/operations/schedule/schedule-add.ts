@@ -217,7 +217,7 @@ async function refuseUnable(
 function needed(flag: 'cron' | 'on' | 'name', example: string) {
   return usageError(
     [{ parameter: `--${flag}`, message: `--${flag} is required` }],
-    'acor schedule add',
+    flag === 'on' ? 'acor watch' : 'acor schedule add',
     example,
   );
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { Schedule } from '../../core/schedule/schedule.ts';
 import { ScheduleFiles } from '../../core/schedule/schedule-files.ts';
 import { watchedState } from '../../core/schedule/watched-state.ts';
 import { SERVE } from '../../protocol/next-steps.ts';
@@ -94,9 +95,13 @@ export const schedulePause = acorOperation({
   async run({ name, reason, dry_run }, ctx) {
     const files = await filesOf(ctx.app);
     const found = files.get(name);
-    const paused = { at: new Date().toISOString(), why: reason };
-    if (!dry_run) await files.change(name, (now) => ({ ...now, paused: now.paused ?? paused }));
-    return { kind: 'data', data: { ...lineOf({ ...found, paused: found.paused ?? paused }), dry_run } };
+    const pausing = (now: Schedule): Schedule => {
+      const paused = now.paused ?? { at: new Date().toISOString(), why: reason };
+      // A new reason replaces the one before.
+      return { ...now, paused: reason === '' ? paused : { ...paused, why: reason } };
+    };
+    if (!dry_run) await files.change(name, pausing);
+    return { kind: 'data', data: { ...lineOf(pausing(found)), dry_run } };
   },
 });
 
