@@ -1,6 +1,7 @@
 import { existsSync, linkSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { errorCode } from './error-code.ts';
 import { removeFile } from './files.ts';
+import { pause } from './pause.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from './process-owner.ts';
 import { readRegular } from './regular-file.ts';
 
@@ -35,7 +36,7 @@ export async function withFileLock<T>(path: string, work: () => T | Promise<T>):
       throw Object.assign(new Error(`the lock is held for too long: ${path}`), { code: 'ETIMEDOUT' });
     }
     if (waitedMs > SUSPECT_AFTER_MS) breakIfDead(path);
-    await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
+    await pause(pauseMs * (0.5 + Math.random()));
   }
   try {
     return await work();

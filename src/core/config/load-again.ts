@@ -30,12 +30,11 @@ async function sourcesNow({ cwd, env, overrides }: Options, last: LoadedConfig):
   const files = [file, findUserFile(env), trust].map((path) => [path, path && signatureOf(path)] as const);
   if (trust === undefined || files.some(([, signature]) => signature === undefined)) return undefined;
   if (linkedFolders(last.config, root).length > 0) return undefined;
-  return (
-    newSha256()
-      // Perl lists the variables of each process in another order.
-      .update(JSON.stringify([root, files, overrides, Object.entries(env).sort(byName)]))
-      .digest('hex')
-  );
+  // Perl lists the variables of each process in another order.
+  const variables = Object.entries(env).sort(byName);
+  return newSha256()
+    .update(JSON.stringify([root, files, overrides, variables]))
+    .digest('hex');
 }
 
 function byName([left]: readonly [string, unknown], [right]: readonly [string, unknown]): number {

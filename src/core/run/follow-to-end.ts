@@ -1,5 +1,6 @@
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { PROTOCOL_VERSION } from '../../protocol/v1/wire.ts';
+import { pause } from '../../util/pause.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { countLines, endsTheRun } from '../store-files/follow.ts';
 import { SealBuilder } from '../store-files/seal.ts';
@@ -96,7 +97,7 @@ export async function endedRecord(
     const { record, liveness } = await livenessOf(store, runId);
     if (liveness === 'lost') return recovered(host, runId);
     if (liveness === 'ended' || (await endInLog(store, runId)) === undefined) return record;
-    const round = new Promise((resolve) => setTimeout(resolve, ROUND_MS));
+    const round = pause(ROUND_MS);
     await (recorded === undefined ? round : Promise.race([round, recorded]));
     // It has settled, and would end each further round at once.
     recorded = undefined;

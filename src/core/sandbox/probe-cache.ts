@@ -113,16 +113,8 @@ function keyOf({ name, identity: own }: SandboxBackend): string {
   };
   const who = [process.getuid?.(), process.getgid?.()];
   const settings = settingsNow();
-  if (own !== undefined) return JSON.stringify([name, ACOR_VERSION, kernelRelease(), who, settings[0], own]);
-  return JSON.stringify([
-    name,
-    ACOR_VERSION,
-    kernelRelease(),
-    who,
-    settings,
-    identity('bwrap'),
-    identity('perl'),
-  ]);
+  const programs = own === undefined ? [settings, identity('bwrap'), identity('perl')] : [settings[0], own];
+  return JSON.stringify([name, ACOR_VERSION, kernelRelease(), who, ...programs]);
 }
 
 /** The entries with one more, which is the newest; the oldest ones go. */

@@ -204,14 +204,16 @@ export function exitOf(status: number, cpuMicroseconds: number, maxRssKib: numbe
 }
 
 function nameOfSignal(number: number): string {
-  const entry = Object.entries(os().constants.signals).find(([, value]) => value === number);
-  return entry?.[0] ?? `SIG${number}`;
+  return nameIn(os().constants.signals, number) ?? `SIG${number}`;
+}
+
+function nameIn(numbers: Readonly<Record<string, number>>, number: number): string | undefined {
+  return Object.entries(numbers).find(([, value]) => value === number)?.[0];
 }
 
 /** The same message as for a tool that starts without a launcher. */
 function spawnFailed(program: string, errno: number): AcorError {
-  const name =
-    Object.entries(os().constants.errno).find(([, value]) => value === errno)?.[0] ?? `error ${errno}`;
+  const name = nameIn(os().constants.errno, errno) ?? `error ${errno}`;
   const why = name === 'ENOENT' ? 'no such program' : name;
   return new AcorError('E_SPAWN_FAILED', `cannot start ${program}: ${why}`, {
     hint:
