@@ -238,13 +238,17 @@ function fillPositionals(
   op: Pick<OperationDescription, 'positionals' | 'passthrough'>,
   texts: readonly string[],
 ): void {
-  const places = (op.positionals ?? []).flatMap((key) => parameters.filter((each) => each.key === key));
-  texts.forEach((text, index) => {
-    const last = places.at(-1);
+  const places: ParameterForm[] = [];
+  for (const key of op.positionals ?? []) {
+    const place = parameters.find((each) => each.key === key);
+    if (place !== undefined) places.push(place);
+  }
+  const last = places[places.length - 1];
+  for (let index = 0; index < texts.length; index++) {
     const place = places[index] ?? (last?.isArray ? last : undefined);
-    if (place !== undefined) give(line, place, text);
-    else line.unplaced.push(text);
-  });
+    if (place !== undefined) give(line, place, texts[index]!);
+    else line.unplaced.push(texts[index]!);
+  }
   // After an unknown flag, a text without dashes is probably its value.
   if (line.problems.some((problem) => problem.message.startsWith('unknown flag'))) return;
   const fix = places.length === 0 ? 'It takes flags only.' : `It takes ${places.map(label).join(' ')}.`;

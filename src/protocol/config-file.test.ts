@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as z from 'zod';
-import { CONFIG_DEFAULTS } from './config-defaults.ts';
+import { configDefaults } from './config-defaults.ts';
 import { configFile } from './config-file.ts';
 
 describe('the configuration file', () => {
   it('may be empty, and then says what a project without one has', () => {
-    assert.deepEqual(configFile.parse({}), CONFIG_DEFAULTS);
+    assert.deepEqual(configFile.parse({}), configDefaults());
   });
 
   it('takes the keys of the design (seed 001) with its defaults', () => {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CONFIG_DEFAULTS as DEFAULTS } from './config-defaults.ts';
+import { configDefaults } from './config-defaults.ts';
 import { httpAddress } from './http-address.ts';
 import { PLUGIN_FILE, pluginName, SECRET_NAME, SECRET_NAME_RULE, whyDenied } from './names.ts';
 import { receiver } from './notify-config.ts';
@@ -7,6 +7,8 @@ import { publishedResource } from './published-resource.ts';
 import { resourceLimits } from './resource-limits.ts';
 import { SEMVER } from './semver.ts';
 import { WRITE_MODES } from './write-modes.ts';
+
+const DEFAULTS = configDefaults();
 
 const folder = z
   .string()

@@ -2,11 +2,9 @@ import { extname } from 'node:path';
 
 /** Source files and settings: text without a media type of its own. */
 const SOURCE_FILES =
-  '.bash .c .cc .cjs .conf .cpp .cs .css .diff .go .graphql .h .hpp .ini .java .js .jsx .kt .lock .lua .mjs .patch .php .pl .proto .py .r .rb .rs .rst .scala .scss .sh .sql .svelte .swift .tex .toml .ts .tsv .tsx .vue .zsh'.split(
-    ' ',
-  );
+  '.bash .c .cc .cjs .conf .cpp .cs .css .diff .go .graphql .h .hpp .ini .java .js .jsx .kt .lock .lua .mjs .patch .php .pl .proto .py .r .rb .rs .rst .scala .scss .sh .sql .svelte .swift .tex .toml .ts .tsv .tsx .vue .zsh';
 
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
+const OWN_TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
   '.gif': 'image/gif',
   '.gz': 'application/gzip',
@@ -28,10 +26,16 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.yaml': 'application/yaml',
   '.yml': 'application/yaml',
   '.zip': 'application/zip',
-  ...Object.fromEntries(SOURCE_FILES.map((extension) => [extension, 'text/plain'])),
 };
+
+/** Made when it is first asked for: most commands load this file and ask for none. */
+let mediaTypes: Readonly<Record<string, string>> | undefined;
 
 /** The media type that the name of a file stands for. */
 export function mediaTypeOf(path: string): string {
-  return MEDIA_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
+  mediaTypes ??= {
+    ...OWN_TYPES,
+    ...Object.fromEntries(SOURCE_FILES.split(' ').map((extension) => [extension, 'text/plain'])),
+  };
+  return mediaTypes[extname(path).toLowerCase()] ?? 'application/octet-stream';
 }

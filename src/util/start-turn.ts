@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { processors } from './system.ts';
 
 /** So many starts at once keep a processor busy; each more one makes all of them slower. */
 const TURNS_PER_PROCESSOR = 2;
@@ -20,7 +21,7 @@ let turn: number | undefined;
  */
 export async function takeStartTurn(
   folder: string,
-  { isBusy = isMachineBusy, turns = TURNS_PER_PROCESSOR * navigator.hardwareConcurrency } = {},
+  { isBusy = isMachineBusy, turns = TURNS_PER_PROCESSOR * processors() } = {},
 ): Promise<void> {
   if (process.versions.bun === undefined || !isBusy()) return;
   try {
@@ -45,7 +46,7 @@ export function endStartTurn(): void {
 function isMachineBusy(): boolean {
   try {
     const [, , , running = ''] = readFileSync('/proc/loadavg', 'utf8').split(' ');
-    return Number.parseInt(running, 10) >= BUSY_PER_PROCESSOR * navigator.hardwareConcurrency;
+    return Number.parseInt(running, 10) >= BUSY_PER_PROCESSOR * processors();
   } catch {
     return false;
   }

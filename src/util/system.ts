@@ -13,6 +13,11 @@ export function tempFolder(): string {
   return named.length > 1 && named.endsWith('/') ? named.slice(0, -1) : named;
 }
 
+/** How many processors this program may use, as `os.availableParallelism()` counts them. */
+export function processors(): number {
+  return globalThis.navigator?.hardwareConcurrency ?? os().availableParallelism();
+}
+
 let release: string | undefined;
 
 /** The version of the kernel, as `os.release()` names it. */

@@ -6,7 +6,7 @@ import { TrustStore } from '../../src/core/config/trust.ts';
 import { upToDate } from '../../src/core/config/up-to-date.ts';
 import { expandVariables } from '../../src/core/config/variables.ts';
 import { wideningsOf } from '../../src/core/config/widening.ts';
-import { CONFIG_DEFAULTS } from '../../src/protocol/config-defaults.ts';
+import { configDefaults } from '../../src/protocol/config-defaults.ts';
 import { readRegular } from '../../src/util/regular-file.ts';
 
 /** Trusts the configuration of the project that contains `folder`, as the person did who wrote it. An invalid one stays as it is. */
@@ -18,7 +18,7 @@ export function trustProject(folder: string, env: Record<string, string | undefi
     const { value } = expandVariables({ value: parse(text), placeOf: () => ({}) } as never, env);
     const settings = upToDate(leavesOf(value as never).map((leaf) => ({ ...leaf, where: '' })));
     const widenings = wideningsOf(settings, {
-      base: CONFIG_DEFAULTS,
+      base: configDefaults(),
       users: new Set(),
       root: realpathSync(root),
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
+import { configDefaults } from '../../protocol/config-defaults.ts';
 import { configFile } from '../../protocol/config-file.ts';
 import { errorCodesFile } from '../../protocol/error-codes-file.ts';
 import { manifestFile } from '../../protocol/manifest.ts';
@@ -84,7 +84,7 @@ describe('the documents on manifests and configuration', () => {
 
   it('give the defaults as they are', () => {
     const rows = read('configuration.md').split('\n');
-    for (const { path, value } of leavesOf(CONFIG_DEFAULTS)) {
+    for (const { path, value } of leavesOf(configDefaults())) {
       const row = rows.find((each) => each.startsWith(`| \`${path.join('.')}\` |`));
       const cell = row?.split('|')[2]?.replaceAll('`', '').trim();
       const expected = Array.isArray(value) ? value.join(' ') : String(value);

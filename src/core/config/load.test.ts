@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
+import { configDefaults } from '../../protocol/config-defaults.ts';
 import { loadConfig, projectPath, registryDirsOf, runsDirOf, toolsDirsOf } from './load.ts';
 import type { Problem } from './problem.ts';
 
@@ -17,8 +17,8 @@ describe('the configuration', () => {
   it('of a folder without one is the default', async () => {
     const loaded = await load();
     assert.deepEqual(loaded.config, {
-      ...CONFIG_DEFAULTS,
-      project: { ...CONFIG_DEFAULTS.project, name: loaded.config.project.name },
+      ...configDefaults(),
+      project: { ...configDefaults().project, name: loaded.config.project.name },
     });
     assert.deepEqual([loaded.root, loaded.file], [project.root, null]);
     assert.deepEqual(loaded.origins['environment.timeout_s'], { source: 'default' });
@@ -185,7 +185,9 @@ describe('the configuration', () => {
   it('does not change the defaults of the next one', async () => {
     project.write('.acor/config.yaml', 'security: {resource_limits: {memory_mb: 1}}\n');
     await load();
-    assert.deepEqual(CONFIG_DEFAULTS.security.resource_limits, {});
+    project.write('.acor/config.yaml', 'version: 1\n');
+    const { config } = await load();
+    assert.deepEqual(config.security.resource_limits, {});
   });
 });
 

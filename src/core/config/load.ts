@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
+import { configDefaults } from '../../protocol/config-defaults.ts';
 import type { Config } from '../../protocol/config-file.ts';
 import { agentOf } from '../../util/audience.ts';
 import { findProject, findUserFile } from './find.ts';
@@ -24,7 +24,7 @@ export interface LoadedConfig {
   /** The project's file, or null when there is none. */
   file: string | null;
   /** By dotted key. */
-  origins: Record<string, Origin>;
+  readonly origins: Record<string, Origin>;
   /** Deprecated keys in the files, described in words. */
   warnings: string[];
   /** What the project's file and its links widen, and whether a person trusts that (contract §9). Without trust it has no effect. */
@@ -52,17 +52,15 @@ export async function loadConfig(options: {
   const { cwd, env, overrides = {}, acceptLinks = false } = options;
   const { root, file } = findProject(cwd);
   const userFile = findUserFile(env);
-  const config: Config = structuredClone(CONFIG_DEFAULTS);
+  const config: Config = configDefaults();
   config.project.name = basename(root) || 'project';
-  const origins: Record<string, Origin> = {};
-  for (const { path } of leavesOf(config)) origins[path.join('.')] = { source: 'default' };
-
+  const applied: [ConfigSource, Setting][] = [];
   const warnings: string[] = [];
   const apply = (source: ConfigSource, settings: readonly Setting[]) => {
     for (const setting of settings) {
       if (setting.deprecated?.isRemoved !== true) {
         applySetting(config, setting);
-        origins[setting.path.join('.')] = { source, where: setting.where };
+        applied.push([source, setting]);
       }
       if (setting.deprecated !== undefined) {
         const { key, fix } = setting.deprecated;
@@ -73,7 +71,7 @@ export async function loadConfig(options: {
   const users = userFile === null ? [] : await settingsOfFile(userFile, env);
   apply('user', users);
   const own = file === null ? [] : await settingsOfFile(file, env, root);
-  const widening = await wideningsIn(own, { config, origins, root });
+  const widening = await wideningsIn(own, { config, users, root });
   const wide = new Set(widening.map(({ key }) => key));
   const isWide = (setting: Setting) => wide.has(keyOf(setting));
   apply(
@@ -99,7 +97,24 @@ export async function loadConfig(options: {
     const { refuseLinks } = await import('./links-out.ts');
     refuseLinks(links, trust.isTrusted ? trust.widenings : []);
   }
-  return { config, root, file, origins, warnings, trust };
+  return {
+    config,
+    root,
+    file,
+    // Few commands ask for them.
+    get origins() {
+      return originsOf(applied);
+    },
+    warnings,
+    trust,
+  };
+}
+
+function originsOf(applied: readonly [ConfigSource, Setting][]): Record<string, Origin> {
+  const origins: Record<string, Origin> = { 'project.name': { source: 'default' } };
+  for (const leaf of leavesOf(configDefaults())) origins[keyOf(leaf)] = { source: 'default' };
+  for (const [source, setting] of applied) origins[keyOf(setting)] = { source, where: setting.where };
+  return origins;
 }
 
 /** Whether a project can widen security by the key with this path. */
@@ -107,16 +122,16 @@ export function mayWiden([first = '', second]: readonly string[]): boolean {
   return MAY_WIDEN.has(first) || (second !== undefined && MAY_WIDEN.has(`${first}.${second}`));
 }
 
-/** `config` and `origins` are those without the project's file. */
+/** `config` is that without the project's file. */
 async function wideningsIn(
   own: readonly Setting[],
-  { config, origins, root }: Pick<LoadedConfig, 'config' | 'origins' | 'root'>,
+  { config, users, root }: Pick<LoadedConfig, 'config' | 'root'> & { users: readonly Setting[] },
 ): Promise<Widening[]> {
   const candidates = own.filter(({ path }) => mayWiden(path));
   if (candidates.length === 0) return [];
   const { wideningsOf } = await import('./widening.ts');
-  const users = Object.keys(origins).filter((key) => origins[key]?.source === 'user');
-  return wideningsOf(candidates, { base: config, users: new Set(users), root });
+  const keys = users.filter(({ deprecated }) => deprecated?.isRemoved !== true).map(keyOf);
+  return wideningsOf(candidates, { base: config, users: new Set(keys), root });
 }
 
 /** In an agent's environment, the variables that widen what the user's own file sets have no effect. */
@@ -126,7 +141,7 @@ async function withinUsers(
 ): Promise<{ kept: readonly Setting[]; ignored: Widening[] }> {
   if (settings.length === 0 || users.length === 0 || agentOf(env) === undefined)
     return { kept: settings, ignored: [] };
-  const base: Config = structuredClone(CONFIG_DEFAULTS);
+  const base: Config = configDefaults();
   for (const setting of users) if (setting.deprecated?.isRemoved !== true) applySetting(base, setting);
   const keys = new Set(users.map(keyOf));
   const { wideningsOf } = await import('./widening.ts');
@@ -135,7 +150,7 @@ async function withinUsers(
   return { kept: settings.filter((each) => ignored.every(({ key }) => key !== keyOf(each))), ignored };
 }
 
-function keyOf({ path }: Setting): string {
+function keyOf({ path }: Pick<Setting, 'path'>): string {
   return path.join('.');
 }
 

@@ -3,7 +3,7 @@ import { rmSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import * as z from 'zod';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
-import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
+import { configDefaults } from '../../protocol/config-defaults.ts';
 import { type Config, configFile } from '../../protocol/config-file.ts';
 import { leavesOf } from './layers.ts';
 import { mayWiden } from './load.ts';
@@ -17,7 +17,7 @@ beforeEach(() => {
 afterEach(() => project.remove());
 
 const widened = (tree: object, user: object = {}) => {
-  const base = structuredClone(CONFIG_DEFAULTS) as unknown as Record<string, object>;
+  const base = configDefaults() as unknown as Record<string, object>;
   for (const [key, value] of Object.entries(user))
     base[key] = Array.isArray(value) ? value : { ...base[key], ...value };
   const settings = leavesOf(tree as never).map((leaf) => ({ ...leaf, where: '' }));
@@ -74,7 +74,7 @@ describe('the settings of a project', () => {
     project.write('agent.sh', 'echo one\n');
     const digest = () => {
       const settings = leavesOf({ task: { executor: { command: ['sh', 'agent.sh'] } } } as never);
-      const base = structuredClone(CONFIG_DEFAULTS) as unknown as Config;
+      const base = configDefaults() as unknown as Config;
       const found = wideningsOf(
         settings.map((leaf) => ({ ...leaf, where: '' })),
         { base, users: new Set(), root: project.root },
@@ -102,7 +102,7 @@ describe('the settings of a project', () => {
     project.program('notes', `#!${project.at('interp')}\n`);
     const digest = (words: readonly string[]) => {
       const settings = leavesOf({ notify: [{ program: words, on: ['failure'] }] } as never);
-      const base = structuredClone(CONFIG_DEFAULTS) as unknown as Config;
+      const base = configDefaults() as unknown as Config;
       return trustDigest(
         wideningsOf(
           settings.map((leaf) => ({ ...leaf, where: '' })),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
+import { configDefaults } from '../../protocol/config-defaults.ts';
 import type { Config } from '../../protocol/config-file.ts';
 import { addCosts, Pricer } from './pricer.ts';
 
@@ -13,7 +13,7 @@ const CACHED = {
 };
 
 function pricer(more: Partial<Config> = {}, kind: 'tool' | 'task' = 'tool', perRunUsd: number | null = null) {
-  return new Pricer({ ...CONFIG_DEFAULTS, ...more } as Config, { kind, perRunUsd });
+  return new Pricer({ ...configDefaults(), ...more } as Config, { kind, perRunUsd });
 }
 
 describe('the price of tokens', () => {
@@ -40,7 +40,7 @@ describe('the price of tokens', () => {
     const partly = pricer({ prices }).costOf({ ...CACHED, model: 'other' });
     assert.deepEqual([partly?.usd, partly?.unpriced], [0.11, ['cache_read']]);
     const task = {
-      ...CONFIG_DEFAULTS.task,
+      ...configDefaults().task,
       price: { input: 2, output: 10, cache_read: 0 },
     } as Config['task'];
     assert.equal(pricer({ task }, 'task').costOf({ ...CACHED, model: 'gpt-5' })?.priced_by, 'task.price');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
+import { configDefaults } from '../../protocol/config-defaults.ts';
 import type { Config } from '../../protocol/config-file.ts';
 import { Pricer } from './pricer.ts';
 import { RunSpending } from './run-spending.ts';
@@ -11,7 +11,7 @@ async function spending(usd: number | null, before: number | null = null) {
     limit: usd === null ? null : { usd, by: 'budget.max_cost_usd' },
     warnAt: 0.8,
     before: before === null ? null : { usd: before, source: 'reported' },
-    loadPricer: async () => new Pricer(CONFIG_DEFAULTS as Config, { kind: 'tool' }),
+    loadPricer: async () => new Pricer(configDefaults() as Config, { kind: 'tool' }),
     warn: (msg) => warnings.push(msg),
   });
   await made.prepare();

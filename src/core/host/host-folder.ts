@@ -36,7 +36,9 @@ export function hostsFolder(env: Env): string {
 /** Whether a process of any host of this user seems to wait: what a caller must know of itself to choose one takes longer to read. */
 export function hasWaiting(env: Env): boolean {
   const all = hostsFolder(env);
-  return namesIn(all).some((name) => processesIn(join(all, name)).some(({ state }) => state === 'idle'));
+  for (const folder of namesIn(all))
+    for (const name of namesIn(`${all}/${folder}`)) if (name.endsWith('.idle')) return true;
+  return false;
 }
 
 /** Where the processes of this user that start at once take turns. */

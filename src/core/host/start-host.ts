@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
+import { processors } from '../../util/system.ts';
 import { findProject } from '../config/find.ts';
 import {
   hostFolder,
@@ -14,7 +15,7 @@ import {
 } from './host-folder.ts';
 
 /** As many calls at once as this are answered by waiting processes; more run by themselves. */
-const MAX_PROCESSES = Math.max(2, navigator.hardwareConcurrency);
+const MAX_PROCESSES = Math.max(2, processors());
 
 /**
  * Starts one more process of the host for later calls, in a session of its own, unless there are enough or one is starting. A caller that has found no

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
+import { configDefaults } from '../../protocol/config-defaults.ts';
 import { defaultManifest } from '../../protocol/default-manifest.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
 import type { PolicyFile, PolicyRules } from '../../protocol/policy-file.ts';
@@ -213,8 +213,8 @@ describe('a policy file', () => {
 
 describe('the ceilings of a policy', () => {
   it('cut what a manifest leaves open, and leave what is lower', () => {
-    const security = { ...CONFIG_DEFAULTS.security, resource_limits: { memory_mb: 64 } };
-    const config = { ...CONFIG_DEFAULTS, security };
+    const security = { ...configDefaults().security, resource_limits: { memory_mb: 64 } };
+    const config = { ...configDefaults(), security };
     const rules = [
       { limits: { timeout_s: 60, memory_mb: 100, processes: 8 } },
       { limits: { timeout_s: 90, processes: 4 } },

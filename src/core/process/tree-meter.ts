@@ -57,9 +57,10 @@ export class TreeMeter {
     this.#members = [...found.values()];
     this.#known = new Map(this.#members.map(({ pid, startTime }) => [pid, startTime]));
     const own = this.#members.filter(({ isAlive, isSandboxProcess }) => isAlive && !isSandboxProcess);
+    const { pageBytes, ticksPerS } = systemUnits();
     return {
-      rssBytes: own.reduce((sum, { rssPages }) => sum + rssPages, 0) * PAGE_BYTES,
-      cpuS: this.#cpuTicks() / TICKS_PER_S,
+      rssBytes: own.reduce((sum, { rssPages }) => sum + rssPages, 0) * pageBytes,
+      cpuS: this.#cpuTicks() / ticksPerS,
       processes: own.length,
     };
   }
@@ -69,7 +70,8 @@ export class TreeMeter {
    */
   exactBytes(): number {
     const own = this.#members.filter(({ isAlive, isSandboxProcess }) => isAlive && !isSandboxProcess);
-    return own.reduce((sum, { pid, rssPages }) => sum + (proportionalBytes(pid) ?? rssPages * PAGE_BYTES), 0);
+    const { pageBytes } = systemUnits();
+    return own.reduce((sum, { pid, rssPages }) => sum + (proportionalBytes(pid) ?? rssPages * pageBytes), 0);
   }
 
   /** When an orphan ends, its time is no longer in the sum, so keep the largest value. */
@@ -140,12 +142,11 @@ function readText(path: string): string | undefined {
 
 const AT_PAGESZ = 6n;
 const AT_CLKTCK = 17n;
-const SYSTEM = systemValues();
-const PAGE_BYTES = SYSTEM.get(AT_PAGESZ) ?? 4096;
-const TICKS_PER_S = SYSTEM.get(AT_CLKTCK) ?? 100;
+let units: { pageBytes: number; ticksPerS: number } | undefined;
 
-/** What the kernel reported about this process at its start. */
-function systemValues(): Map<bigint, number> {
+/** The units of the kernel's figures. Read late: a tool that ends at once is never measured. */
+function systemUnits(): { pageBytes: number; ticksPerS: number } {
+  if (units !== undefined) return units;
   const values = new Map<bigint, number>();
   try {
     const words = new BigUint64Array(new Uint8Array(readFileSync('/proc/self/auxv')).buffer);
@@ -153,5 +154,6 @@ function systemValues(): Map<bigint, number> {
   } catch {
     // Not Linux, or no /proc.
   }
-  return values;
+  units = { pageBytes: values.get(AT_PAGESZ) ?? 4096, ticksPerS: values.get(AT_CLKTCK) ?? 100 };
+  return units;
 }

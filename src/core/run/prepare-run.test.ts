@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { CONFIG_DEFAULTS } from '../../protocol/config-defaults.ts';
+import { configDefaults } from '../../protocol/config-defaults.ts';
 import { prepareRun } from './prepare-run.ts';
 import type { RunRequest } from './run-request.ts';
 import type { RunnerServices } from './services.ts';
@@ -13,7 +13,7 @@ const REQUEST = { kind: 'tool', tool: 'quick', args: [], env: {}, cwd: '/' } as 
 function failing(code: string): RunnerServices {
   const error = Object.assign(new Error(`${code}: it fails, scandir '/etc'`), { code });
   return {
-    config: { config: CONFIG_DEFAULTS, root: '/project' },
+    config: { config: configDefaults(), root: '/project' },
     workspaces: new Workspaces('/project/.runs'),
     registry: { find: () => Promise.reject(error) },
   } as unknown as RunnerServices;

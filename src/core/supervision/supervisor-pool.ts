@@ -1,6 +1,6 @@
-import { availableParallelism } from 'node:os';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { isOrchestration } from '../../protocol/run.ts';
+import { processors } from '../../util/system.ts';
 import type { LaunchRequest, RunLauncher } from '../ports/run-launcher.ts';
 import { Supervisor, startSupervisor } from './start-supervisor.ts';
 
@@ -115,5 +115,5 @@ export class SupervisorPool implements RunLauncher {
 
 /** For the steps of a workflow: more supervisors than processors would only take memory, and start slower than they work. */
 export function poolOfWorkflow(callerEnv: LaunchRequest['env']): SupervisorPool {
-  return new SupervisorPool(callerEnv, { most: availableParallelism() });
+  return new SupervisorPool(callerEnv, { most: processors() });
 }

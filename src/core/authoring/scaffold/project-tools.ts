@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { basename, join } from 'node:path';
-import { CONFIG_DEFAULTS } from '../../../protocol/config-defaults.ts';
+import { configDefaults } from '../../../protocol/config-defaults.ts';
 import type { Config } from '../../../protocol/config-file.ts';
 import { type LoadedConfig, loadConfig, toolsDirsOf } from '../../config/load.ts';
 import { discover } from '../../registry/discover.ts';
@@ -15,7 +15,7 @@ export async function configAt(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<LoadedConfig> {
   if (existsSync(join(root, '.acor'))) return loadConfig({ cwd: root, env });
-  const config: Config = structuredClone(CONFIG_DEFAULTS);
+  const config: Config = configDefaults();
   config.project.name = basename(root) || 'project';
   return { config, root, file: null, origins: {}, warnings: [], trust: { isTrusted: true, widenings: [] } };
 }

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { CONFIG_DEFAULTS } from '../../../protocol/config-defaults.ts';
+import { configDefaults } from '../../../protocol/config-defaults.ts';
 import { LIST_TOOLS, VALIDATE } from '../../../protocol/next-steps.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import { isInside } from '../../../util/real-path.ts';
@@ -86,8 +86,8 @@ async function configOrDefaults(cwd: string, env: Env): Promise<LoadedConfig> {
     if (!(error instanceof AcorError) || error.code === 'E_APPROVAL_REQUIRED') throw error;
     const { root, file } = findProject(cwd);
     const config = {
-      ...structuredClone(CONFIG_DEFAULTS),
-      project: { ...CONFIG_DEFAULTS.project, name: basename(root) },
+      ...configDefaults(),
+      project: { ...configDefaults().project, name: basename(root) },
     };
     return { config, root, file, origins: {}, warnings: [], trust: { isTrusted: true, widenings: [] } };
   }

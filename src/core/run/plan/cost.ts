@@ -62,6 +62,7 @@ function limitBy(by: string, usd: number | undefined): CostLimit | undefined {
 }
 
 function lowest(limits: readonly (CostLimit | undefined)[]): CostLimit | null {
-  const set = limits.filter((limit) => limit !== undefined);
-  return set.reduce<CostLimit | null>((low, each) => (low === null || each.usd < low.usd ? each : low), null);
+  let low: CostLimit | null = null;
+  for (const each of limits) if (each !== undefined && (low === null || each.usd < low.usd)) low = each;
+  return low;
 }

@@ -63,7 +63,7 @@ export function traceContextOf({
   TRACEPARENT: traceparent = '',
   TRACESTATE: tracestate = '',
 }: RunRequest['env']): Pick<RunPlan, 'traceId' | 'parentSpanId' | 'isSampled' | 'traceState'> {
-  const found = TRACEPARENT.exec(traceparent);
+  const found = traceparent === '' ? null : TRACEPARENT.exec(traceparent);
   const [, version, traceId, parentSpanId, flags, more] = found ?? [];
   if (traceId === undefined || (version === '00' && more !== undefined))
     return { traceId: newTraceId(), parentSpanId: null, isSampled: true, traceState: null };

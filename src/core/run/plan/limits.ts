@@ -132,5 +132,8 @@ export function resolveResources(wanted: {
 
 /** Drops undefined values, so that they do not hide the value of a lower layer. */
 function stated(limits: Readonly<ResourceLimits>): ResourceLimits {
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
+  const set: ResourceLimits = {};
+  for (const what of Object.keys(limits) as (keyof ResourceLimits)[])
+    if (limits[what] !== undefined) set[what] = limits[what];
+  return set;
 }

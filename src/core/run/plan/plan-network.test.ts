@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CONFIG_DEFAULTS } from '../../../protocol/config-defaults.ts';
+import { configDefaults } from '../../../protocol/config-defaults.ts';
 import { defaultManifest } from '../../../protocol/default-manifest.ts';
 import type { PermissionLevel } from '../../../protocol/manifest-permissions.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
@@ -9,7 +9,7 @@ import { landlock } from '../../sandbox/backends/landlock.ts';
 import { none } from '../../sandbox/backends/none.ts';
 import { networkOf } from './plan-network.ts';
 
-const CONFIG = { config: CONFIG_DEFAULTS };
+const CONFIG = { config: configDefaults() };
 
 describe('the network that is planned for a tool', () => {
   it('is the hosts that it names', () => {

@@ -1,5 +1,5 @@
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
-import { kernelRelease, os } from '../../../util/system.ts';
+import { kernelRelease, processors } from '../../../util/system.ts';
 import type { ProcessLimit } from '../launcher/launch-steps.ts';
 
 /** The kernel's resource numbers. */
@@ -52,7 +52,7 @@ export function largestFileMb({ file_mb, disk_mb }: ResourceLimits): number | un
 
 /** The number of threads that this many processes may have together. */
 export function tasksFor(processes: number): number {
-  return processes * THREADS_A_PROCESS + os().availableParallelism() * THREADS_A_PROCESSOR;
+  return processes * THREADS_A_PROCESS + processors() * THREADS_A_PROCESSOR;
 }
 
 /** Whether the kernel counts processes per user namespace, as it does since 5.14. */
