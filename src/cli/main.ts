@@ -2,7 +2,9 @@
 import { turnsFolder } from '../core/host/host-folder.ts';
 import { callHost } from '../host/call-host.ts';
 import { takeStartTurn } from '../util/start-turn.ts';
+import { useOwnArrayMethods } from './array-methods.ts';
 
+useOwnArrayMethods();
 const argv = process.argv.slice(2);
 // `call-host.pl` lets this program report a host that was killed.
 if (argv[0] === 'host' && argv[1] === 'lost')

@@ -61,8 +61,8 @@ export function encodeLine(value: unknown): string {
 
 /** Equivalent JSON without characters that control a terminal. */
 export function escapeForTerminal(json: string): string {
-  // Most texts are ASCII: the expression takes 0.2 ms to compile.
-  if (Buffer.byteLength(json) === json.length && !json.includes('\x7f')) return json;
+  // Most texts are ASCII: the expression takes 0.2 ms to compile, and `Buffer` as long to load.
+  if (new TextEncoder().encode(json).length === json.length && !json.includes('\x7f')) return json;
   return json.replace(UNSAFE_AT_A_TERMINAL, (char) => char.split('').map(escaped).join(''));
 }
 

@@ -43,8 +43,7 @@ export function findCommand<R extends { command: string }>(
       continue;
     }
     const longer = [...words, arg].join(' ');
-    const beginning = `${longer} `;
-    if (!routes.some(({ command }) => command === longer || command.startsWith(beginning))) break;
+    if (!isBeginning(longer, routes)) break;
     words.push(arg);
     index++;
   }
@@ -55,6 +54,12 @@ export function findCommand<R extends { command: string }>(
     return findCommand(routes, [...globals, ...rest.slice(1), '--help'], aliases);
   }
   return { route, words, args: [...globals, ...rest] };
+}
+
+function isBeginning(words: string, routes: readonly { command: string }[]): boolean {
+  const beginning = `${words} `;
+  for (const { command } of routes) if (command === words || command.startsWith(beginning)) return true;
+  return false;
 }
 
 /** The number of arguments that the global flag at this index takes; 0 when there is no global flag. */

@@ -127,7 +127,7 @@ function withinTokens(
 const NO_COUNTS = { count: undefined, total: undefined, hasMore: undefined };
 
 function isWhole({ fields, limit, offset, maxTokens }: Selection): boolean {
-  return [fields, limit, offset, maxTokens].every((each) => each === undefined);
+  return fields === undefined && limit === undefined && offset === undefined && maxTokens === undefined;
 }
 
 /** Without an array there is no list, whatever the schema says, which takes time to make. */

@@ -12,7 +12,8 @@ const MAX_WAIT_MS = 50;
  * reader has closed it.
  */
 export async function writeOut(fd: number, text: string): Promise<boolean> {
-  const bytes = Buffer.from(text, 'utf8');
+  // Not `Buffer`, which a short command does not load.
+  const bytes = new TextEncoder().encode(text);
   let waitMs = FIRST_WAIT_MS;
   for (let written = 0; written < bytes.length; ) {
     try {

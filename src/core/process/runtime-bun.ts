@@ -101,8 +101,9 @@ function channelOf({ hear }: SpawnRequest) {
  */
 function peakBytes(): number {
   try {
-    const kib = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
-    if (kib !== undefined) return Number(kib) * 1024;
+    const status = readFileSync('/proc/self/status', 'utf8');
+    const at = status.indexOf('VmHWM:');
+    if (at !== -1) return Number.parseInt(status.slice(at + 'VmHWM:'.length), 10) * 1024;
   } catch {}
   return process.memoryUsage.rss();
 }

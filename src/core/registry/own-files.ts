@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { IS_COMPILED } from '../../util/is-compiled.ts';
+import { cacheFolders, extractFiles } from './extract-files.ts';
 
 /** Files of ACOR that other processes read: real files, also when the compiled program contains them. */
 export interface SdkPaths {
@@ -86,7 +87,7 @@ export function installation(): Installation {
 /** The SDKs. A compiled program that is alone writes them to the user's cache folder first. */
 export function sdkPaths(): SdkPaths {
   if (sdk === undefined) {
-    const root = packageFolder() ?? extracted();
+    const root = packageFolder() ?? extractFiles(EMBEDDED, cacheFolders(process.env));
     sdk = {
       root,
       sdkPython: join(root, 'sdk', 'python'),
@@ -97,12 +98,6 @@ export function sdkPaths(): SdkPaths {
     };
   }
   return sdk;
-}
-
-/** Loaded late, because only a compiled program that is alone needs it. */
-function extracted(): string {
-  const { extractFiles, cacheFolders }: typeof import('./extract-files.ts') = require('./extract-files.ts');
-  return extractFiles(EMBEDDED, cacheFolders(process.env));
 }
 
 function checkoutOf(program: string): string | null {

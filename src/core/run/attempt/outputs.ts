@@ -26,7 +26,9 @@ export function prepareStaging(staged: readonly StagedOutput[], workspace: RunWo
 
 /** The size of the copies, which the tool has not written. */
 export function copiedBytes(staged: readonly StagedOutput[]): number {
-  return staged.reduce((sum, { replaces }) => sum + (replaces?.size ?? 0), 0);
+  let bytes = 0;
+  for (const { replaces } of staged) bytes += replaces?.size ?? 0;
+  return bytes;
 }
 
 /** The places that a run writes and of which ACOR keeps what they were: folders and files, and outputs that stay until they are applied. */

@@ -60,6 +60,7 @@ function callPath({ callerEnv }: ToolPlan, layout: RunWorkspace): string {
 /** Secrets for programs that read them from a variable, or from a file that a variable names. */
 function secretVariables({ tool, secrets }: ToolPlan, layout: RunWorkspace): Record<string, string> {
   const variables = tool.manifest.secret_variables ?? [];
+  if (variables.length === 0) return {};
   return Object.fromEntries(
     variables.map(({ name, as, variable }) => {
       const bytes = secrets?.delivered.find((secret) => secret.name === name)?.bytes;
