@@ -71,15 +71,15 @@ export class ChangeWaiter {
     const isEarly = this.#wasReported && this.#isEarly;
     const limitMs = this.#isYoung() ? YOUNG_POLL_MS : isEarly ? SECOND_LOOK_MS : this.#pollMs;
     if (!this.#changed && !this.#signal?.aborted) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.min(atMostMs, limitMs));
-        this.#wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-        this.#signal?.addEventListener('abort', this.#wake, { once: true });
-      });
-      if (this.#wake) this.#signal?.removeEventListener('abort', this.#wake);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, Math.min(atMostMs, limitMs));
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#signal?.addEventListener('abort', this.#wake, { once: true });
+      await promise;
+      this.#signal?.removeEventListener('abort', this.#wake);
       this.#wake = undefined;
     }
     this.#wasReported = this.#changed;

@@ -37,7 +37,8 @@ export async function runnerServices(
     },
     runtime,
     adoptsOrphans: adoptOrphans && runtime.adoptOrphans(),
-    watchdogs: projects && keptWatchdogs(projects),
+    // In a process that supervises one run too: its end ends the shell, and to close a pipe takes a thread.
+    watchdogs: projects ? keptWatchdogs(projects) : new Watchdogs(),
     standbys: projects && (await keptStandbys(projects)),
     loadAdapter: async (name) => (await import('../adapters/index.ts')).loadAdapter(name),
     prepareOrchestration: async (services, request) => {

@@ -42,12 +42,10 @@ export class Run {
   readonly #watch: RunWatch | undefined;
   /** When the run left the queue: waiting there does not count. */
   #begunMs = performance.now();
-  #cancel!: (reason: string) => void;
-  readonly #cancelled: Promise<string>;
+  readonly #cancelled = Promise.withResolvers<string>();
   /** The first request to cancel. */
   #cancelRequest: { by: string | undefined } | undefined;
-  #forceCancelNow!: () => void;
-  readonly #forceCancel: Promise<void>;
+  readonly #forceCancel = Promise.withResolvers<void>();
   readonly #questions: Questions;
   readonly #control: ControlListener;
   readonly #spending: RunSpending;
@@ -72,12 +70,6 @@ export class Run {
     this.runId = plan.runId;
     this.#store = services.store;
     this.#questions = new Questions(writer, plan);
-    this.#cancelled = new Promise((resolve) => {
-      this.#cancel = resolve;
-    });
-    this.#forceCancel = new Promise((resolve) => {
-      this.#forceCancelNow = resolve;
-    });
     this.#spending = new RunSpending({
       limit: plan.cost.limit,
       warnAt: plan.cost.warnAt,
@@ -91,10 +83,10 @@ export class Run {
     });
     this.#watch = services.plugins?.watch(writer);
     services.outbox?.watch(writer);
-    this.#slot = new RunSlot(services, plan, writer, this.#cancelled, () => executor.endBegun?.());
+    this.#slot = new RunSlot(services, plan, writer, this.#cancelled.promise, () => executor.endBegun?.());
     this.#control = services.store.control.listen(this.runId, writer.epoch, {
       onCancel: (reason, by) => this.#takeCancel(reason, by),
-      onForceCancel: () => this.#forceCancelNow(),
+      onForceCancel: () => this.#forceCancel.resolve(),
       onAnswer: (posted) => this.#questions.take(posted),
     });
     this.ended = this.#supervise();
@@ -114,12 +106,12 @@ export class Run {
   /** Cancels the run: with grace periods, or at once with `force`. */
   async cancel(reason: string, { force, by }: CancelOptions = {}): Promise<void> {
     this.#takeCancel(reason, by);
-    if (force) this.#forceCancelNow();
+    if (force) this.#forceCancel.resolve();
   }
 
   #takeCancel(reason: string, by: string | undefined): void {
     this.#cancelRequest ??= { by };
-    this.#cancel(reason);
+    this.#cancelled.resolve(reason);
   }
 
   /**
@@ -305,8 +297,8 @@ export class Run {
       leftMs: () => this.#leftMs(),
       deadline: () => new Date(Math.min(Date.now() + this.#leftMs(), LAST_DEADLINE_MS)),
       isResumed: number > this.#firstAttempt || this.#plan.again === 'resume',
-      cancelled: this.#cancelled,
-      forceCancel: this.#forceCancel,
+      cancelled: this.#cancelled.promise,
+      forceCancel: this.#forceCancel.promise,
       questions: this.#questions,
       control: this.#control,
       spending: this.#spending,
@@ -345,14 +337,14 @@ export class Run {
     const timeUp = new Promise<true>((resolve) => {
       stopTimer = after(waitMs, () => resolve(true));
     });
-    const mayRetry = await Promise.race([timeUp, this.#cancelled.then(() => false)]);
+    const mayRetry = await Promise.race([timeUp, this.#cancelled.promise.then(() => false)]);
     stopTimer();
     if (!mayRetry || outcome.code !== 'E_RATE_LIMIT') return mayRetry;
     return this.#slot.requeueThrottled();
   }
 
   async #cancellation(): Promise<Outcome> {
-    return cancelledFor(await this.#cancelled);
+    return cancelledFor(await this.#cancelled.promise);
   }
 }
 

@@ -39,15 +39,12 @@ const IS_TOO_LATE_AFTER_EXIT: readonly Ending['kind'][] = [
 
 /** Keeps the first ending that a guard, a cancel request or the process reports, and ignores later ones. */
 export class EndingRace {
-  readonly first: Promise<Ending>;
   #winner: Ending | undefined;
-  #settle!: (ending: Ending) => void;
+  readonly #first = Promise.withResolvers<Ending>();
   #hasExited: () => boolean = () => false;
 
-  constructor() {
-    this.first = new Promise((resolve) => {
-      this.#settle = resolve;
-    });
+  get first(): Promise<Ending> {
+    return this.#first.promise;
   }
 
   get winner(): Ending | undefined {
@@ -68,6 +65,6 @@ export class EndingRace {
   endAsExit(ending: Ending): void {
     if (this.#winner !== undefined) return;
     this.#winner = ending;
-    this.#settle(ending);
+    this.#first.resolve(ending);
   }
 }

@@ -93,7 +93,7 @@ async function stopTool(
 /** The end of a tool that has ended or was killed. A process that the kernel cannot end, for example in a hung file system, is left behind. */
 async function endOf({ exited }: SpawnedTool): Promise<Awaited<SpawnedTool['exited']>> {
   const unknown: Exit = { rc: null, signal: null, usage: { cpu_s: null, max_rss_bytes: null } };
-  const isOver = await endsWithin(exited, UNKILLABLE_MS, new Promise(() => {}));
+  const isOver = await endsWithin(exited, UNKILLABLE_MS);
   return isOver ? exited : { exit: unknown, left: 0 };
 }
 
@@ -109,15 +109,17 @@ async function diesOut(tree: ProcessTree, ms: number): Promise<boolean> {
 async function endsWithin(
   exited: Promise<unknown>,
   ms: number,
-  forceCancel: Promise<unknown>,
+  forceCancel?: Promise<unknown>,
 ): Promise<boolean> {
-  let stopTimer = () => {};
-  const timeUp = new Promise<false>((resolve) => {
-    stopTimer = after(ms, () => resolve(false));
-  });
-  const result = await Promise.race([exited.then(() => true), timeUp, forceCancel.then(() => false)]);
-  stopTimer();
-  return result;
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+  const stopTimer = after(ms, () => resolve(false));
+  void forceCancel?.then(() => resolve(false));
+  void exited.then(() => resolve(true), reject);
+  try {
+    return await promise;
+  } finally {
+    stopTimer();
+  }
 }
 
 /** Whether the tool writes the protocol: its manifest says so, or its messages do. */
