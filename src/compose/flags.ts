@@ -48,8 +48,10 @@ export function readFlags(
   args: readonly string[],
   op: Pick<OperationDescription, 'positionals' | 'passthrough'> = {},
 ): CommandLine {
-  const names = new FlagNames(parameters, op.passthrough);
-  const tokens = tokenize(args, names);
+  // Without a flag there is nothing to look up.
+  const hasFlags = args.some((arg) => arg.startsWith('-'));
+  const names = hasFlags ? new FlagNames(parameters, op.passthrough) : undefined;
+  const tokens = names === undefined ? args.map(asPositional) : tokenize(args, names);
   const line: CommandLine = {
     globals: { ...NO_GLOBAL_FLAGS },
     given: new Map(),
@@ -61,7 +63,7 @@ export function readFlags(
   };
   const positionals: string[] = [];
   for (const token of tokens) {
-    if (token.kind === 'option') readOption(line, names, token);
+    if (token.kind === 'option' && names !== undefined) readOption(line, names, token);
     if (token.kind !== 'positional') continue;
     positionals.push(token.value);
     if (op.passthrough === undefined) continue;
@@ -124,18 +126,19 @@ class FlagNames {
   }
 }
 
+function asPositional(value: string, index: number): Token {
+  return { kind: 'positional', index, value };
+}
+
 // An argument such as `-3` is a number and not flags.
 function tokenize(args: readonly string[], names: FlagNames): Token[] {
-  // Without a flag there is nothing to look up.
-  if (!args.some((arg) => arg.startsWith('-')))
-    return args.map((value, index) => ({ kind: 'positional', index, value }));
   const tokens = tokensOf(args, names.forms());
   const seen = new Set<number>();
   return tokens.flatMap((token): Token[] => {
     if (token.kind !== 'option' || !/^-[\d.]/.test(args[token.index] ?? '')) return [token];
     if (seen.has(token.index)) return [];
     seen.add(token.index);
-    return [{ kind: 'positional', index: token.index, value: args[token.index]! }];
+    return [asPositional(args[token.index]!, token.index)];
   });
 }
 

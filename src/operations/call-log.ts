@@ -2,7 +2,7 @@ import type { Envelope } from '../compose/envelope.ts';
 import type { NextStep } from '../compose/next-step.ts';
 import { callerName } from '../core/policy/caller-rules.ts';
 import type { CalledOperation } from '../core/ports/principal.ts';
-import { RUN_ID_PATTERN } from '../protocol/run.ts';
+import { isRunId } from '../protocol/run.ts';
 import { openLog } from '../util/log.ts';
 import type { AcorApp } from './acor-app.ts';
 
@@ -26,7 +26,7 @@ export function logCall(
     operation: name,
     surface,
     caller: callerName(principal),
-    run_id: RUN_ID_PATTERN.test(run) ? run : undefined,
+    run_id: isRunId(run) ? run : undefined,
     ms: Math.round(envelope.meta.elapsed),
   };
   if (envelope.ok) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isFinal, mayFollow, RUN_STATES, type RunState } from './run.ts';
+import { isFinal, isRunId, mayFollow, RUN_ID_PATTERN, RUN_STATES, type RunState } from './run.ts';
 
 const states = Object.keys(RUN_STATES) as RunState[];
 
@@ -61,5 +61,40 @@ describe('the life of a run', () => {
     for (const state of states) {
       if (!isFinal(state)) assert.ok(mayFollow(state, 'failed') && mayFollow(state, 'cancelled'), state);
     }
+  });
+});
+
+describe('the id of a run', () => {
+  it('is what the pattern says', () => {
+    const ends = [
+      '',
+      '0',
+      'a',
+      'z',
+      '9',
+      '-',
+      'A',
+      '_',
+      '.',
+      '/',
+      'é',
+      '\n',
+      '0-',
+      '-0',
+      'a\n',
+      'aZ',
+      '`',
+      '{',
+      ':',
+      '/..',
+    ];
+    const long = ['x'.repeat(62), 'x'.repeat(63), 'x'.repeat(64), '-'.repeat(63), `x${'-'.repeat(62)}`];
+    for (const begin of ['r-', 'r', 'R-', '-', '', 'r--', ' r-'])
+      for (const end of [...ends, ...long, '1m8my049tfdx2gyw'])
+        assert.equal(isRunId(begin + end), RUN_ID_PATTERN.test(begin + end), JSON.stringify(begin + end));
+  });
+
+  it('is a text', () => {
+    for (const other of [undefined, null, 12, {}, ['r-1']]) assert.equal(isRunId(other), false);
   });
 });

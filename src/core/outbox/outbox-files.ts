@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { RUN_ID_PATTERN } from '../../protocol/run.ts';
+import { isRunId } from '../../protocol/run.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { parseObject } from '../../util/parse-object.ts';
@@ -59,9 +59,7 @@ export class OutboxFiles {
   /** The runs that are in the outbox, oldest first. */
   runs(): string[] {
     try {
-      return readdirSync(this.folder)
-        .filter((name) => RUN_ID_PATTERN.test(name))
-        .sort();
+      return readdirSync(this.folder).filter(isRunId).sort();
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return [];
       throw error;

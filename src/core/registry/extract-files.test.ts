@@ -42,7 +42,7 @@ describe('the files in the compiled program', () => {
   const extract = (...folders: string[]) =>
     extractFiles(
       embedded,
-      folders.map((name) => join(root, name)),
+      folders.map((name) => () => join(root, name)),
     );
 
   it('are written once, below their digest, and without a rest', () => {

@@ -32,12 +32,12 @@ const COMPARED = 'compared.json';
  * returns their folder. Its name is the digest of the files. Files that already exist are compared with those in the
  * program, unless none has changed since they were compared last.
  */
-export function extractFiles(embedded: string, folders: readonly string[]): string {
+export function extractFiles(embedded: string, folders: readonly (() => string)[]): string {
   const name = readFileSync(join(embedded, 'digest'), 'utf8').trim();
   const failures: string[] = [];
   for (const folder of folders) {
     try {
-      const target = join(ownFolder(folder), name);
+      const target = join(ownFolder(folder()), name);
       if (isUnchanged(target)) return target;
       const files = embeddedFiles(embedded);
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -55,15 +55,15 @@ export function extractFiles(embedded: string, folders: readonly string[]): stri
 }
 
 /**
- * The folders for extracted files, in order of preference. The tools of root run as other users, who cannot reach a
+ * The folders for extracted files, in order of preference; each is found when those before it cannot be used. The tools of root run as other users, who cannot reach a
  * folder below root's home.
  */
-export function cacheFolders(env: Env): string[] {
+export function cacheFolders(env: Env): (() => string)[] {
   const uid = process.getuid?.();
   return [
-    ...(uid === 0 ? ['/var/cache/acor-sdk'] : []),
-    `${userFolder('XDG_CACHE_HOME', '.cache', env)}-sdk`,
-    join(tempFolder(), uid === undefined ? 'acor-sdk' : `acor-sdk-${uid}`),
+    ...(uid === 0 ? [() => '/var/cache/acor-sdk'] : []),
+    () => `${userFolder('XDG_CACHE_HOME', '.cache', env)}-sdk`,
+    () => join(tempFolder(), uid === undefined ? 'acor-sdk' : `acor-sdk-${uid}`),
   ];
 }
 

@@ -103,6 +103,11 @@ export class Run {
     return new Run(services, plan, writer, executor, begun);
   }
 
+  /** Whether it has asked anything so far. */
+  get hasAsked(): boolean {
+    return this.#writer.record.has_questions === true;
+  }
+
   /** Cancels the run: with grace periods, or at once with `force`. */
   async cancel(reason: string, { force, by }: CancelOptions = {}): Promise<void> {
     this.#takeCancel(reason, by);

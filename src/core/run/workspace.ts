@@ -52,11 +52,9 @@ export class Workspaces {
   /** Throws E_RUN_NOT_FOUND for a text that is not a run id, so that no id becomes a path. */
   of(runId: string): RunWorkspace {
     const dir = folderOf(this.root, runId);
-    const [work, logs, control] = ['work', 'logs', 'control'].map((name) => join(dir, name)) as [
-      string,
-      string,
-      string,
-    ];
+    const work = join(dir, 'work');
+    const logs = join(dir, 'logs');
+    const control = join(dir, 'control');
     const toolControl = join(control, 'tool');
     return {
       dir,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../protocol/next-steps.ts';
-import { RUN_ID_PATTERN } from '../../protocol/run.ts';
+import { isRunId } from '../../protocol/run.ts';
 
 /** The names of the store's own files in the folder of a run. */
 export const EVENTS = 'events.jsonl';
@@ -47,7 +47,7 @@ export function layoutOf(runsDir: string, runId: string): RunLayout {
 
 /** The folder of a run. Throws E_RUN_NOT_FOUND for a text that is not a run id, so that no id becomes a path. */
 export function folderOf(runsDir: string, runId: string): string {
-  if (RUN_ID_PATTERN.test(runId)) return join(runsDir, runId);
+  if (isRunId(runId)) return join(runsDir, runId);
   throw new AcorError('E_RUN_NOT_FOUND', `'${runId}' is not a run id`, {
     hint: 'A run id looks like r-0123456789abcdef. List the runs.',
     next: [LIST_RUNS],

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { RUN_ID_PATTERN } from '../../protocol/run.ts';
+import { isRunId } from '../../protocol/run.ts';
 import { parseObject } from '../../util/parse-object.ts';
 import type { FileRuns } from './claim-runs.ts';
 import { Ledger } from './ledger.ts';
@@ -19,14 +19,13 @@ type Store = Pick<FileRuns, 'root' | 'files' | 'listNow'>;
 export function missingRuns(store: Store, runIds?: readonly string[]): string[] {
   const ledger = new Ledger(store.root);
   // A changed ledger may have anything in place of an id.
-  const isId = (runId: string) => RUN_ID_PATTERN.test(runId);
-  const isGone = (runId: string) => !isId(runId) || !store.files.has(runId);
+  const isGone = (runId: string) => !isRunId(runId) || !store.files.has(runId);
   if (runIds !== undefined) return stillEntered(ledger, runIds.filter(isGone));
   const listed = new Set(store.listNow());
   const entered = ledger.scan((lines) => enteredIn(lines));
   return stillEntered(
     ledger,
-    [...entered].filter((runId) => isId(runId) && !listed.has(runId) && isGone(runId)),
+    [...entered].filter((runId) => isRunId(runId) && !listed.has(runId) && isGone(runId)),
   );
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { RUN_ID_PATTERN } from '../../protocol/run.ts';
+import { isRunId } from '../../protocol/run.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { refuseLinks } from '../../util/regular-file.ts';
 import { folderOf, layoutOf } from './layout.ts';
@@ -71,11 +71,11 @@ export class RunFiles {
       if (errorCode(error) === 'ENOENT') return [];
       throw storageError(error, 'list the runs', this.#root);
     }
-    const ids = names.filter((name) => RUN_ID_PATTERN.test(name));
+    const ids = names.filter(isRunId);
     if (!this.packed.exist) return ids.sort();
     // A run that was unpacked between the two listings is in neither of them: its folder is looked for again.
     const packed = this.#packedIds();
-    const again = readdirSync(this.#root).filter((name) => RUN_ID_PATTERN.test(name));
+    const again = readdirSync(this.#root).filter(isRunId);
     return [...new Set([...ids, ...packed, ...again])].sort();
   }
 

@@ -1,6 +1,6 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { CommandOf } from '../../protocol/next-steps.ts';
-import { type FinalState, isFinal, RUN_ID_PATTERN, RUN_RECORD_VERSION } from '../../protocol/run.ts';
+import { type FinalState, isFinal, isRunId, RUN_RECORD_VERSION } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { pause } from '../../util/pause.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
@@ -177,7 +177,7 @@ export class MemoryRunStore implements RunStore {
   }
 
   #find(runId: string): MemoryRun {
-    const run = RUN_ID_PATTERN.test(runId) ? this.#runs.get(runId) : undefined;
+    const run = isRunId(runId) ? this.#runs.get(runId) : undefined;
     if (run !== undefined) return run;
     throw new AcorError('E_RUN_NOT_FOUND', `run ${runId} not found in ${this.location}`);
   }

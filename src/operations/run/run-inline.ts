@@ -47,7 +47,10 @@ export async function runHere(
       const { runAbout } = await import('./run-about.ts');
       return runAbout(run.runId, ctx, { asks, cancels: true, old: { bytes: 0 } });
     },
-    ended: async () => ({ answer: await answerOf(await run.ended, flags, ctx.app) }),
+    ended: async () => {
+      const summary = await run.ended;
+      return { answer: await answerOf(summary, { ...flags, hasAsked: run.hasAsked }, ctx.app) };
+    },
   };
 }
 

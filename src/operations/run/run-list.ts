@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { RUN_ID_PATTERN, RUN_KINDS } from '../../protocol/run.ts';
+import { isRunId, RUN_KINDS } from '../../protocol/run.ts';
 import { acorOperation } from '../define.ts';
 import { runLine } from '../shapes.ts';
 import { listRuns } from './list-runs.ts';
@@ -26,7 +26,7 @@ export const runList = acorOperation({
     top_level: z.boolean().default(false).describe('Only runs that are no step of another run.'),
     before: z
       .string()
-      .refine((id) => id === 'last' || RUN_ID_PATTERN.test(id), 'must be the id of a run, or last')
+      .refine((id) => id === 'last' || isRunId(id), 'must be the id of a run, or last')
       .optional()
       .describe('Only runs older than this one: the last id of a page, to read on.'),
     created_after: time

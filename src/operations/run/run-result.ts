@@ -33,15 +33,15 @@ export interface ShownAs {
   exit_code: 'acor' | 'tool';
 }
 
-/** The answer of `acor run` after the end of the run. */
+/** The answer of `acor run` after the end of the run. Without `hasAsked` its record says whether it has asked anything. */
 export async function answerOf(
   summary: RunSummary,
-  { exit_code }: Pick<ShownAs, 'exit_code'>,
+  { exit_code, hasAsked }: Pick<ShownAs, 'exit_code'> & { hasAsked?: boolean },
   app: AcorApp,
 ): Promise<Answer<ShownSummary>> {
   if (summary.code !== null) await app.readErrorCodes();
   const exit = exitOf(summary, exit_code, app);
-  const questions = await unansweredOf(summary, app);
+  const questions = hasAsked === false ? [] : await unansweredOf(summary, app);
   const { warnings, ...shown } = {
     ...summary,
     artifacts: await endArtifacts(summary, app),

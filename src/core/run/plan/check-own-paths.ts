@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../../protocol/next-steps.ts';
-import { RUN_ID_PATTERN } from '../../../protocol/run.ts';
+import { isRunId } from '../../../protocol/run.ts';
 import { isInside, realPathOf } from '../../../util/real-path.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import type { Grant } from '../../registry/arguments.ts';
@@ -34,7 +34,7 @@ export async function checkOwnPaths(
 
 async function isArtifact(store: RunStore, path: string, inside: string): Promise<boolean> {
   const [runId] = inside.split(sep);
-  if (runId === undefined || !RUN_ID_PATTERN.test(runId)) return false;
+  if (runId === undefined || !isRunId(runId)) return false;
   try {
     const artifacts = await recordedArtifacts(store, runId);
     return artifacts.some((artifact) => isInside(path, realPathOf(artifact.path, sep).path));

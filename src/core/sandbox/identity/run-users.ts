@@ -97,10 +97,12 @@ export function canGiveUsers(): boolean {
 
 function hasCapabilities(): boolean {
   try {
-    const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
-    return (
-      effective !== undefined && (BigInt(`0x${effective}`) & NEEDED_CAPABILITIES) === NEEDED_CAPABILITIES
-    );
+    const status = readFileSync('/proc/self/status', 'utf8');
+    const at = status.indexOf('\nCapEff:\t');
+    if (at === -1) return false;
+    const from = at + '\nCapEff:\t'.length;
+    const effective = BigInt(`0x${status.slice(from, status.indexOf('\n', from))}`);
+    return (effective & NEEDED_CAPABILITIES) === NEEDED_CAPABILITIES;
   } catch {
     return false;
   }
