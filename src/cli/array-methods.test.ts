@@ -78,7 +78,7 @@ describe('the methods of arrays that are compiled with the program', () => {
         both('at', list, place);
   });
 
-  it('refuse what is no function, also for an empty array', () => {
+  it('refuse what is not a function, also for an empty array', () => {
     for (const name of NAMES.slice(1)) {
       both(name, [], undefined);
       both(name, [1], {});
