@@ -70,6 +70,27 @@ describe('a schedule', () => {
     assert.match(other.hint, /acor schedule add --help/);
   });
 
+  it('without a name that can be one is refused with an example of the command that was called', async () => {
+    project.write('flows/quick.yaml', 'version: 1\nsteps: [{ name: a, tool: quick }]\n');
+    const flow = ['flows/quick.yaml', '--workflow'];
+    const { error } = await project.envelope(['watch', ...flow, '--on', '*.md']);
+    assert.match(error.message, /--name is required/);
+    assert.match(error.hint, /acor watch flows\/quick.yaml --name my-watch --on /);
+    const { error: other } = await project.envelope(['schedule', 'add', ...flow, '--cron', NEVER_NOW]);
+    assert.match(other.hint, /acor schedule add flows\/quick.yaml --name my-schedule --cron /);
+  });
+
+  it('that was only checked needs no server', async () => {
+    const { data, meta } = await add(['quick', '--cron', NEVER_NOW, '--dry-run']);
+    assert.equal(data.dry_run, true);
+    assert.equal(meta.next, undefined);
+  });
+
+  it('that is paused without a reason has none', async () => {
+    await add(['quick', '--cron', NEVER_NOW, '--name', 'rare']);
+    assert.equal((await project.envelope(['schedule', 'pause', 'rare'])).data.why, null);
+  });
+
   it('that is paused again keeps the newest reason', async () => {
     await add(['quick', '--cron', NEVER_NOW, '--name', 'rare']);
     const pause = async (...flags: string[]) =>
@@ -471,6 +492,11 @@ describe('a watch', () => {
       assert.match(
         (await project.envelope(['watch', 'quick', '--on', pattern])).error.message,
         /names no files of the project/,
+      );
+    for (const pattern of ['{a,b', 'a}', '{a,{b,c}}', 'x/{a'])
+      assert.match(
+        (await project.envelope(['watch', 'quick', '--on', pattern])).error.message,
+        /has a brace without its other one/,
       );
     assert.match((await project.envelope(['watch', 'quick'])).error.message, /--on is required/);
   });

@@ -21,6 +21,10 @@ export interface WatchedState {
 /** Throws E_USAGE for a pattern that can match nothing. */
 export function checkPatterns(patterns: readonly string[]): void {
   for (const pattern of patterns) {
+    if (/[{}]/.test(pattern.replace(/\{[^{}]*\}/g, '')))
+      throw new AcorError('E_USAGE', `--on ${JSON.stringify(pattern)} has a brace without its other one`, {
+        hint: "Close it: '*.{ts,js}'. Braces in braces are not read; give --on several times instead.",
+      });
     if (pattern !== '' && !isAbsolute(pattern) && !pattern.split('/').includes('..')) continue;
     throw new AcorError('E_USAGE', `--on ${JSON.stringify(pattern)} names no files of the project`, {
       hint: "Write it relative to the project's folder: 'src/**/*.ts'",

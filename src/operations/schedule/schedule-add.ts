@@ -14,6 +14,10 @@ import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { lineOf, scheduleLine, scheduleName } from './shapes.ts';
 
+/** The two commands that add a schedule, each with flags that name one. */
+const BY_TIME = { command: 'acor schedule add', named: "--name my-schedule --cron '30 3 * * *'" } as const;
+const BY_CHANGE = { command: 'acor watch', named: "--name my-watch --on 'docs/**/*.md'" } as const;
+
 const common = {
   tool: z.string().describe('The tool to run; with --workflow, the workflow.'),
   args: z
@@ -74,7 +78,7 @@ export const scheduleAdd = acorOperation({
   async run(given, ctx): Promise<Added> {
     const options = await withFlags(added, given, ctx);
     const { cron, timezone = localTimezone(), jitter: jitter_s, missed } = options;
-    if (cron === undefined) throw needed('cron', added.example);
+    if (cron === undefined) throw needed('cron', BY_TIME, added.example);
     const trigger = { kind: 'cron', cron, timezone, jitter_s, missed } as const;
     if (new CronTimes(trigger).after(Date.now()) === undefined)
       throw new AcorError(
@@ -84,7 +88,7 @@ export const scheduleAdd = acorOperation({
           hint: 'Check the day and the month: there is no 30 February.',
         },
       );
-    return add(options, ctx, (_root, createdAt) => ({ trigger, settled: createdAt }));
+    return add(options, ctx, BY_TIME, (_root, createdAt) => ({ trigger, settled: createdAt }));
   },
 });
 
@@ -115,9 +119,9 @@ export const scheduleWatch = acorOperation({
   async run(given, ctx): Promise<Added> {
     const options = await withFlags(watched, given, ctx);
     const { on } = options;
-    if (on.length === 0) throw needed('on', watched.example);
+    if (on.length === 0) throw needed('on', BY_CHANGE, watched.example);
     checkPatterns(on);
-    return add(options, ctx, async (root) => ({
+    return add(options, ctx, BY_CHANGE, async (root) => ({
       trigger: { kind: 'watch', on },
       settled: (await watchedState(root, on)).digest,
     }));
@@ -162,13 +166,14 @@ async function isOnlyWorkflow(name: string, app: AcorApp): Promise<boolean> {
 async function add(
   { tool, args, name = tool, workflow, dry_run }: Given,
   ctx: OperationContext<AcorApp>,
+  kind: typeof BY_TIME | typeof BY_CHANGE,
   rule: (
     root: string,
     createdAt: string,
   ) => Pick<Schedule, 'trigger' | 'settled'> | Promise<Pick<Schedule, 'trigger' | 'settled'>>,
 ): Promise<Added> {
   const isNamed = scheduleName.safeParse(name).success;
-  if (!isNamed) throw needed('name', `acor schedule add ${tool} --name my-schedule --cron '30 3 * * *'`);
+  if (!isNamed) throw needed('name', kind, `${kind.command} ${tool} ${kind.named}`);
   if (asksForStdin(args))
     throw new AcorError('E_USAGE', 'a schedule has no standard input', {
       hint: 'Give the arguments as flags, or as JSON behind --input-json.',
@@ -177,7 +182,7 @@ async function add(
   const files = new ScheduleFiles(config.root, ctx.env);
   files.refuseTaken(name);
   await refuseUnable({ tool, args, workflow }, ctx);
-  const { kind, name: caller } = ctx.app.principal;
+  const { principal } = ctx.app;
   const createdAt = new Date().toISOString();
   const schedule: Schedule = {
     version: 1,
@@ -188,7 +193,7 @@ async function add(
     args,
     cwd: ctx.cwd,
     ...(await rule(config.root, createdAt)),
-    by: { kind, name: caller },
+    by: { kind: principal.kind, name: principal.name },
     created_at: createdAt,
     paused: null,
     pending: null,
@@ -198,7 +203,11 @@ async function add(
   };
   if (!dry_run) await files.add(schedule);
   const served = files.isServed();
-  return { kind: 'data', data: { ...lineOf(schedule), served, dry_run }, next: served ? [] : [SERVE] };
+  return {
+    kind: 'data',
+    data: { ...lineOf(schedule), served, dry_run },
+    next: served || dry_run ? [] : [SERVE],
+  };
 }
 
 /** Throws what would keep its runs from starting now: an unknown tool, wrong arguments, a policy, a missing approval. */
@@ -214,10 +223,10 @@ async function refuseUnable(
   if (result.kind === 'failure') throw result.error;
 }
 
-function needed(flag: 'cron' | 'on' | 'name', example: string) {
-  return usageError(
-    [{ parameter: `--${flag}`, message: `--${flag} is required` }],
-    flag === 'on' ? 'acor watch' : 'acor schedule add',
-    example,
-  );
+function needed(
+  flag: 'cron' | 'on' | 'name',
+  { command }: typeof BY_TIME | typeof BY_CHANGE,
+  example: string,
+) {
+  return usageError([{ parameter: `--${flag}`, message: `--${flag} is required` }], command, example);
 }

@@ -51,7 +51,7 @@ export function lineOf(schedule: Schedule): z.output<typeof scheduleLine> {
     missed: cron?.missed ?? null,
     on: trigger.kind === 'watch' ? trigger.on : null,
     state: paused === null ? 'active' : 'paused',
-    why: paused?.why ?? null,
+    why: paused?.why || null,
     next_at: upcomingOf(schedule, 1)[0] ?? null,
     last: history[0] ?? null,
     by: `${by.kind === 'local-user' ? 'user' : by.kind}:${by.name}`,
