@@ -10,7 +10,7 @@ export const BASE_ERRORS: Readonly<Record<string, AppErrorInfo>> = {
     'Do what the `fix` of each blocked check says.',
     'See the blocked checks in details.',
   ),
-  E_CONFIG_INVALID: row('user_error', 2, 'Fix the configuration file at the named place.', 'Fix the file.'),
+  E_CONFIG_INVALID: row('user_error', 2, 'Fix the configuration at the named place.', 'Fix the file.'),
   E_RATE_LIMIT: row('retryable', 1, 'Wait as long as the hint says, then repeat the call.', 'Wait.'),
   E_RESULT_INVALID: row(
     'unknown',

@@ -123,7 +123,7 @@ export const ERROR_CODES = {
     'user_error',
     false,
     2,
-    'Fix the configuration file at the named place.',
+    'Fix the configuration at the named place.',
     'List the mistakes in the configuration.',
     [VALIDATE],
   ),

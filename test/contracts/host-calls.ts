@@ -501,8 +501,16 @@ export function hostCallsContract(caller: string, program: string): void {
       const dry = await project.envelope(['host', 'stop', '--dry-run'], { env: project.auto });
       assert.deepEqual(dry.data.processes, [{ pid, state: 'idle', project: project.root }]);
       assert.ok(isRunning(identify(pid)));
+      const text = async (...command: string[]) =>
+        (await project.acor([...command, '--format', 'text'], { env: { ...project.auto, COLUMNS: '200' } }))
+          .stdout;
+      const row = new RegExp(`^${pid} +idle +${project.root}$`, 'm');
+      assert.match(await text('host'), row);
+      assert.match(await text('host'), /^Calls of programs from here use a host: /);
+      assert.match(await text('host', 'stop', '--dry-run'), row);
       await project.stop();
       assert.deepEqual(await project.processes(), []);
+      assert.match(await text('host'), /No processes wait\./);
     });
   });
 }

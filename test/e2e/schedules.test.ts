@@ -123,6 +123,23 @@ describe('a schedule', () => {
     assert.equal(note, 'No server runs them now.');
   });
 
+  it('is shown to a person with what it runs, when, and what it did', async () => {
+    await add(['quick', '--cron', NEVER_NOW, '--timezone', 'UTC', '--name', 'yearly', '--jitter', '5m']);
+    const run = 'r-0123456789abcdef';
+    leave('yearly', { history: [{ at: yesterday(), outcome: 'started', run_id: run, why: null }] });
+    const { stdout } = await project.acor(['schedule', 'show', 'yearly', '--format', 'text'], {
+      env: { TZ: 'UTC', COLUMNS: '160' },
+    });
+    assert.match(stdout, /^active {2}yearly$/m);
+    assert.match(stdout, /^runs +quick$/m);
+    assert.match(stdout, /^when +0 3 1 1 \* \(UTC\)$/m);
+    assert.match(stdout, /^delay +each time by up to 5 min/m);
+    assert.match(stdout, /^next \(local time\) +\d{4}-01-01 03:0\d:\d\d, /m);
+    assert.match(stdout, /^\d{4}-\d\d-\d\d [\d:]+ +started +r-0123456789abcdef$/m);
+    assert.match(stdout, /^No server runs the schedules now\.$/m);
+    assert.doesNotMatch(stdout, /jitter_s|created_at/);
+  });
+
   it('starts runs while a server runs, each with the schedule as its caller and a key of its time', async () => {
     const { data, meta } = await add(['quick', '--cron', EVERY_SECOND, '--name', 'often']);
     assert.deepEqual([data.served, meta.next], [false, ['acor serve']]);
