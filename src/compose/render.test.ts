@@ -103,6 +103,12 @@ describe('rendering for a person', () => {
     assert.equal(text, 'id\nx\n1 of 9 shown; there are more: --limit N --offset N\nNext\n  app show 1\n');
   });
 
+  it('sets what to do next apart from paragraphs, as a paragraph of its own', () => {
+    const meta = { tool: 't', elapsed: 1, next: ['app show 1'] };
+    const render = () => 'one\n\ntwo\n';
+    assert.equal(renderAnswer({}, meta, screen, render), 'one\n\ntwo\n\nNext\n  app show 1\n');
+  });
+
   it('hands an operation’s own rendering data that is safe already', () => {
     const render = (data: unknown) => `<${(data as { id: string }).id}>`;
     assert.equal(renderAnswer({ id: 'a\x07' }, { tool: 't', elapsed: 1 }, screen, render), '<a\\x07>\n');

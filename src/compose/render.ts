@@ -17,7 +17,9 @@ export function renderAnswer(
   const body = render === undefined ? renderValue(safe, screen) : render(safe as never, screen);
   const parts = [body.trimEnd(), moreNote(meta, screen), nextLines(meta.next, screen)];
   const shown = parts.filter((part) => part !== '');
-  return shown.length === 0 ? '' : `${shown.join('\n')}\n`;
+  // What is made of paragraphs is followed by one.
+  const gap = body.trimEnd().includes('\n\n') ? '\n\n' : '\n';
+  return shown.length === 0 ? '' : `${shown.join(gap)}\n`;
 }
 
 /** Renders a failure for a person: code, message, hint and next commands. */
