@@ -39,7 +39,7 @@ export function unverifiedWords(runId: string, why: string): string {
 /** One warning for each reason: a damaged pack has many runs. */
 export function unverifiedOf(runs: readonly { run_id: string; unverified?: string | undefined }[]): string[] {
   const found = runs.filter((run) => run.unverified !== undefined);
-  // `groupBy` takes 0.8 ms when it is first called.
+  // `groupBy` takes 0.5 ms when it is first called.
   if (found.length === 0) return [];
   const byReason = Map.groupBy(found, (run) => run.unverified!);
   return Array.from(byReason, ([why, [first, ...others]]) => {
