@@ -18,6 +18,7 @@ import {
   isPrivate,
   ownName,
   processesIn,
+  removeIfLeft,
   STARTING,
   TERMS,
   termsOf,
@@ -105,6 +106,7 @@ class HostProcess {
   #end(): void {
     for (const state of ['idle', 'busy'] as const) rmSync(this.#path(state), { force: true });
     this.#stopListening();
+    removeIfLeft(this.#folder);
     this.#ended.resolve();
   }
 

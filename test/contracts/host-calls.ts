@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isFinal } from '../../src/protocol/run.ts';
@@ -491,6 +492,20 @@ export function hostCallsContract(caller: string, program: string): void {
       assert.equal(supervisorOf(project), pid);
       await until(() => !isRunning(identity));
       assert.deepEqual(project.sockets(), []);
+    });
+
+    it('has processes for few callers with different variables, and leaves no folder', async () => {
+      await using project = makeProject(OFF);
+      const folders = () => readdirSync(project.path('runtime', 'acor', 'host'));
+      const call = (lang: string) => project.run(['quick'], { env: { ...project.auto, LANG: lang } });
+      const most = 4 * Math.max(2, availableParallelism());
+      for (let n = 0; n < most + 2; n++) {
+        await call(`C.${n}`);
+        await until(() => !project.sockets().includes('starting'));
+      }
+      assert.equal((await project.processes()).length, most);
+      await project.stop();
+      await until(() => folders().length === 0);
     });
 
     it('shows and stops its processes', async () => {

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, statSync, unlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, rmdirSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 import { IS_COMPILED } from '../../util/is-compiled.ts';
@@ -137,6 +137,17 @@ export function removeSocket(folder: string, { name }: HostProcess): HostProcess
       if (errorCode(error) !== 'ENOENT') throw error;
     }
   return undefined;
+}
+
+/** Removes the folder of a host in which no process listens and none starts. A socket stays: its process may be of another container. */
+export function removeIfLeft(folder: string): void {
+  if (namesIn(folder).some((name) => name !== TERMS)) return;
+  try {
+    rmSync(join(folder, TERMS), { force: true });
+    rmdirSync(folder);
+  } catch {
+    // A caller has begun to use it again.
+  }
 }
 
 function namesIn(folder: string): string[] {
