@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Ledger } from '../../src/core/store-files/ledger.ts';
@@ -39,6 +39,20 @@ describe(`clean (seed ${SEED})`, () => {
     assert.deepEqual([preview.data.removed.length, preview.meta.total], [100, 121]);
     const shown = await many.acor(['clean', '--keep', '0', '--format', 'text']);
     assert.match(shown.stdout, /^121 runs removed\n[\s\S]*\n {2}and 101 more\n0 runs kept\n/);
+  });
+
+  it('keeps as many runs as it is told to, whatever else has a name like theirs', async () => {
+    using few = new TestProject({ tools: ['quick'] });
+    for (let n = 0; n < 3; n++) await few.run(['quick']);
+    const [oldest, middle, newest] = few.runIds();
+    few.write('.runs/r-zzzzzzzzzzzzzzzz/notes.txt', 'not a run');
+    few.write('.runs/r-zzzzzzzzzzzzzzzy/metadata.json', '{ damaged');
+    renameSync(join(few.runsDir, middle!), join(few.runsDir, 'r-strange'));
+    for (const flags of [['--dry-run'], []]) {
+      const { data } = await few.envelope(['clean', '--keep', '1', ...flags]);
+      assert.deepEqual([data.removed, data.kept], [[oldest], 3]);
+    }
+    assert.ok(existsSync(join(few.runsDir, newest!)));
   });
 
   it('killed at any moment, leaves every run either unchanged, or removed and recorded as cleaned', async () => {

@@ -45,7 +45,7 @@ export function selectRemovable(
   } = {},
 ): string[] {
   const ids = store.listNow();
-  const old = rule.keep === undefined ? ids : ids.slice(0, Math.max(0, ids.length - rule.keep));
+  const old = rule.keep === undefined ? ids : beforeNewest(store, ids, rule.keep);
   return old.filter((runId) => {
     // It cannot have ended before it was created, which its id says without a look at its record.
     if (rule.olderThanMs !== undefined && nowMs - timeOfRunId(runId) <= rule.olderThanMs) return false;
@@ -54,6 +54,15 @@ export function selectRemovable(
     const endedMs = Date.parse(record.ended_at ?? record.created_at);
     return rule.olderThanMs === undefined || nowMs - endedMs > rule.olderThanMs;
   });
+}
+
+/** Without the newest `keep` runs. A folder that is no run, or has no valid record, takes the place of none of them. */
+function beforeNewest(store: FileRuns, ids: readonly string[], keep: number): readonly string[] {
+  const isRun = (runId: string) =>
+    readOrUndefined(store, runId) !== undefined || store.files.inPack(runId) !== undefined;
+  let end = ids.length;
+  for (let left = keep; left > 0 && end > 0; end--) if (isRun(ids[end - 1]!)) left--;
+  return ids.slice(0, end);
 }
 
 /**

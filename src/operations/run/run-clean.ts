@@ -73,7 +73,7 @@ export const runClean = acorOperation({
       ...(keep !== undefined && { keep }),
       ...(input.older_than !== undefined && { olderThanMs: input.older_than * DAY_MS }),
     };
-    const total = store.listNow().length;
+    const total = store.listNow().filter((runId) => store.files.has(runId)).length;
     const changed = input.pack
       ? { removed: [], ...(await pack(store, rule, input.dry_run)) }
       : { packed: [], ...(await remove(store, rule, input.dry_run)) };
