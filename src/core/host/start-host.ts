@@ -30,10 +30,10 @@ export function startHost(cwd: string, env: Readonly<Record<string, string | und
   if (folder === undefined) return;
   const others = foldersOfHosts(env).filter((each) => each !== folder);
   for (const each of others) removeIfLeft(each);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!isPrivate(folder)) return;
   const here = liveIn(folder);
   if (here >= MAX_PROCESSES || others.reduce((sum, each) => sum + liveIn(each), here) >= MAX_OF_USER) return;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (!isPrivate(folder)) return;
   if (!announce(join(folder, STARTING))) return;
   const child = spawn(process.execPath, ['host', 'serve', '--cwd', findProject(cwd).root], {
     cwd: '/',

@@ -4,6 +4,7 @@ import {
   hostFolder,
   isLive,
   processesIn,
+  removeIfLeft,
   removeSocket,
 } from '../../core/host/host-folder.ts';
 import { commandLineOf } from '../../util/process-table.ts';
@@ -75,11 +76,13 @@ export const hostStop = acorOperation({
     const all = allProcesses(ctx.env);
     const found = all.filter(isLive);
     const processes = found.map(({ pid, state }) => ({ pid, state, project: projectOf(pid) }));
-    if (!dry_run)
+    if (!dry_run) {
       for (const each of all) {
         // Without its socket a process gets no call any more, and ends after the one that it has. One that was killed has left it.
         if (removeSocket(each.of, each) === 'idle' && isLive(each)) process.kill(each.pid, 'SIGTERM');
       }
+      for (const folder of foldersOfHosts(ctx.env)) removeIfLeft(folder);
+    }
     return { kind: 'data', data: { processes, dry_run } };
   },
 });
