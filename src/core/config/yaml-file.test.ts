@@ -50,6 +50,27 @@ describe('a YAML file', () => {
     assert.deepEqual((await parseYaml('x.yaml', 'a: &a [1]\n', { aliases: false })).problems, []);
   });
 
+  it('may not use an alias inside of what it stands for', async () => {
+    for (const text of [
+      'x: &a [*a]\n',
+      'x: &a { y: [1, { z: *a }] }\n',
+      '&a\nx:\n  y: *a\n',
+      'x: &a [1]\ny: &b [*a, *b]\n',
+    ]) {
+      const { problems, value } = await parseYaml('x.yaml', text);
+      assert.equal(value, undefined);
+      assert.deepEqual(
+        problems.map(({ rule, message }) => [
+          rule,
+          /^the alias \*[ab] is a part of what it stands for$/.test(message),
+        ]),
+        [['aliases', true]],
+      );
+    }
+    const { value } = await parseYaml('x.yaml', 'x: &a [1]\ny: &b [*a]\nz: &a [*b]\n');
+    assert.deepEqual(value, { x: [1], y: [[1]], z: [[[1]]] });
+  });
+
   it('may use a few aliases', async () => {
     assert.deepEqual((await parseYaml('x.yaml', 'a: &a [1]\nb: *a\n')).value, { a: [1], b: [1] });
   });

@@ -110,7 +110,7 @@ export async function parseYaml(
     const mistakes = [...document.errors, ...document.warnings];
     if (mistakes.some(({ message }) => /call stack/i.test(message))) return tooDeep(file);
     const problems = onePerPlace(mistakes).map((mistake) => syntaxProblem(file, text, lines, mistake));
-    if (!options.aliases && text.includes('*')) problems.push(...aliasIn(document, file, lines, yaml));
+    if (text.includes('*')) problems.push(...wrongAliasIn(document, options, { file, lines, yaml }));
     const value = problems.length > 0 ? undefined : (document.toJS({ maxAliasCount: MAX_ALIAS_COUNT }) ?? {});
     return { file, text, value, problems, ...placesIn(document, lines, yaml) };
   } catch (error) {
@@ -143,23 +143,27 @@ function tooDeep(file: string): YamlFile {
   return failed(file, 'too-deep', 'the file is nested too deeply', 'Reduce the nesting.');
 }
 
-/** The first alias of a document, if any. */
-function aliasIn(
+/** The first alias that is not allowed: any where there may be none, else one that would contain itself. */
+function wrongAliasIn(
   document: Document.Parsed,
-  file: string,
-  lines: LineCounter,
-  yaml: typeof import('yaml'),
+  { aliases }: { aliases: boolean },
+  { file, lines, yaml }: { file: string; lines: LineCounter; yaml: typeof import('yaml') },
 ): Problem[] {
   const problems: Problem[] = [];
   yaml.visit(document, {
-    Alias(_key, { source, range }) {
+    Alias(_key, alias, path) {
+      const { source, range } = alias;
+      const named = aliases ? alias.resolve(document) : undefined;
+      if (aliases && (named === undefined || !path.includes(named))) return undefined;
       const { line, col } = lines.linePos(range?.[0] ?? 0);
       problems.push({
         file,
         line,
         column: col,
         rule: 'aliases',
-        message: `the alias *${source} is not allowed: this file must spell out every value`,
+        message: aliases
+          ? `the alias *${source} is a part of what it stands for`
+          : `the alias *${source} is not allowed: this file must spell out every value`,
         fix: 'Replace the alias by its value.',
       });
       return yaml.visit.BREAK;
