@@ -419,7 +419,13 @@ describe('a run whose record or log something has changed', () => {
       const { data, meta } = await project.envelope(args);
       return { data, warned: (meta.warnings ?? []).filter((each: string) => each.includes('is unverified')) };
     };
-    const all = [['show', failed], ['logs', failed], ['runs']];
+    const all = [
+      ['show', failed],
+      ['logs', failed],
+      ['wait', failed],
+      ['attach', failed, '--no-stream'],
+      ['runs'],
+    ];
     for (const args of all) assert.deepEqual((await read(...args)).warned, [], args.join(' '));
     const changes = {
       'metadata.json': (text: string) => text.replace('"state":"failed"', '"state":"completed"'),

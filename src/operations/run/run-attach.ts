@@ -13,6 +13,7 @@ import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { questionEnd, startedRunOf } from './run-detached.ts';
 import { answerOf, interrupted } from './run-result.ts';
+import { withVerdict } from './run-unverified.ts';
 import { wantsStream } from './wants-stream.ts';
 
 export const runAttach = acorOperation({
@@ -51,7 +52,8 @@ export const runAttach = acorOperation({
         const record = await readRun(store, run);
         if (!isFinal(record.state))
           return { answer: { kind: 'data', data: await startedRunOf(project, run) } };
-        return { answer: await answerOf(await summaryOf(project, run, record), { exit_code: 'acor' }, app) };
+        const answer = await answerOf(await summaryOf(project, run, record), { exit_code: 'acor' }, app);
+        return { answer: withVerdict(answer, store, run) };
       },
     });
   },

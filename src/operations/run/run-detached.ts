@@ -20,6 +20,7 @@ import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { answerOf, type ShownAs } from './run-result.ts';
+import { withVerdict } from './run-unverified.ts';
 import { withAnswer } from './shown-questions.ts';
 import { wantsStream } from './wants-stream.ts';
 
@@ -87,7 +88,8 @@ export async function showDetached(
           return { answer: { kind: 'data', data: await startedRunOf(project, runId) } };
         }
         const record = await recoverRun(project, runId);
-        return { answer: await answerOf(await summaryOf(project, runId, record), flags, ctx.app) };
+        const answer = await answerOf(await summaryOf(project, runId, record), flags, ctx.app);
+        return { answer: withVerdict(answer, project.store, runId) };
       },
     },
   );

@@ -1,3 +1,4 @@
+import type { Answer } from '../../compose/operation.ts';
 import { LedgerEnds } from '../../core/audit/read-ledger.ts';
 import { whyUnverified } from '../../core/audit/verify.ts';
 import { whyOtherCall } from '../../core/audit/verify-record.ts';
@@ -34,6 +35,15 @@ export function unverifiedAmong(
 
 export function unverifiedWords(runId: string, why: string): string {
   return `${runId} is unverified, and what is shown of it may be forged: ${why}`;
+}
+
+/** An answer about an ended run, with a warning where it cannot be presented as fact. */
+export function withVerdict<T>(answer: Answer<T>, store: FileRunStore, runId: string): Answer<T> {
+  const why = unverified(store, runId);
+  if (why === undefined) return answer;
+  const warnings = [unverifiedWords(runId, why), ...(answer.warnings ?? [])];
+  if (answer.kind === 'failure') return { ...answer, warnings };
+  return { ...answer, warnings, next: [...(answer.next ?? []), VERIFY] };
 }
 
 /** One warning for each reason: a damaged pack has many runs. */

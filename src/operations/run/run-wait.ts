@@ -8,6 +8,7 @@ import { acorOperation } from '../define.ts';
 import { artifactShape, runId, shownQuestions } from '../shapes.ts';
 import { questionEnd } from './run-detached.ts';
 import { answerOf, endArtifacts } from './run-result.ts';
+import { withVerdict } from './run-unverified.ts';
 import { questionsToShow } from './shown-questions.ts';
 
 /** The longest delay of a timer, in seconds: 24 days. */
@@ -71,6 +72,7 @@ export const runWait = acorOperation({
     };
     if (waited === 'question') return { ...(await questionEnd(store, input.run)).answer, data };
     if (waited === 'timeout') return { kind: 'data', data, next: [waitFor(input.run)] };
-    return { ...(await answerOf(summary, { exit_code: 'acor' }, ctx.app)), data };
+    const answer = await answerOf(summary, { exit_code: 'acor' }, ctx.app);
+    return withVerdict({ ...answer, data }, store, input.run);
   },
 });
