@@ -458,5 +458,18 @@ describe('a run whose record or log something has changed', () => {
       writeFileSync(at(name), text);
     }
     assert.deepEqual((await read('show', failed)).warned, []);
+    const ledger = join(project.runsDir, 'ledger.jsonl');
+    const lines = readFileSync(ledger, 'utf8');
+    writeFileSync(
+      ledger,
+      lines
+        .split('\n')
+        .filter((line) => !line.includes(failed))
+        .join('\n'),
+    );
+    for (const args of all)
+      assert.match((await read(...args)).warned[0], /its end is not in the ledger: the line was removed/);
+    writeFileSync(ledger, lines);
+    assert.deepEqual((await read('show', failed)).warned, []);
   });
 });

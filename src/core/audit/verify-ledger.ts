@@ -142,9 +142,11 @@ function runMissing(chain: LedgerChain, run_id: string): LedgerProblem {
   return { run_id, path, problem: 'the run is in the ledger, but no longer in the store', line };
 }
 
+/** What is wrong with an ended run whose end the ledger does not have. */
+export const END_MISSING = 'the run has ended, but its end is not in the ledger: the line was removed';
+
 function endMissing({ end }: LedgerChain, run_id: string): LedgerProblem {
-  const problem = 'the run has ended, but its end is not in the ledger: the line was removed';
-  return { run_id, path: end.path, problem, line: end.line + 1, from: end.at, to: end.at };
+  return { run_id, path: end.path, problem: END_MISSING, line: end.line + 1, from: end.at, to: end.at };
 }
 
 function inLedger(problem: LedgerProblem): VerifyProblem {

@@ -14,7 +14,14 @@ import { PackedArtifacts } from './packed-artifacts.ts';
 import { LedgerEnds, readLedger } from './read-ledger.ts';
 import { undonePaths } from './undone-paths.ts';
 import { artifactsOf, checkArtifact } from './verify-artifacts.ts';
-import { enteredOf, ledgerOf, readWholeLedger, verifyLedger, verifyRunInLedger } from './verify-ledger.ts';
+import {
+  END_MISSING,
+  enteredOf,
+  ledgerOf,
+  readWholeLedger,
+  verifyLedger,
+  verifyRunInLedger,
+} from './verify-ledger.ts';
 import { type CheckedLog, checkEntry, checkLog, type EndLine, isSealed } from './verify-log.ts';
 import { noteOn } from './verify-note.ts';
 import type { PlaceProblem, VerifyProblem } from './verify-problem.ts';
@@ -98,7 +105,10 @@ export function whyUnverified(
   if (!isFinal(record.state)) return undefined;
   const problem = problemOfEnded(store, record, { maxBytes, ends });
   // It may have been resumed meanwhile. A look at all leases for each run of a list would cost more than the rest.
-  return problem === undefined || isLive(store, runId) ? undefined : problem;
+  if (problem === undefined || isLive(store, runId)) return undefined;
+  if (problem !== END_MISSING) return problem;
+  // The ledger may have been read before the run ended.
+  return problemOfEnded(store, record, { maxBytes, ends: new LedgerEnds(new Ledger(store.root)) });
 }
 
 function problemOfEnded(
@@ -112,13 +122,16 @@ function problemOfEnded(
   using bytes = new LogBytes(opened);
   if (bytes.size > maxBytes) return undefined;
   const log = checkLog(bytes, { mayBeTorn: false });
+  const entered = ends.of(runId, log.ends.map(timeOf));
   const [problem] = [
     ...log.problems,
     ...endProblems(record, log, bytes),
-    ...ends.of(runId, log.ends.map(timeOf)).flatMap((end) => checkEntry(bytes, log, end)),
+    ...entered.flatMap((end) => checkEntry(bytes, log, end)),
     ...recordProblems(store, record, log),
   ];
-  return problem?.problem;
+  if (problem !== undefined) return problem.problem;
+  const isEntered = !isSealed(log) || entered.some(({ events }) => events === log.events);
+  return isEntered ? undefined : END_MISSING;
 }
 
 type Entries = (timesMs: readonly number[]) => readonly EnteredRun[];
