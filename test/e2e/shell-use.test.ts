@@ -303,6 +303,9 @@ describe('the words behind -- directly after the name of a tool', () => {
   it('are the flags and arguments of the tool', async () => {
     assert.equal(await words('--', '-r', 'a'), await words('-r', 'a'));
     assert.equal(await words('--', '--to', 'b', 'a'), await words('--to', 'b', 'a'));
+    for (const own of [['--timeout', '9'], ['--no-stream'], ['--timeout=9', '--no-stream']])
+      assert.equal(await words(...own, '--', '--to', 'b', 'a'), await words('--to', 'b', 'a'));
+    assert.match(await words('--timeout', '9', 'a', '--', '--to'), /a\|--to\|$/);
     assert.notEqual(await words('--', '-r', 'a'), await words('a'));
   });
 

@@ -177,7 +177,8 @@ async function startRequest(
 
 /**
  * Takes ACOR's own flags out of the tool's arguments, up to the first `--`, except flags that the tool declares itself. It removes the `--` too where
- * it was only meant for ACOR: for a tool that declares no inputs, and in front of a flag of the tool. A script that declares none gets every word behind it.
+ * it was only meant for ACOR: for a tool that declares no inputs, and before a flag of the tool where no other word of the tool stands in front of it.
+ * A script that declares none gets every word behind it.
  */
 async function splitFlags(
   given: ToolCall,
@@ -187,16 +188,22 @@ async function splitFlags(
   if (declared === undefined && isAdHoc(name))
     return { options: given, args: given.args[0] === '--' ? given.args.slice(1) : given.args };
   const end = given.args.indexOf('--');
-  const mine = end === -1 ? given.args : given.args.slice(0, end);
-  const isForAcor =
-    declared === undefined || (end === 0 && given.args.some((word) => namesInput(word, declared)));
-  const theirs = end === -1 ? [] : given.args.slice(isForAcor ? end + 1 : end);
+  const [mine, behind] = end === -1 ? [given.args, []] : [given.args.slice(0, end), given.args.slice(end)];
   const isReserved = (flag: string) => isDeclared(flag, declared ?? []);
-  if (mine.every((word) => matchFlag(FLAGS, word, isReserved) === undefined))
-    return { options: given, args: [...mine, ...theirs] };
-  const { takeRunFlags } = await import('./run-flags.ts');
-  const { values, rest } = takeRunFlags(mine, isReserved);
-  return { options: { ...given, ...values }, args: [...rest, ...theirs] };
+  const { values, rest } = await takeFlags(mine, isReserved);
+  const isForAcor =
+    declared === undefined || (rest.length === 0 && behind.some((word) => namesInput(word, declared)));
+  return { options: { ...given, ...values }, args: [...rest, ...(isForAcor ? behind.slice(1) : behind)] };
+}
+
+/** The code that reads them is loaded for words that have one. */
+async function takeFlags(
+  words: string[],
+  isReserved: (flag: string) => boolean,
+): Promise<{ values: Partial<ToolCall>; rest: string[] }> {
+  if (words.every((word) => matchFlag(FLAGS, word, isReserved) === undefined))
+    return { values: {}, rest: words };
+  return (await import('./run-flags.ts')).takeRunFlags(words, isReserved);
 }
 
 function isDeclared(flag: string, inputs: readonly { name: string; flag?: string | undefined }[]): boolean {
