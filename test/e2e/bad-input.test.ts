@@ -197,6 +197,26 @@ describe('a value of extreme size', () => {
     project.write('nul.json', JSON.stringify({ script: 'true', line: 'a\u0000b' }));
     await assertRefused(project, ['run', 'does', '--input-json', '@nul.json'], { code: 'E_USAGE', exit: 1 });
   });
+
+  it('is refused where the tool would get another number', async () => {
+    using project = new ProjectInProcess();
+    project.write(
+      'tools/takes/tool.yaml',
+      'name: takes\nversion: 1.0.0\ndescription: Takes data.\ncommand: [echo]\nadapter: plain\ninputs: [{ name: data, type: json }]\n',
+    );
+    for (const number of ['1e400', '12345678901234567890', '1e-400'])
+      for (const args of [
+        ['--data', number],
+        ['--data', `{"a":[${number}]}`],
+        ['--input-json', `{"data":${number}}`],
+      ]) {
+        const { error } = await project.envelope(['run', 'takes', ...args]);
+        assert.equal(error.code, 'E_USAGE', args.join(' '));
+        assert.ok(error.message.includes(`the number ${number}`), error.message);
+      }
+    const { data } = await project.envelope(['run', 'takes', '--no-stream', '--data', '{"a":[1e3,"1e400"]}']);
+    assert.match(data.result.data.output, /--data=?\s?\{"a":\[1000,"1e400"\]\}/);
+  });
 });
 
 describe('an invalid or unknown run id', () => {

@@ -1,5 +1,6 @@
 import { isOfType, parseDurationS } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
+import { inexactNumber, NOT_HELD } from '../../util/inexact-number.ts';
 
 /** A value from the caller: a word of the command line, or a value from `--input-json` or a default. */
 export type GivenValue = { text: string } | { json: unknown };
@@ -46,8 +47,13 @@ function fromText(spec: InputSpec, text: string): InputValue | ValueMistake {
       const value = parseDurationS(text);
       return value === undefined ? wrong : { value, text: String(value) };
     }
-    case 'json':
-      return parsed(text) ?? wrong;
+    case 'json': {
+      const value = parsed(text);
+      const inexact = value && inexactNumber(text);
+      if (inexact !== undefined)
+        return { rule: 'type', mistake: `must not have the number ${inexact}, ${NOT_HELD}` };
+      return value ?? wrong;
+    }
   }
 }
 

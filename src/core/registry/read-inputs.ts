@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { inexactNumber, NOT_HELD } from '../../util/inexact-number.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { NOT_REGULAR, readRegular } from '../../util/regular-file.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
@@ -140,7 +141,10 @@ function objectFrom(
 ): Record<string, unknown> | string {
   let value: unknown;
   try {
-    value = JSON.parse(textOf(source, options));
+    const text = textOf(source, options);
+    value = JSON.parse(text);
+    const inexact = inexactNumber(text);
+    if (inexact !== undefined) return `has the number ${inexact}, ${NOT_HELD}`;
   } catch (error) {
     if (error instanceof SyntaxError) return 'is not valid JSON';
     const code = errorCode(error);

@@ -41,7 +41,9 @@ export const errorList = acorOperation({
         next: [problem === undefined ? LIST_ERROR_CODES : VALIDATE],
       });
     }
-    return { kind: 'data', data: { codes } };
+    if (problem === undefined) return { kind: 'data', data: { codes } };
+    const warning = `the codes of the project cannot be read: ${problem}`;
+    return { kind: 'data', data: { codes }, warnings: [warning], next: [VALIDATE] };
   },
 });
 

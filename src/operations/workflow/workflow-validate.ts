@@ -49,9 +49,10 @@ export const workflowValidate = acorOperation({
     if (first === undefined) return { kind: 'data', data };
     const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
     const message = `${placed(first)}: ${first.message}${more}`;
+    const again = { workflows: input.workflows, ...(input.strict && { strict: true }) };
     const error = new AppError('E_WORKFLOW_INVALID', message, {
       hint: first.fix,
-      next: [{ operation: 'workflow.validate', input: { ...input }, why: 'Check again what was fixed.' }],
+      next: [{ operation: 'workflow.validate', input: again, why: 'Check again what was fixed.' }],
     });
     return { kind: 'failure', error, data };
   },
