@@ -41,7 +41,7 @@ describe(`clean (seed ${SEED})`, () => {
     assert.match(shown.stdout, /^121 runs removed\n[\s\S]*\n {2}and 101 more\n0 runs kept\n/);
   });
 
-  it('keeps as many runs as it is told to, whatever else has a name like theirs', async () => {
+  it('keeps as many runs as the rule says, whatever else has a name like theirs', async () => {
     using few = new TestProject({ tools: ['quick'] });
     for (let n = 0; n < 3; n++) await few.run(['quick']);
     const [oldest, middle, newest] = few.runIds();

@@ -56,7 +56,7 @@ export function selectRemovable(
   });
 }
 
-/** Without the newest `keep` runs. A folder that is no run, or has no valid record, takes the place of none of them. */
+/** Without the newest `keep` runs. A folder that is not a run, or has no valid record, takes the place of none of them. */
 function beforeNewest(store: FileRuns, ids: readonly string[], keep: number): readonly string[] {
   const isRun = (runId: string) =>
     readOrUndefined(store, runId) !== undefined || store.files.inPack(runId) !== undefined;
