@@ -318,6 +318,19 @@ describe('a JSON Schema in place of inputs', () => {
       ['count', 'min'],
     ]);
   });
+
+  it('may leave out the type of choices, which is that of all of them', () => {
+    const input_schema = {
+      type: 'object',
+      properties: { mode: { enum: ['a', 'b'] }, level: { enum: [1, 2] }, any: { enum: ['a', 1] } },
+    };
+    const { args } = resolve({ input_schema }, ['--mode', 'a', '--level', '2', '--any', '"a"']);
+    assert.deepEqual(args, ['--mode', 'a', '--level', '2', '--any', '"a"']);
+    assert.deepEqual(problems(refused({ input_schema }, ['--mode', 'c', '--level', '1.5'])), [
+      ['mode', 'enum'],
+      ['level', 'type'],
+    ]);
+  });
 });
 
 describe('secret inputs', () => {

@@ -51,9 +51,19 @@ function typeOf(schema: Schema): InputType {
       return 'number';
     case 'boolean':
       return 'bool';
+    case undefined:
+      return typeOfChoices(schema['enum']);
     default:
       return 'json';
   }
+}
+
+/** A schema may leave out the type that all its choices have. */
+function typeOfChoices(choices: unknown): InputType {
+  if (!Array.isArray(choices) || choices.length === 0) return 'json';
+  if (choices.every((each) => typeof each === 'string')) return 'string';
+  if (choices.every(Number.isInteger)) return 'int';
+  return choices.every((each) => typeof each === 'number') ? 'number' : 'json';
 }
 
 function asSchema(value: unknown): Schema {
