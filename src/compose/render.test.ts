@@ -103,6 +103,22 @@ describe('rendering for a person', () => {
     assert.equal(text, 'id\nx\n1 of 9 shown; there are more: --limit N --offset N\nNext\n  app show 1\n');
   });
 
+  it('does not say that there are none where only the page has none', () => {
+    const meta = { tool: 't', elapsed: 1, count: 0, total: 3, hasMore: true };
+    const note = '0 of 3 shown; there are more: --limit N --offset N\n';
+    const render = () => 'There are none.';
+    assert.equal(renderAnswer({ notes: [], open: true }, meta, screen, render), note);
+    assert.equal(renderAnswer([], meta, screen, render), note);
+    assert.equal(
+      renderAnswer({ notes: [], of: { id: 1 } }, meta, screen, render),
+      `There are none.\n${note}`,
+    );
+    assert.equal(
+      renderAnswer({ notes: [] }, { tool: 't', elapsed: 1, count: 0 }, screen, render),
+      'There are none.\n',
+    );
+  });
+
   it('sets what to do next apart from paragraphs, as a paragraph of its own', () => {
     const meta = { tool: 't', elapsed: 1, next: ['app show 1'] };
     const render = () => 'one\n\ntwo\n';

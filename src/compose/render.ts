@@ -14,12 +14,23 @@ export function renderAnswer(
   render: ((data: never, screen: Screen) => string) | undefined,
 ): string {
   const safe = safeData(data);
-  const body = render === undefined ? renderValue(safe, screen) : render(safe as never, screen);
+  // "There are none" would be wrong of a page without an element.
+  const body = isEmptyPage(data, meta)
+    ? ''
+    : render === undefined
+      ? renderValue(safe, screen)
+      : render(safe as never, screen);
   const parts = [body.trimEnd(), moreNote(meta, screen), nextLines(meta.next, screen)];
   const shown = parts.filter((part) => part !== '');
   // What is made of paragraphs is followed by one.
   const gap = body.trimEnd().includes('\n\n') ? '\n\n' : '\n';
   return shown.length === 0 ? '' : `${shown.join(gap)}\n`;
+}
+
+function isEmptyPage(data: unknown, { count, total = 0 }: EnvelopeMeta): boolean {
+  const isEmpty = (value: unknown) =>
+    typeof value !== 'object' || (Array.isArray(value) && value.length === 0);
+  return count === 0 && total > 0 && (isRecord(data) ? Object.values(data).every(isEmpty) : isEmpty(data));
 }
 
 /** Renders a failure for a person: code, message, hint and next commands. */
