@@ -68,7 +68,7 @@ function noteQuestion(
   );
 }
 
-/** Passes the events on; notes on stderr whether the run continues when the reader of stdout is gone. */
+/** Passes the events on; notes on stderr whether the run continues when stdout takes no more of them: its reader is gone, or its disk is full. */
 async function* untilLeft(
   run: Run,
   isCancelled: () => boolean,
@@ -88,7 +88,7 @@ async function* untilLeft(
         isCancelled()
           ? // Ctrl-C ends every program of a shell's pipe.
             `acor: run ${runId} is being cancelled. See how it ended with: ${commandOf(showRun(runId))}`
-          : `acor: the reader of stdout is gone; run ${runId} continues. Follow it with: ${commandOf(followLogs(runId))}`,
+          : `acor: stdout takes no more events; run ${runId} continues. Follow it with: ${commandOf(followLogs(runId))}`,
       );
   }
 }
