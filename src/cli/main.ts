@@ -4,7 +4,7 @@ import { callHost } from '../host/call-host.ts';
 import { takeStartTurn } from '../util/start-turn.ts';
 import { useOwnArrayMethods } from './array-methods.ts';
 
-useOwnArrayMethods();
+if (process.versions.bun !== undefined) useOwnArrayMethods();
 const argv = process.argv.slice(2);
 // `call-host.pl` lets this program report a host that was killed.
 if (argv[0] === 'host' && argv[1] === 'lost')
