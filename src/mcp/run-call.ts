@@ -92,7 +92,7 @@ async function untilAnswered(call: RunCall, onLines: CallNotifications['onEvents
       return runResult(host, open, run);
     }
     if (typeof watched.end === 'object') return envelopeResult(open, watched.end);
-    if (watched.end === 'ended') return runResult(host, open, run);
+    if (watched.end === 'ended') return runResult(host, open, run, undefined, { isCompared: call.isWait });
     if (watched.end === 'stopped') return canBeTask ? createdTask(open, run) : runResult(host, open, run);
     if (canAnswer(client)) await pause(QUESTIONS_MS);
     const asked = await blockingQuestions(open, run);

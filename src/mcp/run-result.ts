@@ -26,19 +26,24 @@ const INLINE_BYTES = { text: 8192, media: 1 << 20 };
 const MAX_INLINE = 4;
 const MAX_LINKS = 100;
 
-/** The result of a call whose run has ended, waits, or continues without the caller. */
+/**
+ * The result of a call whose run has ended, waits, or continues without the caller. `isCompared`: the run may have ended long ago, and is compared with
+ * its seal and the ledger.
+ */
 export async function runResult(
   host: Host,
   open: OpenHost,
   runId: string,
   note?: string,
+  { isCompared = false }: { isCompared?: boolean } = {},
 ): Promise<CallToolResult> {
   const stand = await runStatus(open.app, runId);
   const about = { run_id: runId, tool: stand.tool, state: stand.state };
   if (stand.summary === null) return unfinished(open, about, stand.progress, note);
   const { summary } = stand;
   const left = await leftIn(open, summary.next);
-  const warnings = summary.warnings.map(warningInCalls);
+  const verdict = isCompared ? await verdictOn(open, runId) : [];
+  const warnings = [...verdict, ...summary.warnings.map(warningInCalls)];
   const made = await endArtifacts(summary, open.app);
   const artifacts = made.map(({ path, size, media_type, sha256 }, index) => {
     return { uri: artifactUri(runId, index + 1, path), path, media_type, size, sha256 };
@@ -84,6 +89,12 @@ export async function runResult(
     content: [{ type: 'text', text: textOf(answer, open.app.cwd) }, ...more],
     structuredContent: answer,
   };
+}
+
+async function verdictOn(open: OpenHost, runId: string): Promise<string[]> {
+  const { unverified, unverifiedWords } = await import('../operations/run/run-unverified.ts');
+  const why = unverified((await open.app.project()).store, runId);
+  return why === undefined ? [] : [unverifiedWords(runId, why)];
 }
 
 const ASK_USER = 'Ask the user, then call acor_answer: the tool wants their answer.';

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
 import { callOf, connectTo } from '../support/mcp-client.ts';
@@ -70,6 +72,19 @@ describe('an agent without a terminal', () => {
       const about = await client.callTool({ name, arguments: { run: run_id } });
       assert.ok(JSON.stringify(about).length < 100_000, name);
     }
+  });
+
+  it('is warned where the log of a run that it waits for was changed after its end', async () => {
+    const { run_id, warnings } = await callOf(client, 'says');
+    assert.equal(warnings, undefined);
+    assert.equal((await callOf(client, 'acor_wait', { run: run_id })).warnings, undefined);
+    const log = join(project.runsDir, run_id, 'events.jsonl');
+    writeFileSync(log, readFileSync(log, 'utf8').replaceAll('line 3', 'line X'));
+    const forged = await callOf(client, 'acor_wait', { run: run_id });
+    assert.match(
+      forged.warnings[0],
+      new RegExp(`^${run_id} is unverified, and what is shown of it may be forged`),
+    );
   });
 
   it('gets the run that an answer is about only once', async () => {
