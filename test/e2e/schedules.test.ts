@@ -339,6 +339,8 @@ describe('a schedule', () => {
     for (const [args, about] of [
       [['no_such_tool', '--cron', NEVER_NOW], /there is no tool/],
       [['quick', '--cron', '61 * * * *'], /cron expression "61 \* \* \* \*" is invalid/],
+      [['quick', '--cron', 'bad'], /"bad" is invalid: it has 1 field, not 5 or 6$/],
+      [['quick', '--cron', '0 0 0 1 1 * 2027'], /is invalid: it has 7 fields, not 5 or 6$/],
       [['quick', '--cron', '0 0 30 2 *'], /names no time that will come/],
       [['quick', '--cron', NEVER_NOW, '--timezone', 'Mars'], /there is no time zone "Mars"/],
       [['quick'], /--cron is required/],

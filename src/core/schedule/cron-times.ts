@@ -13,7 +13,12 @@ export class CronTimes {
     try {
       this.#cron = new Cron(cron, { timezone, paused: true, mode: '5-or-6-parts' });
     } catch (error) {
-      const why = errorMessage(error).replace(/^CronPattern: /, '');
+      const fields = cron.trim().split(/\s+/).length;
+      // The package names numbers of fields that it reads in other modes.
+      const isCounted = fields === 5 || fields === 6 || cron.trim().startsWith('@');
+      const why = isCounted
+        ? errorMessage(error).replace(/^CronPattern: /, '')
+        : `it has ${fields} ${fields === 1 ? 'field' : 'fields'}, not 5 or 6`;
       throw new AcorError('E_USAGE', `the cron expression ${JSON.stringify(cron)} is invalid: ${why}`, {
         hint: "Write minute, hour, day of the month, month and day of the week: '30 3 * * mon-fri' is 3:30 on working days. A sixth field in front is seconds.",
       });
