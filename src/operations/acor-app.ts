@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Route } from '../compose/cli-app.ts';
 import type { OperationDescription } from '../compose/operation.ts';
+import type { LoadedConfig } from '../core/config/load.ts';
 import { policyPaths } from '../core/guard/policy-paths.ts';
 import type { Authorize, CalledOperation, Principal } from '../core/ports/principal.ts';
 import type { RunLauncher } from '../core/ports/run-launcher.ts';
@@ -41,6 +42,8 @@ export class AcorApp {
   readonly #projects: ProjectCache | undefined;
   readonly #config: Readonly<Record<string, unknown>> | undefined;
   readonly #warnings: string[] = [];
+  /** Those of the configuration of the opened project. */
+  #ofConfig: readonly string[] = [];
   #tools: Promise<ProjectTools> | undefined;
   #project: Promise<Project> | undefined;
   readonly #found = new Map<string, Promise<ToolEntry>>();
@@ -95,7 +98,7 @@ export class AcorApp {
 
   /** What is wrong with the configuration of the opened project, for the reader of every answer. */
   get warnings(): readonly string[] {
-    return this.#warnings;
+    return [...this.#ofConfig, ...this.#warnings];
   }
 
   /**
@@ -235,14 +238,19 @@ export class AcorApp {
     const place = { cwd: this.cwd, env: this.env, overrides: this.#config, commandOf };
     const { openTools } = await import('../core/project/open-tools.ts');
     const project = await (this.#projects?.open(place) ?? openTools(place));
-    const { warnings, trust } = project.config;
-    this.#warnings.push(...warnings);
-    if (!trust.isTrusted) {
-      const { untrusted } = await import('./project/untrusted.ts');
-      this.#warnings.push(untrusted(project.config));
-    }
-    for (const warning of this.#warnings) this.#note(`acor: ${warning}`);
+    await this.warnOf(project.config);
+    for (const warning of this.#ofConfig) this.#note(`acor: ${warning}`);
     return project;
+  }
+
+  /** Answers have the warnings of this configuration. A command that changes it calls this again. */
+  async warnOf(config: LoadedConfig): Promise<void> {
+    if (config.trust.isTrusted) {
+      this.#ofConfig = config.warnings;
+      return;
+    }
+    const { untrusted } = await import('./project/untrusted.ts');
+    this.#ofConfig = [...config.warnings, untrusted(config)];
   }
 }
 

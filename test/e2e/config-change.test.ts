@@ -95,7 +95,13 @@ describe('acor config set', () => {
     const wide = await set('security.isolation', 'off');
     assert.deepEqual([wide.data.needs_trust, wide.data.holds.value], [true, 'preferred']);
     assert.deepEqual(wide.meta.next, ['acor trust']);
-    assert.equal((await set('security.isolation', 'required')).data.needs_trust, false);
+    // An answer has the warnings of what the configuration is now.
+    const noEffect = ({ meta }: typeof wide) =>
+      /These settings have no effect: (.*?)\. To read/.exec(meta.warnings[0])?.[1];
+    assert.equal(noEffect(wide), 'security.grant_roots, security.isolation');
+    const narrow = await set('security.isolation', 'required');
+    assert.equal(narrow.data.needs_trust, false);
+    assert.equal(noEffect(narrow), 'security.grant_roots');
   });
 
   it('shows with --dry-run what it would change', async () => {

@@ -98,6 +98,7 @@ async function changeConfig(
   if (user) refuseUnattended(name, edited, ctx);
   if (!dry_run) edited.write();
   const loaded = dry_run ? undefined : await loadConfig({ cwd: ctx.cwd, env: ctx.env, acceptLinks: true });
+  if (loaded !== undefined) await ctx.app.warnOf(loaded);
   const isAsked = ({ key: each }: { key: string }) => each === name || each.startsWith(`${name}.`);
   const needsTrust = loaded !== undefined && !loaded.trust.isTrusted && loaded.trust.widenings.some(isAsked);
   const held = loaded && valueAt(loaded.config, path);
