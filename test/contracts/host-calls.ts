@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { TERMS } from '../../src/core/host/host-folder.ts';
 import { isFinal } from '../../src/protocol/run.ts';
 import { commandLineOf, identify, isRunning } from '../../src/util/process-table.ts';
 import { HostProject, NO_HOST } from '../support/host.ts';
@@ -448,7 +449,10 @@ export function hostCallsContract(caller: string, program: string): void {
       await project.run(['quick'], { env: project.auto });
       assert.notEqual(supervisorOf(project), pid);
       chmodSync(folder, 0o700);
+      const terms = readFileSync(join(folder, TERMS));
       await project.stop();
+      mkdirSync(folder, { mode: 0o700 });
+      writeFileSync(join(folder, TERMS), terms);
       // What listens without an answer cannot take the call: the caller waits for no longer than the listener lives.
       const foreign = createServer((socket) => socket.destroy()).listen(join(folder, '1-1.idle'));
       await new Promise((resolve) => foreign.once('listening', resolve));
