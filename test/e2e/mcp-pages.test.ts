@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
 import { callOf, connectTo } from '../support/mcp-client.ts';
-import { TestProject } from '../support/project.ts';
+import { TestProject, until } from '../support/project.ts';
 
 const BIG_ROWS = 60_000;
 
@@ -78,6 +78,8 @@ describe('an agent without a terminal', () => {
     const { run_id, warnings } = await callOf(client, 'says');
     assert.equal(warnings, undefined);
     assert.equal((await callOf(client, 'acor_wait', { run: run_id })).warnings, undefined);
+    // While its supervisor holds it, it may still change.
+    await until(() => !readdirSync(join(project.runsDir, 'leases')).some((name) => name.startsWith(run_id)));
     const log = join(project.runsDir, run_id, 'events.jsonl');
     writeFileSync(log, readFileSync(log, 'utf8').replaceAll('line 3', 'line X'));
     const forged = await callOf(client, 'acor_wait', { run: run_id });
