@@ -42,7 +42,7 @@ export async function runResult(
   if (stand.summary === null) return unfinished(open, about, stand.progress, note);
   const { summary } = stand;
   const left = await leftIn(open, summary.next);
-  const verdict = isCompared ? await verdictOn(open, runId) : [];
+  const verdict = isCompared ? await verdictOnEnded(open, runId) : [];
   const warnings = [...verdict, ...summary.warnings.map(warningInCalls)];
   const made = await endArtifacts(summary, open.app);
   const artifacts = made.map(({ path, size, media_type, sha256 }, index) => {
@@ -91,10 +91,10 @@ export async function runResult(
   };
 }
 
-async function verdictOn(open: OpenHost, runId: string): Promise<string[]> {
-  const { unverified, unverifiedWords } = await import('../operations/run/run-unverified.ts');
-  const why = unverified((await open.app.project()).store, runId);
-  return why === undefined ? [] : [unverifiedWords(runId, why)];
+/** Loaded late: most results are those of runs that have just ended. */
+async function verdictOnEnded(open: OpenHost, runId: string): Promise<string[]> {
+  const { verdictOn } = await import('../operations/run/run-unverified.ts');
+  return verdictOn((await open.app.project()).store, runId);
 }
 
 const ASK_USER = 'Ask the user, then call acor_answer: the tool wants their answer.';

@@ -20,7 +20,6 @@ import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { answerOf, type ShownAs } from './run-result.ts';
-import { withVerdict } from './run-unverified.ts';
 import { withAnswer } from './shown-questions.ts';
 import { wantsStream } from './wants-stream.ts';
 
@@ -89,6 +88,8 @@ export async function showDetached(
         }
         const record = await recoverRun(project, runId);
         const answer = await answerOf(await summaryOf(project, runId, record), flags, ctx.app);
+        // Loaded late: a detached run is not waited for.
+        const { withVerdict } = await import('./run-unverified.ts');
         return { answer: withVerdict(answer, project.store, runId) };
       },
     },

@@ -37,11 +37,17 @@ export function unverifiedWords(runId: string, why: string): string {
   return `${runId} is unverified, and what is shown of it may be forged: ${why}`;
 }
 
-/** An answer about an ended run, with a warning where it cannot be presented as fact. */
-export function withVerdict<T>(answer: Answer<T>, store: FileRunStore, runId: string): Answer<T> {
+/** The warning about a run that cannot be presented as fact; none for any other. */
+export function verdictOn(store: FileRunStore, runId: string): string[] {
   const why = unverified(store, runId);
-  if (why === undefined) return answer;
-  const warnings = [unverifiedWords(runId, why), ...(answer.warnings ?? [])];
+  return why === undefined ? [] : [unverifiedWords(runId, why)];
+}
+
+/** An answer about an ended run, with the verdict on it. */
+export function withVerdict<T>(answer: Answer<T>, store: FileRunStore, runId: string): Answer<T> {
+  const verdict = verdictOn(store, runId);
+  if (verdict.length === 0) return answer;
+  const warnings = [...verdict, ...(answer.warnings ?? [])];
   if (answer.kind === 'failure') return { ...answer, warnings };
   return { ...answer, warnings, next: [...(answer.next ?? []), VERIFY] };
 }
