@@ -1,5 +1,4 @@
 import type { RunWriter } from '../../ports/run-store.ts';
-import type { Watchdog } from '../../process/watchdog.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
 import type { AttemptOptions } from '../run-executor.ts';
 import type { RunnerServices } from '../services.ts';
@@ -21,8 +20,6 @@ export interface AttemptContext {
   readonly meter: FileMeter;
   /** Set when the run asks for hosts that its tool may not reach. */
   readonly permissionQuestions: PermissionQuestions | undefined;
-  /** It came first: the secrets of the run may be on disk by now, and it removes them if this process is killed. */
-  readonly watchdog: Watchdog;
   /** The sandbox that was started before the run, if one was. */
   readonly standby: StandbyRun | undefined;
   /** The size of what the runner has copied into the folders that the tool writes. */

@@ -1,5 +1,6 @@
 import { endStartTurn } from '../../../util/start-turn.ts';
 import type { NewEvent, RunWriter } from '../../ports/run-store.ts';
+import type { Watchdog } from '../../process/watchdog.ts';
 import { answeredIds } from '../answers/answer-files.ts';
 import { readsAnswers } from '../may-ask.ts';
 import type { ObservedAttempt } from '../outcome.ts';
@@ -22,14 +23,15 @@ const MAX_ASKED = 100;
 
 /**
  * Starts the tool once and supervises it to its end. Even when a step throws, no process of the tool is alive afterwards, and every
- * acquired resource is released, in reverse order.
+ * acquired resource is released, in reverse order. The caller ends the watchdog, which starts before the tool.
  */
 export async function runAttempt(
   services: RunnerServices,
   plan: ToolPlan,
   writer: RunWriter,
   options: AttemptOptions,
-  more: Pick<AttemptContext, 'meter' | 'copiedBytes' | 'permissionQuestions' | 'standby' | 'watchdog'>,
+  more: Pick<AttemptContext, 'meter' | 'copiedBytes' | 'permissionQuestions' | 'standby'>,
+  startWatchdog: () => Watchdog,
 ): Promise<ObservedAttempt> {
   const asked: NewEvent[] = [];
   const race = new EndingRace();
@@ -63,7 +65,8 @@ export async function runAttempt(
   using input = await openInput(attempt);
   using output = await openOutput(attempt, input);
   await using resources = await prepareResources(attempt);
-  const prepared = { ownership, input, output, resources };
+  // As late as it may: its shell comes up while this process waits for the tool, and not beside the sandbox.
+  const prepared = { ownership, input, output, resources, watchdog: startWatchdog() };
   await using tool = await spawnTool(attempt, prepared);
   await using supervision = supervise(attempt, prepared, tool);
   endStartTurn();

@@ -5,6 +5,7 @@ import type { RunWriter } from '../../ports/run-store.ts';
 import type { InputPipe } from '../../process/input-pipe.ts';
 import { ProcessTree } from '../../process/kill-tree.ts';
 import type { Exit, SpawnedProcess } from '../../process/runtime.ts';
+import type { Watchdog } from '../../process/watchdog.ts';
 import type { EgressNote } from '../../sandbox/egress/connection-log.ts';
 import type { LaunchOptions, SandboxLaunch } from '../../sandbox/sandbox.ts';
 import { environmentOf } from '../plan/environment.ts';
@@ -27,6 +28,7 @@ export interface PreparedAttempt {
   input: ToolInput | undefined;
   output: ToolOutput;
   resources: ResourceWatch;
+  watchdog: Watchdog;
 }
 
 /** A started tool in its sandbox. Disposing of it kills the processes that are still alive. */
@@ -81,7 +83,7 @@ export async function spawnTool(attempt: AttemptContext, prepared: PreparedAttem
   if (started !== undefined) return new SpawnedTool(attempt, started.launch, started.child);
   const launch = attempt.plan.sandboxed.launch(optionsOf(attempt, prepared));
   try {
-    if (launch.forceKillCommand !== undefined) attempt.watchdog.endBy(launch.forceKillCommand);
+    if (launch.forceKillCommand !== undefined) prepared.watchdog.endBy(launch.forceKillCommand);
     return new SpawnedTool(attempt, launch, await spawn(attempt, launch));
   } catch (error) {
     launch.close();

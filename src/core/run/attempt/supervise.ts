@@ -30,12 +30,12 @@ export function supervise(
   tool: SpawnedTool,
 ): Supervision {
   const { race, options, plan } = attempt;
-  const { input, output, resources } = prepared;
+  const { input, output, resources, watchdog } = prepared;
   const { child, launch, tree, exited } = tool;
   launch.release();
   race.watchExit(() => launch.hasEnded());
   input?.releaseReadEnd();
-  attempt.watchdog.watchGroup(child.pid, launch);
+  watchdog.watchGroup(child.pid, launch);
   output.pump.start(child);
   const { work, artifacts, toolLogs, trace } = plan.workspace;
   resources.start(race, {
@@ -77,8 +77,8 @@ export function supervise(
 
 /** Ends the attempt at the deadline. The watchdog holds the deadline, too, for the case that this process does not get to it. */
 function deadlineOf(
-  { plan, options, race, watchdog }: AttemptContext,
-  { output }: PreparedAttempt,
+  { plan, options, race }: AttemptContext,
+  { output, watchdog }: PreparedAttempt,
 ): DeadlineGuard {
   const { timeoutS, waitingStopsDeadline, cancelGraceS } = plan.limits;
   return guardDeadline(race, {

@@ -90,6 +90,12 @@ class ToolExecutor implements RunExecutor {
     const { manifest, adapter } = this.#plan.tool;
     const { workspace } = this.#plan;
     const meter = this.#meterFor(options);
+    let watchdog: Watchdog | undefined;
+    const startWatch = () => {
+      watchdog ??= this.#watchdog ?? startWatchdog(this.#services, this.#plan);
+      this.#watchdog = undefined;
+      return watchdog;
+    };
     try {
       await this.#plan.guard.approved();
       const permissionQuestions = await this.#permissionQuestions();
@@ -97,8 +103,6 @@ class ToolExecutor implements RunExecutor {
       const coming = this.#standby;
       this.#standby = undefined;
       await using standby = await coming;
-      using watchdog = this.#watchdog ?? startWatchdog(this.#services, this.#plan);
-      this.#watchdog = undefined;
       const refused = this.#plan.missing.length > 0 && (await permissionQuestions?.askBeforeStart(options));
       if (refused) return notStarted(refused);
       await this.#reportFallbackSandbox();
@@ -107,16 +111,20 @@ class ToolExecutor implements RunExecutor {
       if (this.#plan.staged.length > 0 || !isFirstAttempt(options))
         this.#staged = prepareStaging(this.#plan.staged, workspace);
       const keptBytes = (await this.#keepWrites(options)) ?? 0;
-      if (!this.#plan.sandboxed.takesSecrets) this.#plan.secrets?.deliver(workspace);
+      if (!this.#plan.sandboxed.takesSecrets && this.#plan.secrets !== null) {
+        // It removes them if this process is killed.
+        startWatch();
+        this.#plan.secrets.deliver(workspace);
+      }
       // Loaded late: the sandbox comes up meanwhile.
       const { runAttempt } = await import('./attempt.ts');
-      const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, {
+      const more = {
         meter,
         copiedBytes: copiedBytes(this.#staged) + keptBytes,
         permissionQuestions,
         standby,
-        watchdog,
-      });
+      };
+      const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, more, startWatch);
       if (attempt.ending.kind !== 'cancelled' && attempt.message?.type !== 'cancelled')
         this.#warnOfExitCode(attempt.exit);
       const judged = judge(attempt, {
@@ -139,6 +147,7 @@ class ToolExecutor implements RunExecutor {
       const metrics = options.spending.settle({ hasRun: false });
       return { ...notStarted(await this.#failureOf(error)), metrics };
     } finally {
+      watchdog?.[Symbol.dispose]();
       this.#plan.secrets?.withdraw(this.#writer.log, workspace);
     }
   }
@@ -167,8 +176,6 @@ class ToolExecutor implements RunExecutor {
     if (wish.options.number === 1) prepareWorkspace(plan.workspace);
     const source = plan.sandboxed.ahead;
     if (source === undefined || !canEnterLater(wish)) return;
-    // Its shell comes up beside this process; when the sandbox starts, that needs the other processor.
-    this.#watchdog ??= startWatchdog(this.#services, plan);
     // The ordinary start reports why there can be none.
     this.#standby = StandbyRun.ahead(this.#services, plan, source, { hasInput: readsAnswers(wish) }).catch(
       () => undefined,

@@ -19,11 +19,11 @@ const UNKILLABLE_MS = 5000;
 /** Ends an attempt: stops the tool and all processes that it started, reads the rest of its output, and returns what was observed. */
 export async function windDown(
   attempt: AttemptContext,
-  { output, resources }: PreparedAttempt,
+  { output, resources, watchdog }: PreparedAttempt,
   tool: SpawnedTool,
   supervision: Supervision,
 ): Promise<ObservedAttempt> {
-  const { plan, intake, race, watchdog } = attempt;
+  const { plan, intake, race } = attempt;
   supervision.stop();
   const first = race.winner!;
   if (first.kind !== 'exited') await stopTool(attempt, tool, first);
