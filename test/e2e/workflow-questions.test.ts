@@ -159,6 +159,30 @@ describe('a step that asks how to handle its failure', () => {
     assert.deepEqual(project.done(), ['after true', 'bad']);
   });
 
+  it('is retried three times by an answer that was given in advance or by a rule, and not without end', async () => {
+    using project = new WorkflowProject();
+    const { steps } = failing(project, 'E_DISK_FULL');
+    const flow = { steps: [{ ...steps[0]!, retry: { on: ['E_TRANSIENT_NET'], max: 1, backoff_s: 0.01 } }, steps[1]!] };
+    const rule = '{ action: step_failed, answer: retry, reason: try again }';
+    for (const given of [['--answer', 'step_failed=retry'], []]) {
+      if (given.length === 0)
+        project.write(
+          '.acor/config.yaml',
+          `version: 1\nsecurity: { isolation: 'off' }\nanswers: [${rule}]\n`,
+        );
+      const { code } = await project.flow(flow, given);
+      assert.equal(code, 1);
+      const run = project
+        .runIds()
+        .filter((id) => project.whole(id).kind === 'workflow')
+        .at(-1)!;
+      const events = project.events(run);
+      assert.equal(events.filter(({ type }) => type === 'task_submitted').length, 4);
+      const warning = events.find(({ type }) => type === 'runner_warning');
+      assert.match(String(warning?.msg), /'bad' failed 4 times.*holds for 3 retries of a step/);
+    }
+  });
+
   it('does what the error table recommends without an answer', async () => {
     using project = new WorkflowProject();
     project.write(

@@ -206,8 +206,15 @@ describe('a workflow that is resumed', () => {
     ]);
     const content = { steps: [a({ retry: { max: 1, on: ['retryable'], backoff_s: 0 } })] };
     const { summary, of, task } = await resumed(runId, content);
-    const why = `its run ${one} was stopped mid-way (E_RUNNER_LOST), and 'notes_work' is not idempotent, so its effects are unknown. If a repeat is harmless, add --force. Otherwise inspect what it did, and resume it with --force.`;
+    const why = `its run ${one} was stopped mid-way (E_RUNNER_LOST), and 'notes_work' is not idempotent, so its effects are unknown`;
     assert.deepEqual([summary.code, summary.message], ['E_OUTCOME_UNKNOWN', `'a' failed: ${why}`]);
+    // Not the resume that was just refused.
+    const steps = summary.next.map((step) => 'operation' in step && [step.operation, step.input]);
+    assert.deepEqual(steps, [
+      ['run.logs', { run: one }],
+      ['workflow.resume', { run: runId, force: true }],
+    ]);
+    assert.match(String(summary.hint), /If a repeat is harmless, resume the workflow with --force/);
     const { status, code, msg, child_run_id } = task('task_done', 'a');
     assert.deepEqual([status, code, msg, child_run_id], ['failed', 'E_OUTCOME_UNKNOWN', why, one]);
     assert.deepEqual([of('task_submitted').length, flows.launched.length], [0, 0]);

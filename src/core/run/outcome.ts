@@ -38,6 +38,8 @@ export interface Outcome {
   isBareExit?: true;
   /** The child run that failed, of a workflow or a pipe. */
   failedRun?: string;
+  /** Of a workflow: it is unknown what one of its steps did, so that only a resume with `force` repeats that. */
+  needsForce?: true;
 }
 
 /** The rules of the manifest and the project by which an attempt is judged. */

@@ -26,6 +26,7 @@ interface Ended
   repeatable: boolean;
   /** The child run that failed, of a workflow or a pipe. */
   failedRun?: string;
+  needsForce?: true;
 }
 
 /** The next steps after a run has ended: only those that will be accepted. */
@@ -35,7 +36,7 @@ export function stepsAfter(ended: Ended): NextStep[] {
   const resume = resumeAfter(ended);
   // What the tool did must be known before it is repeated.
   const first = forceFor(ended).force
-    ? [findOutEffects(run_id), ...resume]
+    ? [findOutEffects(failedRun ?? run_id), ...resume]
     : [...resume, readLogs(failedRun ?? run_id)];
   return [...first, ...stepsOfCode(code)];
 }
@@ -63,8 +64,8 @@ function resumeAfter(ended: Ended): NextStep[] {
 }
 
 /** Of a tool that is not idempotent and was stopped it is unknown what it had done (contract §3): only `--force` is accepted. */
-function forceFor(ended: Pick<RunRecord, 'code' | 'signal' | 'rc' | 'idempotent'>): { force?: true } {
-  return !ended.idempotent && wasStoppedMidway(ended) ? { force: true } : {};
+function forceFor({ needsForce, ...ended }: Ended): { force?: true } {
+  return needsForce || (!ended.idempotent && wasStoppedMidway(ended)) ? { force: true } : {};
 }
 
 /** The next steps of a run whose supervisor has died. */

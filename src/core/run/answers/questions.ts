@@ -157,6 +157,11 @@ export class Questions {
       if (given.action === actionId || given.action === action) this.#unused.delete(given);
   }
 
+  /** Whether the caller or a rule of the configuration answers each question with this action, before it is asked. */
+  isAnsweredBeforehand(action: string): boolean {
+    return this.#prepared.some((given) => given.action === action);
+  }
+
   /** Opens a question that the tool asked, once its event is in the log. */
   ask(event: Readonly<Record<string, unknown>>): void {
     const question = readQuestion(event);

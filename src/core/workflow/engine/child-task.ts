@@ -58,7 +58,7 @@ async function takeUp(engine: Engine, { id, work }: ChildTask): Promise<TaskTry 
     return undefined;
   }
   if (work.kind !== 'tool' || engine.plan.isForced || !isUnknown(record)) return undefined;
-  const message = `its run ${childRunId} was stopped mid-way (${record.code ?? record.signal}), and '${record.tool}' is not idempotent, so its effects are unknown. If a repeat is harmless, add --force. Otherwise inspect what it did, and resume it with --force.`;
+  const message = `its run ${childRunId} was stopped mid-way (${record.code ?? record.signal}), and '${record.tool}' is not idempotent, so its effects are unknown`;
   const fields = { child_run_id: childRunId };
   return { status: 'failed', code: 'E_OUTCOME_UNKNOWN', message, retryable: false, isUnknown: true, fields };
 }
@@ -175,7 +175,9 @@ function tryOf(engine: Engine, task: ChildTask, { record, summary }: FollowedChi
       status === 'cancelled' ? `run ${run_id} was cancelled: ${message ?? 'without a reason'}` : message,
     retryable,
     // The log has the end of the run a moment before the record has it.
-    isUnknown: status !== 'ok' && task.work.kind === 'tool' && isUnknown({ ...record, code, signal }),
+    isUnknown:
+      status !== 'ok' &&
+      (task.work.kind === 'tool' ? isUnknown({ ...record, code, signal }) : code === 'E_OUTCOME_UNKNOWN'),
     fields,
   };
 }

@@ -64,6 +64,11 @@ export class Decisions {
     });
   }
 
+  /** Whether an answer that was given beforehand answers each question with this action. */
+  isAnsweredBeforehand(action: string): boolean {
+    return this.#questions.isAnsweredBeforehand(action);
+  }
+
   /** A child asked a question, which it may have an answer for. */
   noteAsked({ action_id, action }: Readonly<Record<string, unknown>>): void {
     this.#questions.noteAsked(String(action_id), String(action));

@@ -91,7 +91,11 @@ async function inTurn<T>(
   return outcomes;
 }
 
-function single(id: string, { status, code, message, wasPassedOver }: TaskEnd, isDecision: boolean): StepEnd {
+function single(
+  id: string,
+  { status, code, message, wasPassedOver, isUnknown = false }: TaskEnd,
+  isDecision: boolean,
+): StepEnd {
   const state = status === 'ok' ? 'completed' : status;
   const hasFailed = status === 'failed' || (status === 'cancelled' && code !== null);
   return {
@@ -105,6 +109,7 @@ function single(id: string, { status, code, message, wasPassedOver }: TaskEnd, i
       hasFailed && !wasPassedOver
         ? { taskId: id, code: code ?? 'E_UNKNOWN', message: message ?? '' }
         : undefined,
+    isUnknown: isUnknown && !wasPassedOver,
   };
 }
 
@@ -121,6 +126,7 @@ function together(outcomes: readonly (StepEnd | undefined)[], { kind }: Step): S
     isDecision: kind === 'decision',
     failed,
     fatal: begun.find(({ fatal }) => fatal !== undefined)?.fatal,
+    isUnknown: begun.some((each) => each.isUnknown),
   };
 }
 

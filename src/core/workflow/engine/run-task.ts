@@ -17,14 +17,14 @@ export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd
   for (let isFirst = true; ; isFirst = false) {
     const tried = await tryOnce(engine, task, isFirst);
     if (tried === undefined) return { status: 'cancelled', code: null, message: null, wasPassedOver: false };
-    const { status, code, message, fields } = tried;
+    const { status, code, message, isUnknown, fields } = tried;
     let verdict: 'retry' | 'continue' | 'fail' = 'fail';
     if (status !== 'ok' && !engine.stop.signal.aborted) {
       if (await mayTryAgain(engine, task, tried)) {
         if (await pause(engine, task)) continue;
       } else verdict = task.onError === 'ask' ? await askWhatNow(engine, task, tried) : task.onError;
     }
-    if (verdict === 'retry') continue;
+    if (verdict === 'retry' && (!isAnsweredBeforehand(engine) || (await pause(engine, task)))) continue;
     const wasPassedOver = status !== 'ok' && verdict === 'continue';
     await emit(engine, {
       type: 'task_done',
@@ -35,7 +35,7 @@ export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd
       ...(wasPassedOver && { passed_over: true }),
       ...fields,
     });
-    return { status, code, message, wasPassedOver };
+    return { status, code, message, wasPassedOver, isUnknown };
   }
 }
 
@@ -66,8 +66,9 @@ function overLimit({ usd, limit }: OverBudget): TaskTry {
 }
 
 const MAX_BACKOFF_S = 300;
-/** Without an answer, ACOR retries this many times. */
-const MOST_RETRIES_BY_DEFAULT = 3;
+/** Without an answer, or with one that was given beforehand, ACOR retries this many times, because no one looks at what happens. */
+const MOST_RETRIES_UNATTENDED = 3;
+const ASKED = 'step_failed';
 
 const OPTIONS = [
   { id: 'retry', label: 'Try it again' },
@@ -95,7 +96,10 @@ async function pause({ history, stop: { signal } }: Engine, { id, retry }: Engin
   return !signal.aborted;
 }
 
-/** `on_error: ask`: asks what to do about the failure. Without an answer, the error table's recommendation applies. */
+/**
+ * `on_error: ask`: asks what to do about the failure. Without an answer, the error table's recommendation applies. An answer that was given
+ * beforehand answers each try alike, so that its step would be tried without end.
+ */
 async function askWhatNow(
   engine: Engine,
   { id }: EngineTask,
@@ -103,12 +107,21 @@ async function askWhatNow(
 ): Promise<'retry' | 'continue' | 'fail'> {
   const { tries, triesBefore } = engine.history.of(id);
   const info = errorInfo(code ?? 'E_UNKNOWN', await engine.services.registry.errorCodes());
-  const mayRetry = info?.retryable === true && tries - triesBefore <= MOST_RETRIES_BY_DEFAULT;
+  const isLastUnattended = tries - triesBefore > MOST_RETRIES_UNATTENDED;
+  if (isLastUnattended && isAnsweredBeforehand(engine)) {
+    await emit(engine, {
+      type: 'runner_warning',
+      msg: `'${id}' failed ${tries - triesBefore} times. An answer to ${ASKED} that was given beforehand holds for ${MOST_RETRIES_UNATTENDED} retries of a step, so the step fails`,
+      task_id: id,
+    });
+    return 'fail';
+  }
+  const mayRetry = info?.retryable === true && !isLastUnattended;
   const { child_run_id = null } = fields;
   const decided = await engine.decisions.ask(
     {
       action_id: actionIdOf(id, 'failed', tries),
-      action: 'step_failed',
+      action: ASKED,
       msg: `'${id}' failed: ${message ?? code}`,
       context: { task_id: id, code, message, child_run_id, recommended: info?.action ?? null },
       options: OPTIONS,
@@ -118,4 +131,8 @@ async function askWhatNow(
   );
   const answer = typeof decided === 'object' && 'answer' in decided ? decided.answer : 'fail';
   return answer === 'retry' || answer === 'continue' ? answer : 'fail';
+}
+
+function isAnsweredBeforehand({ decisions }: Engine): boolean {
+  return decisions.isAnsweredBeforehand(ASKED);
 }

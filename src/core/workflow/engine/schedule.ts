@@ -112,6 +112,7 @@ const SKIPPED: StepEnd = {
   isDecision: false,
   failed: [],
   fatal: undefined,
+  isUnknown: false,
 };
 
 async function skip(engine: Engine, { name }: Step, why: string): Promise<StepEnd> {

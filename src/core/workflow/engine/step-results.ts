@@ -21,6 +21,8 @@ export interface StepEnd {
   failed: readonly string[];
   /** The first failure that ends the workflow. */
   fatal: { taskId: string; code: string; message: string } | undefined;
+  /** It is unknown what one of the failed tasks did. */
+  isUnknown: boolean;
 }
 
 /** The most tasks of a step whose answers are in the result of a workflow that declares no outputs, and the length of all such answers. */

@@ -31,6 +31,8 @@ export interface TaskEnd {
   message: string | null;
   /** The task failed, and its `on_error` rule let the workflow continue. */
   wasPassedOver: boolean;
+  /** It was stopped and is not idempotent: only a resume with `force` repeats it. No log has that: a resume finds it out again. */
+  isUnknown?: boolean;
 }
 
 const FRESH: TaskState = {

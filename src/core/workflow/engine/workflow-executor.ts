@@ -165,8 +165,11 @@ export class WorkflowExecutor implements RunExecutor {
       const question = ending.kind === 'deadline' ? ending.question : undefined;
       return notStarted(timedOut('the workflow', { timeoutS: this.#plan.limits.timeoutS, question }));
     }
-    const failed = [...results.all()].flatMap(([, end]) => end.failed);
-    if (fatal !== undefined) return notStarted(await this.#reportFailure(engine, fatal, failed));
+    const ends = [...results.all()].map(([, end]) => end);
+    const failed = ends.flatMap((end) => end.failed);
+    const isUnknown = ends.some((end) => end.isUnknown);
+    if (fatal !== undefined)
+      return notStarted(await this.#reportFailure(engine, fatal, { failed, isUnknown }));
     try {
       return await this.#complete(engine, results, failed);
     } catch (error) {
@@ -178,7 +181,7 @@ export class WorkflowExecutor implements RunExecutor {
   async #reportFailure(
     engine: Engine,
     { taskId, code, message }: Fatal,
-    failed: readonly string[],
+    { failed, isUnknown }: { failed: readonly string[]; isUnknown: boolean },
   ): Promise<Outcome> {
     const others =
       failed.length > 1
@@ -188,12 +191,15 @@ export class WorkflowExecutor implements RunExecutor {
             .join(', ')})`
         : '';
     const msg = `'${taskId}' failed: ${message}${others}`;
-    const hint = 'Fix what failed, then resume the workflow.';
+    const hint = isUnknown
+      ? 'Find out what the step did before it was stopped. If a repeat is harmless, resume the workflow with --force.'
+      : 'Fix what failed, then resume the workflow.';
     const reported = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
     await emit(engine, { type: 'error', ...reported });
     const { childRunId } = engine.history.of(taskId);
     const failedRun = childRunId === null ? {} : { failedRun: childRunId };
-    return { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false, ...failedRun };
+    const ended = { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false } as const;
+    return { ...ended, ...failedRun, ...(isUnknown && { needsForce: true }) };
   }
 
   async #complete(engine: Engine, results: StepResults, failed: readonly string[]): Promise<AttemptOutcome> {
