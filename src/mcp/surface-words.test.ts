@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { errorInfo } from '../protocol/error-codes.ts';
 import { inCalls } from './surface-words.ts';
 
 describe('a text of ACOR for a client with calls', () => {
@@ -20,4 +21,8 @@ describe('a text of ACOR for a client with calls', () => {
   };
   for (const [text, expected] of Object.entries(cases))
     it(`has no command line: ${text}`, () => assert.equal(inCalls(text), expected));
+
+  it('names a longer timeout as a value that the parameter takes: a number of seconds', () => {
+    assert.match(inCalls(errorInfo('E_DEADLINE')!.hint), /\(timeout \d+, in seconds\)/);
+  });
 });

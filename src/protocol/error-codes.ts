@@ -73,7 +73,7 @@ export const ERROR_CODES = {
     false,
     1,
     'Split the workload or lower the batch size.',
-    'Give it a longer timeout (--timeout 1h), or less work.',
+    'Give it a longer timeout (--timeout 3600, in seconds), or less work.',
   ),
   E_DISK_FULL: row(
     'infra_error',

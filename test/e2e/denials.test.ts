@@ -50,6 +50,20 @@ describe('a tool that fails because of its sandbox', () => {
     project.write(`tools/${name}/tool.yaml`, `adapter: plain\n${yaml.join('')}`);
   }
 
+  it('is refused with a command for a folder and one for a file, when what it may write does not exist', async () => {
+    tool(
+      'keeps_state',
+      `echo '{}' > '${project.path('state/db.json')}'`,
+      'permissions: { filesystem: { write: ["${PROJECT}/state/db.json"] } }\n',
+    );
+    const { code, error } = await project.envelope(['run', 'keeps_state', '--no-stream']);
+    assert.equal(code, 1);
+    const [, folder, file] = /folder: (mkdir -p '[^']+')\. If it is a file: (.+)$/.exec(error.hint)!;
+    assert.equal(folder, `mkdir -p '${project.path('state/db.json')}'`);
+    assert.equal(spawnSync('sh', ['-c', file!]).status, 0);
+    assert.equal((await project.envelope(['run', 'keeps_state', '--no-stream'])).data.state, 'completed');
+  });
+
   it('is not led to a grant of credentials without the word that a person must decide', async () => {
     const key = join(outside, 'server.key');
     writeFileSync(key, 'secret', { mode: 0o644 });

@@ -236,6 +236,30 @@ describe('acor policy check', () => {
     assert.equal((await project.run(['reads_file', 'data/in.txt'], { env })).end.state, 'completed');
   });
 
+  it('finds what a refused run finds: in the manifest and in the call, also in a call that cannot be settled', async () => {
+    project.write('data.txt', 'x\n');
+    project.write('tools/long_read/cli.sh', SCRIPT, 0o755);
+    project.write(
+      'tools/long_read/tool.yaml',
+      'name: long_read\ntimeout_s: 60\ninputs: [{ name: file, type: path, access: read, required: true }]\n',
+    );
+    project.write(
+      '.acor/policy.yaml',
+      'filesystem: { read: ["${PROJECT}/data"] }\nlimits: { timeout_s: 30 }\n',
+    );
+    const call = ['long_read', '--file', 'data.txt'];
+    const checked = await project.envelope(['policy', 'check', ...call], { env });
+    const paths = (given: { error: { details: { violations: { path: string }[] } } }) =>
+      given.error.details.violations.map(({ path }) => path);
+    assert.deepEqual(paths(checked as never), ['inputs.file', 'timeout_s']);
+    const run = await project.envelope(['run', ...call], { env });
+    assert.deepEqual(run.error.details.violations, checked.error.details.violations);
+    const unsettled = await project.envelope(['run', 'long_read', '--file', 'missing.txt'], { env });
+    assert.equal(unsettled.error.code, 'E_POLICY_DENIED');
+    assert.deepEqual(paths(unsettled as never), ['timeout_s']);
+    assert.deepEqual(project.runIds(), []);
+  });
+
   it('masks secrets of a call for the engine and in its answer, as a run does, and names what it masked', async () => {
     const log = join(home, 'asked');
     project.write(

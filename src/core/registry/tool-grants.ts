@@ -85,7 +85,11 @@ function grantsOf(tool: ToolEntry, text: string, access: Grant['access'], rules:
     // The home of a task's executor is made when the task starts.
     if (access === 'write' && path === tool.home) return [{ path: real.path, access, input }];
     if (access === 'read') return [];
-    throw refuse('it does not exist', `Make it first: mkdir -p '${real.path}'`);
+    const asFile = `mkdir -p '${dirname(real.path)}' && touch '${real.path}'`;
+    throw refuse(
+      'it does not exist',
+      `Make it first. If it is a folder: mkdir -p '${real.path}'. If it is a file: ${asFile}`,
+    );
   }
 }
 

@@ -8,15 +8,17 @@ import type { Registry, ToolEntry } from '../../registry/registry.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { Workspaces } from '../workspace.ts';
 
-/** A tool that the policy allows this caller to run. */
+/** A tool, and whether the policy allows this caller to run it. */
 export interface CheckedTool {
   tool: ToolEntry;
   guard: RunGuard;
   /** The approval that allows a privileged tool to run. */
   approval: Approval | null;
+  /** The policy denies what the manifest requests. It may forbid things in the call as well, which the refusal lists, too. */
+  denied: AcorError | undefined;
 }
 
-/** Finds the tool of a request. Throws when it is incompatible, denied by the policy, not approved, or lacks a required variable. */
+/** Finds the tool of a request. Throws when it is incompatible, not approved, or lacks a required variable. */
 export async function checkTool(
   { registry, config, workspaces }: PlanServices,
   request: RunRequest,
@@ -24,9 +26,22 @@ export async function checkTool(
   const found = request.found ?? (await registry.find(request.tool, request));
   assertCompatible(found.manifest);
   const guard = await RunGuard.open(found, { ...request, config, runsDir: workspaces.root });
-  const { tool, approval } = await guard.authorizeTool();
+  const { tool, approval, denied } = await authorized(guard);
   checkEnvironment(tool, request);
-  return { tool, guard, approval };
+  return { tool, guard, approval, denied };
+}
+
+async function authorized(guard: RunGuard): Promise<Omit<CheckedTool, 'guard'>> {
+  try {
+    return { ...(await guard.authorizeTool()), denied: undefined };
+  } catch (error) {
+    if (guard.layers.length === 0 || !isDenied(error)) throw error;
+    return { tool: await guard.withinCeilings(), approval: null, denied: error };
+  }
+}
+
+export function isDenied(error: unknown): error is AcorError {
+  return error instanceof AcorError && error.code === 'E_POLICY_DENIED';
 }
 
 function checkEnvironment({ manifest, name }: ToolEntry, { env }: RunRequest): void {

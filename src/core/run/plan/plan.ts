@@ -1,3 +1,4 @@
+import type { AcorError } from '../../../protocol/acor-error.ts';
 import { isAdHoc } from '../../../protocol/names.ts';
 import { digestOf } from '../../guard/tool-digest.ts';
 import { sdkPaths } from '../../registry/own-files.ts';
@@ -5,7 +6,7 @@ import type { ToolEntry } from '../../registry/registry.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { RunnerServices } from '../services.ts';
 import { mayCallTools } from '../workspace.ts';
-import { checkTool } from './check-tool.ts';
+import { type CheckedTool, checkTool, isDenied } from './check-tool.ts';
 import { confineTool } from './confine-tool.ts';
 import { fromRequest, preparedAnswers } from './from-request.ts';
 import { planLimits } from './limits.ts';
@@ -19,23 +20,10 @@ import type { ToolPlan } from './tool-plan.ts';
 export async function planRun(services: RunnerServices, request: RunRequest): Promise<ToolPlan> {
   const { environment } = services.config.config;
   const requested = fromRequest(services, request);
-  const { runId } = requested;
-  const checked = await checkTool(services, request);
-  const { tool, guard } = checked;
-  const call = await resolveCall(services, request, { tool, runId });
-  const limits = planLimits(services, tool, request);
-  const { resources } = limits;
-  const sandboxed = await confineTool(services, request, { runId, tool, call, resources, guard });
-  await guard.authorizeRun(
-    {
-      args: call.shownArgs,
-      grants: call.argumentGrants,
-      staged: call.staged,
-      tier: sandboxed.isolation.tier,
-      ...(call.secrets && { hide: <T>(shown: T) => call.secrets!.redaction.data(shown) }),
-    },
-    sandboxed.asked.map(({ name }) => name),
-  );
+  const { denied, ...checked } = await checkTool(services, request);
+  const { tool } = checked;
+  const settled = settle(services, request, requested.runId, checked);
+  const { call, limits, sandboxed } = await (denied === undefined ? settled : refuse(settled, denied));
   const plan: ToolPlan = {
     ...requested,
     ...checked,
@@ -63,6 +51,40 @@ export async function planRun(services: RunnerServices, request: RunRequest): Pr
     isRead: request.isRead ?? false,
   };
   return services.plugins === undefined ? plan : services.plugins.beforeRun(plan);
+}
+
+/** What the policy decides about: the call, its limits, and the sandbox. */
+async function settle(
+  services: RunnerServices,
+  request: RunRequest,
+  runId: string,
+  { tool, guard }: Pick<CheckedTool, 'tool' | 'guard'>,
+) {
+  const call = await resolveCall(services, request, { tool, runId });
+  const limits = planLimits(services, tool, request);
+  const { resources } = limits;
+  const sandboxed = await confineTool(services, request, { runId, tool, call, resources, guard });
+  await guard.authorizeRun(
+    {
+      args: call.shownArgs,
+      grants: call.argumentGrants,
+      staged: call.staged,
+      tier: sandboxed.isolation.tier,
+      ...(call.secrets && { hide: <T>(shown: T) => call.secrets!.redaction.data(shown) }),
+    },
+    sandboxed.asked.map(({ name }) => name),
+  );
+  return { call, limits, sandboxed };
+}
+
+/** The manifest is denied: the refusal of the whole call lists more, where the call can be settled. */
+async function refuse(settled: Promise<unknown>, denied: AcorError): Promise<never> {
+  try {
+    await settled;
+  } catch (error) {
+    if (isDenied(error)) throw error;
+  }
+  throw denied;
 }
 
 /** Null for a tool whose program may be run but not read. */

@@ -6,7 +6,7 @@ import type { ResolvedCall } from './resolve-call.ts';
 import type { RunPlan } from './run-plan.ts';
 
 /** Everything that is decided before a tool's run starts. `acor run --dry-run` shows it. */
-export interface ToolPlan extends RunPlan, CheckedTool, ResolvedCall, PlannedLimits {
+export interface ToolPlan extends RunPlan, Omit<CheckedTool, 'denied'>, ResolvedCall, PlannedLimits {
   sandboxed: ToolConfinement;
   callerEnv: RunRequest['env'];
   baseAllowlist: readonly string[];
