@@ -124,6 +124,39 @@ describe('a run with an idempotency key', () => {
     assert.equal(traces().length, 1);
   });
 
+  it('is the run of the same call in another spelling, and never of one whose secret may differ', async () => {
+    const { project, traces } = tracing();
+    using _ = project;
+    const { end } = await project.run(['--idempotency-key', 'k', ...APPEND]);
+    for (const spelling of [
+      ['--folder=traces'],
+      ['--input-json', '{"folder":"traces"}'],
+      ['--then', 'ends'],
+    ]) {
+      const args = spelling[0] === '--then' ? ['--folder', 'traces', ...spelling] : spelling;
+      const { data } = await project.envelope([
+        'run',
+        '--idempotency-key',
+        'k',
+        'appends',
+        ...args,
+        '--detach',
+      ]);
+      assert.deepEqual([data?.run_id, spelling], [end.run_id, spelling]);
+    }
+    assert.equal(traces().length, 1);
+    project.write('tools/signs/cli.sh', '#!/bin/bash\ntrue\n', 0o755);
+    project.write(
+      'tools/signs/tool.yaml',
+      'name: signs\nadapter: plain\ninputs: [{ name: pin, type: string, secret: true }]\n',
+    );
+    await project.run(['--idempotency-key', 's', 'signs', '--pin', 'first-pin']);
+    for (const args of [['--pin', 'other-pin'], ['--pin=first-pin']]) {
+      const { error } = await project.envelope(['run', '--idempotency-key', 's', 'signs', ...args]);
+      assert.match(error.message, /belongs to another call/);
+    }
+  });
+
   it('may be started with the key again after acor clean has removed it', async () => {
     const { project, traces } = tracing();
     using _ = project;

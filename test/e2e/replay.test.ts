@@ -192,7 +192,8 @@ describe('replay --execute', () => {
     writeFileSync(input, 'second\n');
     const { code, error, meta } = await project.envelope(['replay', runId, '--execute', '--no-stream']);
     const data = error.details;
-    assert.deepEqual([code, error.code], [1, 'E_RESULT_INVALID']);
+    assert.deepEqual([code, error.code], [1, 'E_CONFLICT']);
+    assert.match(error.action, /^Compare both/);
     assert.deepEqual([data.state, data.same], ['completed', false]);
     assert.deepEqual(data.artifacts.same, ['artifacts/always.txt']);
     const [{ path, recorded, now }, ...others] = data.artifacts.differing;

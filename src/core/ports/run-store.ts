@@ -132,7 +132,7 @@ export interface RunStore {
   create(run: NewRun): Promise<RunWriter>;
   /**
    * Creates a run like `create`, but once for a key: returns the id of the existing run when the key has one. Throws E_USAGE when the
-   * key belongs to another call.
+   * key belongs to another call, with the run of that call in `details.run_id`.
    */
   createOnce(run: NewRun, keyed: KeyedCall): Promise<RunWriter | string>;
   /** The run of a key; undefined when it has none. Throws like `createOnce`. */

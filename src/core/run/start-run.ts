@@ -34,13 +34,16 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   const { store } = services;
   const keyed = keyedCall(request);
   // Return a known run before any check: files that the first call needed may not exist any more.
-  const known = keyed && (await store.runOfKey(keyed));
+  const known = keyed && (await runOfKey(services, request, () => store.runOfKey(keyed)));
   if (known !== undefined) return knownRun(services, known);
   const { plan, createExecutor } = await prepareRun(services, request);
   if (request.parent !== undefined) await refuseOrphan(store, request.parent.run_id);
   const create = async (planned: RunPlan) => {
     const record = newRunRecord(planned);
-    const made = await (keyed === undefined ? store.create(record) : store.createOnce(record, keyed));
+    const made =
+      keyed === undefined
+        ? await store.create(record)
+        : await runOfKey(services, request, () => store.createOnce(record, keyed));
     return { planned, made };
   };
   const { planned, made } = await (isCounted(services, request)
@@ -102,6 +105,22 @@ async function refuseOrphan(store: RunStore, runId: string): Promise<void> {
 
 async function knownRun(host: RunHost, runId: string): Promise<KnownRun> {
   return new (await import('./known-run.ts')).KnownRun(host, runId);
+}
+
+/** What the store says of a key. One that the same call in another spelling has used is the key of that run. */
+async function runOfKey<T>(
+  services: RunnerServices,
+  request: RunRequest,
+  ask: () => Promise<T>,
+): Promise<T | string> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof AcorError) || typeof error.details?.run_id !== 'string') throw error;
+    const { isSameCall } = await import('./is-same-call.ts');
+    if (await isSameCall(services, request, error.details.run_id)) return error.details.run_id;
+    throw error;
+  }
 }
 
 function keyedCall(request: RunRequest): KeyedCall | undefined {

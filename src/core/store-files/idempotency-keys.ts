@@ -37,7 +37,11 @@ export class IdempotencyKeys {
     throw new AcorError(
       'E_USAGE',
       `the idempotency key '${key}' belongs to another call: run ${claim.run_id} used it with another tool or other arguments`,
-      { hint: 'Use a new key for a new call.', next: [showRun(claim.run_id)] },
+      {
+        hint: 'Use a new key for a new call.',
+        next: [showRun(claim.run_id)],
+        details: { run_id: claim.run_id },
+      },
     );
   }
 

@@ -188,6 +188,7 @@ export class MemoryRunStore implements RunStore {
     throw new AcorError(
       'E_USAGE',
       `the idempotency key '${key}' belongs to another call: run ${known.runId}`,
+      { details: { run_id: known.runId } },
     );
   }
 }

@@ -94,9 +94,9 @@ export function comparisonEnd(answer: Answer<unknown>, data: Replayed): StreamEn
   if (data.same) return { answer: { kind: 'data', data, next }, notes };
   const count = data.artifacts.differing.length;
   const message = `${count} artifact${count === 1 ? '' : 's'} of ${data.run_id} differ${count === 1 ? 's' : ''} from the recorded run`;
-  const error = new AppError('E_RESULT_INVALID', message, {
+  const error = new AppError('E_CONFLICT', message, {
     next,
-    hint: 'Compare the artifacts of both runs.',
+    hint: 'Compare the artifacts of both runs: an input, the tool or the machine has changed since, or the tool does not make the same twice.',
   });
   return { answer: { kind: 'failure', error, data }, notes };
 }
