@@ -4,6 +4,8 @@
 'use strict';
 
 const { closeSync, readSync } = require('node:fs');
+const { basename } = require('node:path');
+const { isMainThread } = require('node:worker_threads');
 
 const ORDERS = 3;
 const entry = process.argv[1];
@@ -43,4 +45,15 @@ function halves(text) {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-enter();
+/** Without this, `fork` of node:child_process would give the option that loads this file to a process of the tool, which would wait for a run of its own. */
+function removeOption() {
+  const at = process.execArgv.findIndex((option) => basename(option) === basename(__filename));
+  process.execArgv.splice(at, 1);
+}
+
+// Node loads this file in every thread: in a worker of the tool, and in the one that a Node before 22.15 starts for `resolve-acor.mjs`.
+// By then, descriptor 3 is closed or another file, and the thread would end without a word or wait for ever.
+if (isMainThread) {
+  enter();
+  removeOption();
+}

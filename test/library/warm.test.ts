@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { Acor } from '../../src/index.ts';
@@ -31,8 +31,7 @@ def main():
     print(json.dumps({"type": "result", "ok": True, "data": data}))
 main()
 `;
-const NODE = `import { spawnSync } from 'node:child_process';
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+const NODE = `import { readFileSync } from 'node:fs';
 const own = await import('./own.mjs');
 const stat = readFileSync('/proc/self/stat', 'utf8');
 const data = { argv: process.argv.slice(2), file: process.argv[1], cwd: process.cwd(), env: process.env, random: Math.random(), own: own.VALUE, started: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]) };
@@ -44,6 +43,48 @@ const TYPESCRIPT = `${NODE}
 if (!import.meta.main) throw new Error('not the main module');
 const typed: number = 1;
 `;
+/** Starts a thread, a process of Node's own kind (`fork`), and in Node the thread of a resolver. */
+const STARTS_OTHERS = `import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import * as module from 'node:module';
+import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+if (!isMainThread) {
+  parentPort.postMessage('a thread');
+} else if (process.send) {
+  process.send('a process');
+  process.disconnect();
+} else {
+  module.register?.('data:text/javascript,');
+  const others = [new Worker(new URL(import.meta.url)), fork(process.argv[1])];
+  const answers = await Promise.all(others.map((each) => once(each, 'message')));
+  const data = { answers: answers.map(([answer]) => answer), options: process.execArgv };
+  console.log(JSON.stringify({ type: 'result', ok: true, data }));
+}
+`;
+
+/** The name of the function that ACOR's resolver uses in Node: before 22.15 `register`, which starts a thread. */
+const WHICH = `const { register, registerHooks } = require('node:module'); console.log((registerHooks ?? register)?.name)`;
+/** The suite brings a newer one. */
+const olderNode = ['/usr/bin', '/usr/local/bin', ...(process.env['PATH'] ?? '').split(delimiter)]
+  .map((folder) => join(folder, 'node'))
+  .find((node) => String(spawnSync(node, ['-e', WHICH]).stdout).trim() === 'register');
+
+interface Script {
+  tool: string;
+  node?: string | undefined;
+  title?: string;
+  skip?: string | false;
+}
+const scripts: Script[] = [
+  { tool: 'js' },
+  { tool: 'ts' },
+  {
+    tool: 'js',
+    node: olderNode,
+    title: 'js with a Node before 22.15',
+    skip: olderNode === undefined && 'no Node before 22.15 is in /usr/bin, in /usr/local/bin or on the PATH',
+  },
+];
 
 describe('a tool with a warm start', { skip: !available && 'bubblewrap is not here' }, () => {
   let project: ProjectFolder;
@@ -62,6 +103,11 @@ describe('a tool with a warm start', { skip: !available && 'bubblewrap is not he
     interpreters()
       .flatMap((pid) => [pid, ...childrenOf(pid)])
       .map((pid) => readProcess(pid)?.startTime);
+  /** Puts a Node before the others. */
+  const useNode = (node: string) => {
+    const PATH = `${dirname(node)}${delimiter}${process.env['PATH']}`;
+    acor = new Acor({ cwd: project.root, env: { ...process.env, PATH } as Record<string, string> });
+  };
   const run = async (tool: string, inputs = {}) => {
     const outcome = await acor.run(tool, inputs);
     // biome-ignore lint/suspicious/noExplicitAny: each tool has its own data
@@ -92,8 +138,11 @@ describe('a tool with a warm start', { skip: !available && 'bubblewrap is not he
     });
   });
 
-  for (const tool of ['py', 'js', 'ts']) {
-    it(`answers the same as one without, from a process that was there before the run: ${tool}`, async () => {
+  for (const { tool, node, title = tool, skip } of [{ tool: 'py' }, ...scripts]) {
+    it(`answers the same as one without, from a process that was there before the run: ${title}`, {
+      skip,
+    }, async () => {
+      if (node !== undefined) useNode(node);
       const cold = await run(tool, { word: 'one' });
       assert.equal(cold.state, 'completed', `${cold.message}`);
       await warm();
@@ -118,6 +167,18 @@ describe('a tool with a warm start', { skip: !available && 'bubblewrap is not he
           /^text on stdout\n\{"type": ?"result"/,
         );
       }
+    });
+  }
+
+  for (const { tool, node, title = tool, skip } of scripts) {
+    it(`starts threads and processes as one without: ${title}`, { skip }, async () => {
+      if (node !== undefined) useNode(node);
+      project.write(`tools/${tool}/main.${tool === 'js' ? 'mjs' : 'ts'}`, STARTS_OTHERS);
+      const cold = await run(tool);
+      assert.deepEqual(cold.data?.answers, ['a thread', 'a process'], `${cold.message}`);
+      await warm();
+      const hot = await run(tool);
+      assert.deepEqual(hot.data, cold.data, `${hot.message}`);
     });
   }
 
