@@ -2071,6 +2071,8 @@ export interface OperationTypes {
         /** The offset after the last changed byte. */
         to?: number | undefined;
       }>;
+      /** Runs of another user, which this one may not read: they were not verified. 1,000 at most. */
+      closed: Array<string>;
       /** Of all runs that were verified, and of the ledger. */
       counts: {
         /** How many runs were verified. */

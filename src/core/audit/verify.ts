@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import { closedByOwner } from '../../util/closed-by-owner.ts';
 import { nextTurn } from '../../util/pause.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import type { RunLayout } from '../store-files/layout.ts';
@@ -61,6 +62,7 @@ export async function verifyOne(store: FileRunStore, runId: string): Promise<Ver
   return {
     runs: [run],
     ledger,
+    closed: [],
     counts: { runs: 1, sealed: sealed ? 1 : 0, events, artifacts, problems },
   };
 }
@@ -89,7 +91,7 @@ export async function verifyWithSteps(
     if (run !== undefined && (!run.ok || run.note !== null) && runs.length < MOST_LISTED) runs.push(run);
     ledger.push(...one.ledger.slice(0, MOST_LISTED - ledger.length));
   }
-  return { runs, ledger, counts };
+  return { runs, ledger, closed: [], counts };
 }
 
 /**
@@ -220,6 +222,8 @@ export interface VerifiedStore {
   runs: VerifiedRun[];
   /** `MOST_LISTED` at most. */
   ledger: VerifyProblem[];
+  /** Runs of another user, which this one may not read: they were not verified. `MOST_LISTED` at most. */
+  closed: string[];
   /** Of all runs that were verified, and of the ledger. */
   counts: VerifiedCounts;
 }
@@ -236,10 +240,12 @@ export interface VerifiedCounts {
 export async function verifyStore(store: FileRunStore): Promise<VerifiedStore> {
   const { chain, ...before } = readWholeLedger(store);
   // First what compares logs with the ledger as they are now: a run may be resumed meanwhile.
-  const ledger = verifyLedger(store, { ...before, chain });
+  const closed = new Set(store.listNow().filter((runId) => isClosed(store, runId)));
+  const ledger = verifyLedger(store, { ...before, chain }).filter(({ run_id }) => !closed.has(run_id));
   const runs: VerifiedRun[] = [];
   const counts = { runs: 0, sealed: 0, events: 0, artifacts: 0, problems: ledger.length };
   for await (const run of verifyAll(store, chain)) {
+    if (closed.has(run.run_id)) continue;
     counts.runs++;
     counts.sealed += run.sealed ? 1 : 0;
     counts.events += run.events;
@@ -247,7 +253,7 @@ export async function verifyStore(store: FileRunStore): Promise<VerifiedStore> {
     counts.problems += run.problems.length;
     if ((!run.ok || run.note !== null) && runs.length < MOST_LISTED) runs.push(run);
   }
-  return { runs, ledger: ledger.slice(0, MOST_LISTED), counts };
+  return { runs, ledger: ledger.slice(0, MOST_LISTED), closed: [...closed].slice(0, MOST_LISTED), counts };
 }
 
 /**
@@ -343,6 +349,11 @@ function isIntact(store: FileRunStore, runId: string): boolean {
   if (log.problems.length > 0 || !isSealed(log)) return false;
   const entries = enteredOf(ledgerOf(store, runId, log.ends.map(timeOf)), runId);
   return entries.length > 0 && entries.every((entry) => checkEntry(bytes, log, entry).length === 0);
+}
+
+function isClosed(store: FileRunStore, runId: string): boolean {
+  const { dir } = store.layout(runId);
+  return existsSync(dir) && closedByOwner(dir) !== undefined;
 }
 
 function isLive(store: FileRunStore, runId: string): boolean {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { PREVIEW_CLEAN, SEE_HEALTH, VERIFY } from '../../protocol/next-steps.ts';
+import { giveCommand, otherOwnerOf } from '../../util/closed-by-owner.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 
 /** Describes a failed access to the store: E_DISK_FULL when there is no space, otherwise E_STORAGE. `what` completes "cannot …". */
@@ -24,7 +25,7 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
     case 'EACCES':
     case 'EPERM':
       return new AcorError('E_STORAGE', `permission denied: cannot ${what}: ${path}`, {
-        hint: `Make it writable for this user (chmod u+rwx '${existing(path)}'), or set project.runs_dir to a writable folder (ACOR_PROJECT_RUNS_DIR=…).`,
+        hint: `${accessFix(existing(path))}, or set project.runs_dir to a writable folder (ACOR_PROJECT_RUNS_DIR=…).`,
         next: [SEE_HEALTH],
         cause: error,
       });
@@ -57,6 +58,12 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
         cause: error,
       });
   }
+}
+
+function accessFix(path: string): string {
+  const owner = otherOwnerOf(path);
+  if (owner === undefined) return `Make it writable for this user (chmod u+rwx '${path}')`;
+  return `It belongs to ${owner}. Do this as ${owner}, or as ${owner} give it to this user (${giveCommand(path)})`;
 }
 
 /** The path, or the folder in which it could not be created. */

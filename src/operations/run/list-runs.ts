@@ -80,7 +80,7 @@ export async function listRuns(
       ...(compared > MOST_COMPARED ? [ONLY_FIRST_COMPARED] : []),
       ...unverifiedOf(runs),
     ],
-    next: [...waiting.map(({ run_id }) => stepFor(run_id)), ...(missing === undefined ? [] : [missing.next])],
+    next: [...waiting.map(({ run_id }) => stepFor(run_id)), ...(missing?.next ?? [])],
   };
 }
 

@@ -6,6 +6,7 @@ import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { missingRuns } from '../../core/store-files/missing-runs.ts';
 import { FORGET_MISSING_RUNS, RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
 import { isOrchestration } from '../../protocol/run.ts';
+import { closedByOwner, giveCommand } from '../../util/closed-by-owner.ts';
 import { countOf } from '../../util/count-of.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -45,6 +46,9 @@ const verified = z.object({
       'The given run, and the steps of a workflow or a pipe with a problem or a note. Without a run, all runs with a problem or a note. 1,000 at most.',
     ),
   ledger: z.array(problemShape).describe('1,000 at most.'),
+  closed: z
+    .array(z.string())
+    .describe('Runs of another user, which this one may not read: they were not verified. 1,000 at most.'),
   counts: z
     .object({
       runs: z.int().describe('How many runs were verified.'),
@@ -73,8 +77,8 @@ export const runVerify = acorOperation({
     const found = await (input.run === undefined
       ? verifyStore(store)
       : verifyGiven(ctx.app, store, input.run));
-    const { runs, ledger, counts } = found;
-    const ok = counts.problems === 0;
+    const { runs, ledger, closed, counts } = found;
+    const ok = counts.problems === 0 && closed.length === 0;
     const data = { ok, ...found };
     if (ok) {
       const unsealed = await Promise.all(
@@ -83,6 +87,7 @@ export const runVerify = acorOperation({
       const next = unsealed.some(({ liveness }) => liveness === 'lost') ? [RECOVER_LOST_RUNS] : [];
       return { kind: 'data', data, ...(next.length > 0 && { next }) };
     }
+    if (counts.problems === 0) return { kind: 'failure', error: unread(store, closed), data };
     const problems = [...runs.flatMap((run) => run.problems), ...ledger];
     const first = problems[0]!;
     const missing = input.run === undefined ? missingRuns(store) : [];
@@ -97,6 +102,17 @@ export const runVerify = acorOperation({
     return { kind: 'failure', error, data };
   },
 });
+
+/** Runs of which nothing is known are no reason to distrust them. */
+function unread(store: FileRunStore, closed: readonly string[]): AppError {
+  const { dir } = store.layout(closed[0]!);
+  const owner = closedByOwner(dir);
+  return new AppError(
+    'E_PERMISSION',
+    `${countOf(closed.length, 'run')} of another user could not be verified, the first: ${closed[0]}, which belongs to ${owner}; no other differs from what was recorded`,
+    { hint: `Verify as ${owner}, or as ${owner} give it to this user: ${giveCommand(dir)}` },
+  );
+}
 
 /** A workflow is what its steps have done: they are verified with it. */
 async function verifyGiven(app: AcorApp, store: FileRunStore, runId: string): Promise<VerifiedStore> {

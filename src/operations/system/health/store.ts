@@ -87,7 +87,8 @@ async function checkMissingRuns({ store }: Project, index: RunIndex): Promise<He
   const missing = missingWords(store, await index.missing());
   if (missing === undefined) return [];
   const { words: detail, next } = missing;
-  return [{ name: 'store.missing_runs', status: 'degraded', detail, fix: commandOf(next) }];
+  const [fix] = next.map(commandOf);
+  return [{ name: 'store.missing_runs', status: 'degraded', detail, ...(fix !== undefined && { fix }) }];
 }
 
 /** Call after reading the runs: only then is a damaged index detected. */

@@ -1,0 +1,31 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { shellCommand } from './shell-words.ts';
+import { nameOfUser, userName } from './user-name.ts';
+
+/**
+ * The name of the other user to whom a folder belongs that this user may not read; undefined for any other folder. No change of the mode
+ * helps there: this user cannot make it.
+ */
+export function closedByOwner(folder: string): string | undefined {
+  try {
+    accessSync(folder, constants.R_OK | constants.X_OK);
+    return undefined;
+  } catch {
+    return otherOwnerOf(folder);
+  }
+}
+
+/** The name of the user to whom a file belongs; undefined when that is this user, or cannot be found out. */
+export function otherOwnerOf(path: string): string | undefined {
+  try {
+    const { uid } = statSync(path);
+    return uid === process.getuid?.() ? undefined : nameOfUser(uid);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The command by which that user lets this one have it. */
+export function giveCommand(path: string): string {
+  return shellCommand(['chown', '-R', userName().replace(/^uid /, ''), path]);
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { shellCommand } from '../../src/util/shell-words.ts';
+import { ACOR, TestProject } from '../support/project.ts';
+
+const USER = 12_345;
+const skip = process.getuid?.() !== 0 && 'only root can work as two users';
+
+/** A project of an ordinary user in which root has run a tool as well, as by one `sudo acor run`. */
+async function sharedProject() {
+  const project = new TestProject({ tools: ['quick'] });
+  // The folder of the checkout may be closed to that user.
+  const folder = mkdtempSync(join(tmpdir(), 'acor-other-'));
+  chmodSync(folder, 0o755);
+  const program = join(folder, 'acor');
+  cpSync(ACOR, program);
+  const home = join(folder, 'home');
+  const as = (args: string[]) => {
+    const user = [`--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'];
+    const env = { HOME: home, PATH: process.env.PATH!, TMPDIR: tmpdir() };
+    const { stdout } = spawnSync('setpriv', [...user, program, ...args], {
+      cwd: project.root,
+      env,
+      encoding: 'utf8',
+    });
+    return JSON.parse(stdout);
+  };
+  spawnSync('mkdir', ['-p', home]);
+  spawnSync('chown', ['-R', `${USER}:${USER}`, home, project.root]);
+  chownSync(project.root, USER, USER);
+  const dispose = () => {
+    rmSync(folder, { recursive: true, force: true });
+    project[Symbol.dispose]();
+  };
+  return { project, as, [Symbol.dispose]: dispose };
+}
+
+describe('a run of another user of the same project', () => {
+  it('is reported as that, with who may read it and how, and not as damage', { skip }, async () => {
+    using shared = await sharedProject();
+    const { project, as } = shared;
+    const own = as(['run', 'quick', '--no-stream']).data.run_id;
+    const { end } = await project.run(['quick']);
+    const other = String(end.run_id);
+    const folder = project.path('.runs', other);
+    const give = shellCommand(['chown', '-R', String(USER), folder]);
+
+    const listed = as(['runs']);
+    assert.deepEqual(
+      listed.data.runs.map(({ run_id }: { run_id: string }) => run_id),
+      [own],
+    );
+    const [warning, ...more] = listed.meta.warnings;
+    assert.equal(
+      warning,
+      `run ${other} belongs to root, and this user may not read it. Read it as root, or as root give it to this user: ${give}`,
+    );
+    assert.deepEqual([more, listed.meta.next ?? []], [[], []]);
+
+    const verified = as(['verify']);
+    assert.equal(verified.error.code, 'E_PERMISSION', JSON.stringify(verified));
+    assert.deepEqual(verified.error.details.closed, [other]);
+    assert.deepEqual([verified.error.details.counts.problems, verified.error.details.ledger], [0, []]);
+    assert.ok(verified.error.hint.endsWith(give), verified.error.hint);
+
+    assert.ok(as(['show', other]).error.hint.includes(`as root give it to this user (${give})`));
+    assert.equal(spawnSync('sh', ['-c', give]).status, 0);
+    assert.equal(as(['verify']).data.ok, true);
+  });
+
+  it('does not hide what is changed in a run of this user', { skip }, async () => {
+    using shared = await sharedProject();
+    const { project, as } = shared;
+    const own = as(['run', 'quick', '--no-stream']).data.run_id;
+    await project.run(['quick']);
+    project.write(`.runs/${own}/events.jsonl`, '{}\n');
+    const { error } = as(['verify']);
+    assert.equal(error.code, 'E_INTEGRITY');
+    assert.equal(error.details.closed.length, 1);
+  });
+});
