@@ -32,7 +32,7 @@ import type { RunEvent } from './protocol/index.ts';
 import type { NextStep } from './protocol/next-steps.ts';
 import { runName } from './protocol/run.ts';
 import { problemOfNode } from './util/least-node.ts';
-import { userName } from './util/user-name.ts';
+import { userName } from './util/users.ts';
 
 /** The answer of an operation. */
 export interface OperationAnswer<Data> {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { HttpClient, Principal } from '../operations/acor-app.ts';
 import { ambiguity, bearerToken, isOwnHost, isSameSecret } from '../util/loopback.ts';
-import { userName } from '../util/user-name.ts';
+import { userName } from '../util/users.ts';
 import { BrowserSessions } from './browser-sessions.ts';
 import { HttpError } from './http-error.ts';
 

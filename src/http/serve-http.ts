@@ -9,7 +9,7 @@ import { listenOnLoopback } from '../operations/system/listen.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { Log } from '../util/log.ts';
 import { rateLimit } from '../util/rate-limit.ts';
-import { userName } from '../util/user-name.ts';
+import { userName } from '../util/users.ts';
 import { sendArtifact } from './artifact-route.ts';
 import { callByHttp, offeredRoutes } from './call-route.ts';
 import { ChangeStream } from './change-stream.ts';

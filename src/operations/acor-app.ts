@@ -14,7 +14,7 @@ import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
 import { callerOfSchedule, scheduleOfCaller } from '../protocol/run.ts';
 import { agentOf } from '../util/audience.ts';
-import { userName } from '../util/user-name.ts';
+import { userName } from '../util/users.ts';
 import { commandOf } from './command-forms.ts';
 
 export type { Project } from '../core/project/open-project.ts';

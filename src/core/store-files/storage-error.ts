@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { PREVIEW_CLEAN, SEE_HEALTH, VERIFY } from '../../protocol/next-steps.ts';
-import { giveCommand, otherOwnerOf } from '../../util/closed-by-owner.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { giveCommand, otherOwnerOf } from '../../util/users.ts';
 
 /** Describes a failed access to the store: E_DISK_FULL when there is no space, otherwise E_STORAGE. `what` completes "cannot …". */
 export function storageError(error: unknown, what: string, path: string): AcorError {

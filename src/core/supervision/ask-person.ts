@@ -1,5 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
-import { userName } from '../../util/user-name.ts';
+import { userName } from '../../util/users.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { type AnswerCheck, checkOfAnswers, type Question, readQuestion } from '../run/answers/question.ts';
 import { submitAnswer } from '../run/answers/submit-answer.ts';

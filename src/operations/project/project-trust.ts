@@ -5,7 +5,7 @@ import { type StoredTrust, TrustStore, trustDigest } from '../../core/config/tru
 import type { Widening } from '../../core/config/widening.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { type NextStep, TRUST } from '../../protocol/next-steps.ts';
-import { userName } from '../../util/user-name.ts';
+import { userName } from '../../util/users.ts';
 import { acorOperation } from '../define.ts';
 
 const LIST_SETTINGS: NextStep = {

@@ -3,7 +3,7 @@ import type { RunIndex } from '../../core/ports/run-index.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { missingPacks } from '../../core/store-files/missing-runs.ts';
 import { FORGET_MISSING_RUNS, VERIFY } from '../../protocol/next-steps.ts';
-import { closedByOwner, giveCommand } from '../../util/closed-by-owner.ts';
+import { closedByOwner, giveCommand } from '../../util/users.ts';
 
 /** Names the runs whose files or records another program removed, and the fix; undefined when there are none. */
 export function missingWords(

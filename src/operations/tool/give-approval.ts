@@ -4,7 +4,7 @@ import type { Approval, ApprovalState } from '../../core/guard/approval-state.ts
 import type { ApprovalStore } from '../../core/guard/approvals.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { approve } from '../../protocol/next-steps.ts';
-import { userName } from '../../util/user-name.ts';
+import { userName } from '../../util/users.ts';
 
 export const approvalLine = z.object({
   tool: z.string(),

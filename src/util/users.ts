@@ -1,6 +1,22 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { shellCommand } from './shell-words.ts';
-import { nameOfUser, userName } from './user-name.ts';
+
+/** The name of this process's user, found by uid: environment variables cannot be trusted for this. */
+export function userName(): string {
+  const uid = process.getuid?.();
+  return uid === undefined ? (process.env['USERNAME'] ?? 'unknown') : nameOfUser(uid);
+}
+
+/** The name of a user, or its number. */
+export function nameOfUser(uid: number): string {
+  try {
+    const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
+    const name = lines.map((line) => line.split(':')).find((fields) => fields[2] === String(uid))?.[0];
+    return name || `uid ${uid}`;
+  } catch {
+    return `uid ${uid}`;
+  }
+}
 
 /**
  * The name of the other user to whom a folder belongs that this user may not read; undefined for any other folder. No change of the mode
