@@ -25,6 +25,11 @@ export function safeLines(text: string): string {
   return safeText(text).replaceAll('\n', '\n  ');
 }
 
+/** For a program that reads text: only what a terminal would obey is dropped. */
+export function withoutEscapes(text: string): string {
+  return text.replace(ESCAPE_SEQUENCES, '').replaceAll('\x1b', '');
+}
+
 function shown(char: string): string {
   const hex = char.codePointAt(0)!.toString(16);
   if (hex.length > 4) return `\\u{${hex}}`;

@@ -65,10 +65,15 @@ describe('output of a plain program above 64 KiB', () => {
     assert.ok(line.stdout === `${'€'.repeat(1_000_000)}\nlast`, `${line.stdout.length} characters`);
   });
 
-  it('is printed without escape sequences', async () => {
-    project.write('colors.txt', '\x1b[31mred\x1b[0m \x07\n'.repeat(20_000));
-    const { stdout } = await project.acor(['exec', '--format', 'text', '--', 'cat', 'colors.txt']);
-    assert.ok(stdout === 'red \\x07\n'.repeat(20_000), stdout.slice(0, 100));
+  it('is printed without escape sequences, and with every other character, in a pipe of any length', async () => {
+    for (const count of [1, 20_000]) {
+      project.write('colors.txt', '\x1b[31mred\x1b[0m \x07\0a b\0\f\u202ex\r\n'.repeat(count));
+      const { stdout } = await project.acor(['exec', '--format', 'text', '--', 'cat', 'colors.txt']);
+      assert.ok(
+        stdout === 'red \x07\0a b\0\f\u202ex\r\n'.repeat(count),
+        JSON.stringify(stdout.slice(0, 100)),
+      );
+    }
   });
 
   it('is that of the last attempt only', async () => {

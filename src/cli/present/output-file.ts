@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, read, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isTerminal } from '../../compose/is-terminal.ts';
-import { safeText } from '../../compose/terminal-text.ts';
+import { safeText, withoutEscapes } from '../../compose/terminal-text.ts';
 import { openRegular } from '../../util/regular-file.ts';
 import { writeAsync } from '../../util/write-async.ts';
 import { plainOutput } from './result.ts';
@@ -22,7 +22,7 @@ interface OutputFile {
 
 /**
  * Writes the output of a plain program that the log of its run holds: text safe for a terminal, other bytes as they are, and not to a
- * terminal. A pipe gets the line ends that the program wrote. False when nothing was written: the result has no such output, or has
+ * terminal. A pipe gets the characters that the program wrote, without escape sequences: it may end at a terminal. False when nothing was written: the result has no such output, or has
  * short text for a terminal, or the log is gone.
  */
 export async function writeOutputFile(
@@ -38,7 +38,7 @@ export async function writeOutputFile(
   const source = text === undefined && file === undefined ? undefined : openIfThere(log);
   if (source === undefined) return false;
   try {
-    if (text !== undefined) await writeAsync(fd, Buffer.from(safeForPipe(text) + lineEndOf(source)));
+    if (text !== undefined) await writeAsync(fd, Buffer.from(withoutEscapes(text) + lineEndOf(source)));
     else if (!file!.isBinary) await copySafely(source, file!, fd, atTerminal);
     else if (atTerminal) return false;
     else
@@ -65,11 +65,6 @@ function lineEndOf(log: number): string {
   return /\r?\n$/.exec(last.toString('latin1', 0, read))?.[0] ?? '';
 }
 
-/** Safe for a terminal, where a pipe may end, with all line ends as they are. */
-function safeForPipe(text: string): string {
-  return text.split('\r\n').map(safeText).join('\r\n');
-}
-
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
@@ -94,7 +89,7 @@ async function* chunksOf(source: number, { offset, bytes }: OutputFile): AsyncGe
 
 async function copySafely(source: number, file: OutputFile, fd: number, atTerminal: boolean): Promise<void> {
   const decoder = new TextDecoder();
-  const safe = atTerminal ? safeText : safeForPipe;
+  const safe = atTerminal ? safeText : withoutEscapes;
   let held = '';
   for await (const chunk of chunksOf(source, file)) {
     held += decoder.decode(chunk, { stream: true });
