@@ -97,6 +97,22 @@ describe('the checks of a workflow', () => {
     assert.match(errors[0]!.message, /line 2/);
   });
 
+  it('report a cycle beside two steps of one name, but not one through that name', async () => {
+    const errors = await errorsOf([
+      '{ name: x, needs: [], tool: free }',
+      '{ name: x, needs: [], tool: free }',
+      '{ name: a, needs: [b], tool: free }',
+      '{ name: b, needs: [a], tool: free }',
+      '{ name: y, needs: [z], tool: free }',
+      '{ name: z, needs: [y], tool: free }',
+      '{ name: z, needs: [], tool: free }',
+    ]);
+    assert.deepEqual(
+      errors.map(({ rule }) => rule),
+      ['duplicate-step', 'cycle', 'duplicate-step'],
+    );
+  });
+
   it('report names that an expression cannot read at its place', async () => {
     const errors = await errorsOf([
       '{ name: my-step, tool: free }',

@@ -42,8 +42,7 @@ export async function checkWorkflow(
 
 async function checkFileAlone(file: CheckedFile, surroundings: Surroundings): Promise<Problem[]> {
   const names = checkNames(file);
-  // With two steps of one name, a cycle through that name is ambiguous.
-  const order = checkOrder(file).filter(({ rule }) => rule !== 'cycle' || names.length === 0);
+  const order = checkOrder(file);
   const references = checkReferences(file);
   return [
     ...names,

@@ -45,9 +45,10 @@ function unknownNeeds(
   );
 }
 
-/** One cycle for each strongly connected group of steps. */
+/** One cycle for each strongly connected group of steps. With two steps of one name, a cycle through that name is ambiguous. */
 function cycles(file: CheckedFile, steps: readonly Step[]): Problem[] {
   const byName = new Map(steps.map((step) => [step.name, step]));
+  const twice = new Set(steps.filter((step) => byName.get(step.name) !== step).map(({ name }) => name));
   const state = new Map<Step, 'open' | 'done'>();
   const problems: Problem[] = [];
   for (const root of steps) {
@@ -68,8 +69,12 @@ function cycles(file: CheckedFile, steps: readonly Step[]): Problem[] {
       }
       const step = byName.get(needed);
       if (step === undefined || state.get(step) === 'done') continue;
-      if (!state.has(step)) enter(step);
-      else problems.push(cycle(file, trail.slice(trail.findIndex((each) => each.step === step))));
+      if (!state.has(step)) {
+        enter(step);
+        continue;
+      }
+      const round = trail.slice(trail.findIndex((each) => each.step === step));
+      if (!round.some((each) => twice.has(each.step.name))) problems.push(cycle(file, round));
     }
   }
   return problems;
