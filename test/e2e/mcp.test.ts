@@ -617,4 +617,48 @@ describe('acor mcp', () => {
     assert.equal(text(), 'one\n');
     await trusted.close();
   });
+
+  it('checks a call of a tool by the whole schema that it shows', async () => {
+    using typed = new TestProject();
+    const input_schema = {
+      type: 'object',
+      required: ['ratio'],
+      properties: {
+        ratio: { type: 'number', exclusiveMinimum: 0, multipleOf: 0.5 },
+        mode: { const: 'fast' },
+        port: { $ref: '#/$defs/port' },
+      },
+      dependentRequired: { mode: ['port'] },
+      $defs: { port: { type: 'integer', minimum: 1 } },
+    };
+    typed.write(
+      'tools/typed/tool.yaml',
+      `${JSON.stringify({ name: 'typed', version: '1.0.0', input_schema })}\n`,
+    );
+    const script = `#!/bin/bash\necho '{"type":"result","status":"ok","data":{"words":"'"$*"'"}}'\n`;
+    typed.write('tools/typed/cli.sh', script, 0o755);
+    const client = await connect('legacy', {}, typed);
+    const shown = (await client.listTools()).tools.find(({ name }) => name === 'typed')?.inputSchema;
+    assert.deepEqual(shown, { ...input_schema, additionalProperties: false });
+    const wrong: [object, string[]][] = [
+      [{ ratio: 0 }, ['ratio exclusiveMinimum']],
+      [{ ratio: 0.3, mode: 'fast' }, ['ratio multipleOf', 'port dependentRequired']],
+      [{ ratio: 1, mode: 'slow' }, ['mode enum']],
+      [{ ratio: 1, port: 'x' }, ['port type']],
+    ];
+    for (const [given, rules] of wrong) {
+      const answers = [
+        await call(client, 'typed', given),
+        await call(client, 'acor_run', { tool: 'typed', arguments: given }),
+      ];
+      for (const { isError, run_id, error } of answers) {
+        assert.deepEqual([isError, run_id, error.code], [true, undefined, 'E_USAGE']);
+        const problems = error.details.problems as { input: string; rule: string }[];
+        assert.deepEqual(problems.map(({ input, rule }) => `${input} ${rule}`).sort(), rules.sort());
+      }
+    }
+    const done = await call(client, 'typed', { ratio: 0.5, mode: 'fast', port: 80 });
+    assert.deepEqual(done.data, { words: '--ratio 0.5 --mode fast --port 80' });
+    await client.close();
+  });
 });

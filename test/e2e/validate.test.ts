@@ -151,6 +151,24 @@ describe('acor validate', () => {
     assert.equal(error.code, 'E_MANIFEST_INVALID');
   });
 
+  it('names each keyword and format of an input_schema that no call is checked by', async () => {
+    const schema =
+      '{ type: object, properties: { n: { type: string, format: iri, minLenght: 2, x-own: 1 } } }';
+    using project = projectWith({
+      whole: WHOLE.replace(/inputs:\n.*\n/, `input_schema: ${schema}\n`).replace('"--count"', '"--n"'),
+    });
+    const { ok, data } = await project.envelope(['validate']);
+    assert.equal(ok, true);
+    assert.deepEqual(placed(data.findings, project), [
+      'tools/whole/tool.yaml:9:15 warning unchecked-input',
+      'tools/whole/tool.yaml:9:15 warning unchecked-input',
+    ]);
+    assert.match(
+      JSON.stringify(data.findings),
+      /the format 'iri' in input_schema.*the keyword 'minLenght' in/,
+    );
+  });
+
   it('names the error that a self-test reports, and takes the exit code of one that says nothing', async () => {
     using project = new TestProject();
     for (const [name, script] of [

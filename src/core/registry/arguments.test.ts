@@ -4,7 +4,7 @@ import { type ProjectFolder, projectFolder } from '../../../test/support/project
 import { AcorError } from '../../protocol/acor-error.ts';
 import { completeManifest, manifestFile } from '../../protocol/manifest.ts';
 import { loadConfig } from '../config/load.ts';
-import { grantRoots, type ResolveOptions, resolveArguments } from './arguments.ts';
+import { grantRoots, type ResolveOptions, resolveArguments, resolveCheckedArguments } from './arguments.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 let project: ProjectFolder;
@@ -333,6 +333,43 @@ describe('a JSON Schema in place of inputs', () => {
   });
 });
 
+describe('the arguments of a tool with a JSON Schema', () => {
+  const input_schema = {
+    type: 'object',
+    properties: {
+      file: { type: 'string', format: 'path' },
+      ratio: { type: 'number', exclusiveMinimum: 0 },
+      port: { $ref: '#/$defs/port' },
+    },
+    dependentRequired: { ratio: ['port'] },
+    patternProperties: { '^x_': { type: 'integer' } },
+    $defs: { port: { type: 'integer' } },
+  };
+  const checked = (given: string[]) => resolveCheckedArguments(tool({ input_schema }), given, options());
+
+  it('are refused as those of any other tool, with all that the schema does not allow', async () => {
+    await assert.rejects(checked(['--file', 'in.json', '--ratio', '0']), (error: AcorError) => {
+      assert.equal(error.code, 'E_USAGE');
+      assert.deepEqual(problems(error), [
+        ['ratio', 'exclusiveMinimum'],
+        ['port', 'dependentRequired'],
+      ]);
+      assert.match(
+        error.hint!,
+        /input_schema\.properties\.ratio of the tool\. Usage: tool \[--file <path>\] \[--ratio <number>\]/,
+      );
+      return true;
+    });
+  });
+
+  it('have the types of the schema, also those of inputs that only a pattern allows', async () => {
+    const { args, inputs } = await checked(['--file', 'in.json', '--port', '5', '--x-a', '1']);
+    const file = project.at('in.json');
+    assert.deepEqual(args, ['--file', file, '--port', '5', '--x-a', '1']);
+    assert.deepEqual(inputs, { file, port: 5, x_a: 1 });
+  });
+});
+
 describe('secret inputs', () => {
   const inputs = [{ name: 'user' }, { name: 'token', secret: true, pattern: '^t-' }];
 
@@ -533,14 +570,17 @@ function tool(file: unknown): ToolEntry {
   };
 }
 
-function resolve(file: unknown, given: string[], more: Partial<ResolveOptions> = {}) {
-  const options = {
+function options(): ResolveOptions {
+  return {
     cwd: project.root,
     roots: [project.root],
     protectedRoots: [project.at('.acor'), project.at('.runs')],
     stagingDir: project.at('.staged'),
   };
-  return resolveArguments(tool(file), given, { ...options, ...more });
+}
+
+function resolve(file: unknown, given: string[], more: Partial<ResolveOptions> = {}) {
+  return resolveArguments(tool(file), given, { ...options(), ...more });
 }
 
 function refused(file: unknown, given: string[], more: Partial<ResolveOptions> = {}): AcorError {

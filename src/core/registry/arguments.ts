@@ -5,7 +5,7 @@ import type { InputSpec } from '../../protocol/manifest.ts';
 import { type ArgumentProblem, refuseArguments, usageLine, usageProblem } from './argument-problem.ts';
 import { inputsOf } from './input-schema.ts';
 import { type Grant, type GrantRules, grantExisting, grantPath, type StagedOutput } from './path-grants.ts';
-import { givenValue, type ReadInput, readInputs } from './read-inputs.ts';
+import { givenValue, type ReadInput, readToolInputs } from './read-inputs.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { grantInputs } from './tool-grants.ts';
 
@@ -28,10 +28,29 @@ export interface ResolvedArguments {
   inputs: Record<string, unknown> | null;
   grants: Grant[];
   staged: StagedOutput[];
+  /** The inputs as the caller gave them: secrets in clear, paths unresolved. */
+  read: ReadInput[];
 }
 
 export interface ResolveOptions extends GrantRules {
   readStdin?: () => string;
+}
+
+/**
+ * Resolves a tool's arguments, and checks their values against its `input_schema`. Throws what `resolveArguments` throws, and
+ * E_MANIFEST_INVALID for a schema that cannot be used.
+ */
+export async function resolveCheckedArguments(
+  tool: ToolEntry,
+  given: readonly string[],
+  options: ResolveOptions,
+): Promise<ResolvedArguments> {
+  const resolved = resolveArguments(tool, given, options);
+  if (tool.manifest.input_schema === undefined) return resolved;
+  const { problemsBySchema } = await import('./check-by-schema.ts');
+  const usage = usageLine(tool.name, inputsOf(tool.manifest));
+  refuseArguments(tool.name, await problemsBySchema(tool, resolved.read), usage);
+  return resolved;
 }
 
 /**
@@ -43,22 +62,18 @@ export function resolveArguments(
   given: readonly string[],
   options: ResolveOptions,
 ): ResolvedArguments {
-  const specs = inputsOf(tool.manifest);
-  if (specs === undefined)
+  const { cwd, readStdin } = options;
+  const values = readToolInputs(tool.manifest, given, { cwd, ...(readStdin && { readStdin }) });
+  if (values === undefined)
     return {
       ...passThrough(tool, given, options),
       secretArgs: [],
       secretInputs: [],
       values: {},
       inputs: null,
+      read: [],
     };
-  const usage = usageLine(tool.name, specs);
-  const { cwd, readStdin } = options;
-  const values = readInputs(specs, given, {
-    cwd,
-    ...(readStdin && { readStdin }),
-    takesExtra: tool.manifest.extra_args,
-  });
+  const usage = usageLine(tool.name, inputsOf(tool.manifest));
   refuseArguments(
     tool.name,
     values.problems.map((each) => namingUnlisted(tool, each)),
@@ -79,6 +94,7 @@ export function resolveArguments(
     inputs: Object.fromEntries(granted.read.map((input) => [input.spec.name, usedValue(input)])),
     grants: [...granted.grants, ...extra.grants],
     staged: [...granted.staged, ...extra.staged],
+    read: values.read,
   };
 }
 

@@ -1,3 +1,4 @@
+import { flagOf, INPUT_NAME } from '../../protocol/input-types.ts';
 import type { InputSpec, InputType, Manifest } from '../../protocol/manifest.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -8,41 +9,165 @@ export function inputsOf(manifest: Manifest): readonly InputSpec[] | undefined {
 }
 
 /** Converts the properties of a JSON Schema to inputs, so that flags, checks and help work the same way. */
-export function inputsFromSchema(schema: Schema): InputSpec[] {
-  const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  return Object.entries(asSchema(schema['properties'])).map(([name, value]) => {
-    const property = asSchema(value);
-    const items = asSchema(property['items']);
-    const multiple = property['type'] === 'array' && typeOf(items) !== 'json' && typeOf(items) !== 'bool';
-    const one = multiple ? items : property;
-    const spec: InputSpec = {
-      name,
-      type: typeOf(one),
-      required: required.includes(name),
-      secret: property['writeOnly'] === true,
-      positional: false,
-      multiple,
-    };
-    if (property['default'] !== undefined) spec.default = property['default'];
-    if (typeof property['description'] === 'string') spec.description = property['description'];
-    const words = one['enum'];
-    if (Array.isArray(words) && words.every((each) => typeof each === 'string' || typeof each === 'number')) {
-      spec.enum = words;
-    }
-    const [min, max] =
-      spec.type === 'string' ? [one['minLength'], one['maxLength']] : [one['minimum'], one['maximum']];
-    if (typeof min === 'number') spec.min = min;
-    if (typeof max === 'number') spec.max = max;
-    if (typeof one['pattern'] === 'string') spec.pattern = one['pattern'];
-    return spec;
-  });
+export function inputsFromSchema(root: Schema): InputSpec[] {
+  const parts = partsOf(root, root);
+  const required = new Set(parts.flatMap((part) => listOf(part['required'])));
+  return namesIn(root).map((name) => specOf(name, propertyOf(name, root), root, required.has(name)));
 }
 
+/** Whether the properties of the schema itself are all inputs that there are, and the schema does not say so. */
+export function isSilentlyClosed(root: Schema): boolean {
+  const { properties, additionalProperties, unevaluatedProperties } = root;
+  const all = [...partsOf(root, root), ...branchesOf(root, root)];
+  return (
+    additionalProperties === undefined &&
+    unevaluatedProperties === undefined &&
+    !all.some(allowsUnlisted) &&
+    namesIn(root).every((name) => Object.hasOwn(asSchema(properties), name))
+  );
+}
+
+/** The input of a name that the schema does not list. */
+export type UnlistedInput = (name: string) => InputSpec | undefined;
+
+/** Finds the inputs that only `patternProperties` or `additionalProperties` of a schema allow; undefined when there are none. */
+export function unlistedInputOf({ input_schema: root }: Manifest): UnlistedInput | undefined {
+  const all = root === undefined ? [] : [...partsOf(root, root), ...branchesOf(root, root)];
+  if (root === undefined || !all.some(allowsUnlisted)) return undefined;
+  const taken = new Set(
+    inputsFromSchema(root).flatMap((spec) => [flagOf(spec), `--no-${spec.name.replaceAll('_', '-')}`]),
+  );
+  return (name) => {
+    // Its flag would be that of another input, whose schema would not be checked.
+    if (!INPUT_NAME.test(name) || taken.has(flagOf({ name }))) return undefined;
+    const isAllowed = all.some((part) => isOpen(part) || patternsFor(name, part).length > 0);
+    return isAllowed ? specOf(name, propertyOf(name, root), root, false) : undefined;
+  };
+}
+
+/** The types of the inputs that the schema does not list: their names are not known before a call. */
+export function unlistedTypes({ input_schema: root }: Manifest): InputType[] {
+  if (root === undefined) return [];
+  return [...partsOf(root, root), ...branchesOf(root, root)]
+    .flatMap((part) => [...Object.values(asSchema(part['patternProperties'])), restOf(part)])
+    .map((schema) => specOf('unlisted', schema, root, false).type);
+}
+
+function allowsUnlisted(part: Schema): boolean {
+  return isOpen(part) || Object.keys(asSchema(part['patternProperties'])).length > 0;
+}
+
+/** Whether the schema says itself that any name is allowed. One that says nothing allows the names that it lists. */
+function isOpen(part: Schema): boolean {
+  const rest = restOf(part);
+  return rest !== undefined && rest !== false;
+}
+
+function restOf(part: Schema): unknown {
+  return part['additionalProperties'] ?? part['unevaluatedProperties'];
+}
+
+function namesIn(root: Schema): string[] {
+  const own = Object.keys(asSchema(root['properties']));
+  const all = [...partsOf(root, root), ...branchesOf(root, root)].flatMap((part) => [
+    ...Object.keys(asSchema(part['properties'])),
+    ...listOf(part['required']).map(String),
+  ]);
+  // A wrong name among the properties of the schema itself is a mistake of the manifest, which is reported.
+  return [...new Set([...own, ...all.filter((name) => INPUT_NAME.test(name))])];
+}
+
+/** The schema of one property: what holds for it in any case, or else what some alternatives say. */
+function propertyOf(name: string, root: Schema): Schema {
+  const inAnyCase = partsOf(root, root).flatMap((part) => schemasFor(name, part));
+  if (inAnyCase.length === 1) return asSchema(inAnyCase[0]);
+  if (inAnyCase.length > 1) return { allOf: inAnyCase };
+  return { anyOf: branchesOf(root, root).flatMap((part) => schemasFor(name, part)) };
+}
+
+function schemasFor(name: string, part: Schema): unknown[] {
+  const properties = asSchema(part['properties']);
+  const found = [
+    ...(Object.hasOwn(properties, name) ? [properties[name]] : []),
+    ...patternsFor(name, part).map(([, schema]) => schema),
+  ];
+  return found.length === 0 && isOpen(part) ? [restOf(part)] : found;
+}
+
+function patternsFor(name: string, part: Schema): [string, unknown][] {
+  return Object.entries(asSchema(part['patternProperties'])).filter(([pattern]) => matches(pattern, name));
+}
+
+function matches(pattern: string, name: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(name);
+  } catch {
+    // The manifest is refused for it.
+    return false;
+  }
+}
+
+function specOf(name: string, schema: unknown, root: Schema, required: boolean): InputSpec {
+  const property = flat(schema, root);
+  const itemType = typeOf(property['items'], root);
+  const multiple =
+    property['type'] === 'array' &&
+    property['prefixItems'] === undefined &&
+    itemType !== 'json' &&
+    itemType !== 'bool';
+  const one = multiple ? flat(property['items'], root) : property;
+  const spec: InputSpec = {
+    name,
+    type: multiple ? itemType : typeOf(schema, root),
+    required,
+    secret: property['writeOnly'] === true,
+    positional: false,
+    multiple,
+  };
+  if (property['default'] !== undefined) spec.default = property['default'];
+  if (typeof property['description'] === 'string') spec.description = property['description'];
+  setLimits(spec, one);
+  return spec;
+}
+
+/** A keyword of JSON Schema is only about values of its own type. What is not set here is checked by the schema. */
+function setLimits(spec: InputSpec, schema: Schema): void {
+  const isText = spec.type === 'string' || spec.type === 'path' || spec.type === 'url';
+  const isNumber = spec.type === 'int' || spec.type === 'number' || spec.type === 'duration';
+  const choices = choicesOf(schema);
+  // A duration is read as seconds, and the choices are not.
+  if (
+    spec.type !== 'duration' &&
+    choices?.every((each) => typeof each === 'string' || typeof each === 'number')
+  )
+    spec.enum = choices as (string | number)[];
+  const [min, max] = isText
+    ? [schema['minLength'], schema['maxLength']]
+    : isNumber
+      ? [schema['minimum'], schema['maximum']]
+      : [];
+  if (typeof min === 'number') spec.min = min;
+  if (typeof max === 'number') spec.max = max;
+  if (isText && typeof schema['pattern'] === 'string') spec.pattern = schema['pattern'];
+}
+
+function choicesOf(schema: Schema): unknown[] | undefined {
+  if (schema['const'] !== undefined) return [schema['const']];
+  return Array.isArray(schema['enum']) ? schema['enum'] : undefined;
+}
+
+/** Alternatives may refer to each other without an end. */
+const MAX_DEPTH = 16;
+
 /** `format: path` and `format: duration` are ACOR's own; `uri` is standard JSON Schema. */
-function typeOf(schema: Schema): InputType {
-  switch (schema['type']) {
+function typeOf(schema: unknown, root: Schema, depth = 0): InputType {
+  const whole = flat(schema, root);
+  const types: unknown[] = [whole['type']].flat();
+  if (types.length > 1)
+    return types.every((type) => type === 'integer' || type === 'number') ? 'number' : 'json';
+  switch (types[0]) {
     case 'string': {
-      const format = schema['format'];
+      const format = whole['format'];
       return format === 'uri' ? 'url' : format === 'path' || format === 'duration' ? format : 'string';
     }
     case 'integer':
@@ -51,19 +176,81 @@ function typeOf(schema: Schema): InputType {
       return 'number';
     case 'boolean':
       return 'bool';
-    case undefined:
-      return typeOfChoices(schema['enum']);
+    case undefined: {
+      const alternatives = [...listOf(whole['anyOf']), ...listOf(whole['oneOf'])];
+      const ofChoices = typeOfChoices(choicesOf(whole));
+      return ofChoices === 'json' && depth < MAX_DEPTH
+        ? commonType(alternatives.map((each) => typeOf(each, root, depth + 1)))
+        : ofChoices;
+    }
     default:
       return 'json';
   }
 }
 
 /** A schema may leave out the type that all its choices have. */
-function typeOfChoices(choices: unknown): InputType {
-  if (!Array.isArray(choices) || choices.length === 0) return 'json';
+function typeOfChoices(choices: unknown[] | undefined): InputType {
+  if (choices === undefined || choices.length === 0) return 'json';
   if (choices.every((each) => typeof each === 'string')) return 'string';
   if (choices.every(Number.isInteger)) return 'int';
   return choices.every((each) => typeof each === 'number') ? 'number' : 'json';
+}
+
+function commonType(types: readonly InputType[]): InputType {
+  const [first, ...others] = new Set(types);
+  if (first === undefined || others.length === 0) return first ?? 'json';
+  const are = (...names: InputType[]) => types.every((type) => names.includes(type));
+  if (are('int', 'number')) return 'number';
+  return are('string', 'path', 'url', 'duration') ? 'string' : 'json';
+}
+
+/** The keywords that hold for a value in any case; the nearest ones win. */
+function flat(schema: unknown, root: Schema): Schema {
+  return Object.assign({}, ...partsOf(schema, root).reverse());
+}
+
+/** A schema, and those in its `$ref` and `allOf`: a value must match all of them. */
+function partsOf(schema: unknown, root: Schema, seen = new Set<unknown>()): Schema[] {
+  const own = asSchema(schema);
+  if (seen.has(own)) return [];
+  seen.add(own);
+  const others = [referenced(own['$ref'], root), ...listOf(own['allOf'])];
+  return [own, ...others.flatMap((each) => (each === undefined ? [] : partsOf(each, root, seen)))];
+}
+
+/** The schemas that only some of the values must match. */
+function branchesOf(schema: unknown, root: Schema, seen = new Set<unknown>()): Schema[] {
+  return partsOf(schema, root).flatMap((part) => {
+    if (seen.has(part)) return [];
+    seen.add(part);
+    const { anyOf, oneOf, if: asked, then, else: otherwise, dependentSchemas, dependencies } = part;
+    const depending = [dependentSchemas, dependencies].flatMap((each) => Object.values(asSchema(each)));
+    return [...listOf(anyOf), ...listOf(oneOf), asked, then, otherwise, ...depending]
+      .filter((branch) => branch !== undefined)
+      .flatMap((branch) => [...partsOf(branch, root), ...branchesOf(branch, root, seen)]);
+  });
+}
+
+/** The schema that a `$ref` into the same schema names. For any other one, the checker of the schema knows it. */
+function referenced(ref: unknown, root: Schema): unknown {
+  if (typeof ref !== 'string' || !/^#(\/|$)/.test(ref)) return undefined;
+  let found: unknown = root;
+  for (const part of ref.split('/').slice(1)) found = asSchema(found)[pointed(part)];
+  // References in a schema with an id of its own are relative to it.
+  return found !== root && asSchema(found)['$id'] !== undefined ? undefined : found;
+}
+
+function pointed(part: string): string {
+  const text = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function asSchema(value: unknown): Schema {

@@ -9,6 +9,8 @@ export type GivenValue = { text: string } | { json: unknown };
 export interface InputValue {
   value: unknown;
   text: string;
+  /** A duration as the caller wrote it: its value is in seconds, and a schema is about the text. */
+  written?: string;
 }
 
 /** Why a value is invalid. */
@@ -45,7 +47,7 @@ function fromText(spec: InputSpec, text: string): InputValue | ValueMistake {
       return text === 'true' || text === 'false' ? { value: text === 'true', text } : wrong;
     case 'duration': {
       const value = parseDurationS(text);
-      return value === undefined ? wrong : { value, text: String(value) };
+      return value === undefined ? wrong : { value, text: String(value), written: text };
     }
     case 'json': {
       const value = parsed(text);

@@ -2,11 +2,14 @@ import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
+import type { UnlistedInput } from './input-schema.ts';
 import type { GivenValue } from './input-values.ts';
 
 /** A parsed command line: values by input, the sources of `--input-json`, and the problems. */
 export interface ParsedArguments {
   given: Map<string, GivenValue[]>;
+  /** The inputs of the given flags that no input of the list declares. */
+  unlisted: InputSpec[];
   inputJson: string[];
   /** Words that no input declares, when the tool takes them. */
   extra: string[];
@@ -15,14 +18,17 @@ export interface ParsedArguments {
 
 const INPUT_JSON = '--input-json';
 
-/** Parses the words of a command line for a tool's inputs: flags in all spellings, positionals, `--`. `takesExtra`: it takes any other word, too. */
+/**
+ * Parses the words of a command line for a tool's inputs: flags in all spellings, positionals, `--`. `unlisted` knows further inputs by their
+ * names. `takesExtra`: it takes any other word, too.
+ */
 export function parseArguments(
   specs: readonly InputSpec[],
   words: readonly string[],
-  { takesExtra = false }: { takesExtra?: boolean } = {},
+  { takesExtra = false, unlisted }: { takesExtra?: boolean; unlisted?: UnlistedInput | undefined } = {},
 ): ParsedArguments {
   const flags = flagTable(specs);
-  const parsed: ParsedArguments = { given: new Map(), inputJson: [], extra: [], problems: [] };
+  const parsed: ParsedArguments = { given: new Map(), unlisted: [], inputJson: [], extra: [], problems: [] };
   const positionals: string[] = [];
   const rest = [...words];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
@@ -33,7 +39,7 @@ export function parseArguments(
     } else {
       const [first, ...others] = separated(word, flags) ?? [word];
       rest.unshift(...others);
-      takeFlag(first!, rest, { specs, flags, parsed, takesExtra });
+      takeFlag(first!, rest, { specs, flags, parsed, takesExtra, unlisted });
     }
   }
   placePositionals(specs, positionals, parsed, takesExtra);
@@ -59,10 +65,10 @@ interface Flag {
   sets?: boolean;
 }
 
-type FlagTable = ReadonlyMap<string, Flag>;
+type FlagTable = Map<string, Flag>;
 
 function flagTable(specs: readonly InputSpec[]): FlagTable {
-  const table = new Map<string, Flag>();
+  const table: FlagTable = new Map();
   for (const spec of specs) {
     if (spec.type === 'bool') table.set(`--no-${spec.name.replaceAll('_', '-')}`, { spec, sets: false });
   }
@@ -90,12 +96,30 @@ interface Reading {
   flags: FlagTable;
   parsed: ParsedArguments;
   takesExtra: boolean;
+  unlisted: UnlistedInput | undefined;
+}
+
+/** The input that a flag names, where no input of the list declares the flag. */
+function unlistedOf(spelling: string, unlisted: UnlistedInput | undefined): InputSpec | undefined {
+  if (unlisted === undefined || !spelling.startsWith('--')) return undefined;
+  const name = spelling.slice(2);
+  return unlisted(name) ?? unlisted(name.replaceAll('-', '_'));
+}
+
+/** The meaning of a flag that is given. An unlisted input becomes one of the known ones. */
+function meaningOf(spelling: string, { flags, parsed, unlisted }: Reading): Flag | undefined {
+  const known = flags.get(spelling);
+  const spec = known ? undefined : unlistedOf(spelling, unlisted);
+  if (spec === undefined) return known;
+  parsed.unlisted.push(spec);
+  for (const [each, flag] of flagTable([spec])) if (!flags.has(each)) flags.set(each, flag);
+  return flags.get(spelling);
 }
 
 function takeFlag(word: string, rest: string[], reading: Reading): void {
   const { flags, parsed } = reading;
   const { spelling, attached } = splitFlag(word, flags);
-  const flag = flags.get(spelling);
+  const flag = meaningOf(spelling, reading);
   if (flag === undefined && reading.takesExtra) {
     parsed.extra.push(word);
     // The next word is most likely the flag's value, unless it may be a positional input.
@@ -118,7 +142,7 @@ function takeFlag(word: string, rest: string[], reading: Reading): void {
     give(flag.spec!, flag.sets ? { text: attached ?? 'true' } : { text: negated(attached) }, parsed);
     return;
   }
-  const value = attached ?? takeValue(rest, flags);
+  const value = attached ?? takeValue(rest, reading);
   if (value === undefined) {
     const name = flag.spec?.name ?? 'input-json';
     parsed.problems.push(
@@ -160,10 +184,11 @@ function splitFlag(word: string, flags: FlagTable): { spelling: string; attached
     : { spelling: word };
 }
 
-function takeValue(rest: string[], flags: FlagTable): string | undefined {
+function takeValue(rest: string[], { flags, unlisted }: Reading): string | undefined {
   const [next] = rest;
   if (next === undefined || next === '--' || flags.has(next)) return undefined;
-  if (next.startsWith('--') && flags.has(next.split('=', 1)[0]!)) return undefined;
+  const [flag] = next.split('=', 1) as [string];
+  if (next.startsWith('--') && (flags.has(flag) || unlistedOf(flag, unlisted))) return undefined;
   return rest.shift();
 }
 

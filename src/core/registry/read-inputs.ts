@@ -1,12 +1,13 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { flagOf } from '../../protocol/input-types.ts';
-import type { InputSpec } from '../../protocol/manifest.ts';
+import type { InputSpec, Manifest } from '../../protocol/manifest.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { inexactNumber, NOT_HELD } from '../../util/inexact-number.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { NOT_REGULAR, readRegular } from '../../util/regular-file.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
+import { inputsOf, type UnlistedInput, unlistedInputOf } from './input-schema.ts';
 import { type GivenValue, type InputValue, readValue } from './input-values.ts';
 import { parseArguments } from './parse-arguments.ts';
 
@@ -14,6 +15,35 @@ import { parseArguments } from './parse-arguments.ts';
 export interface ReadInput {
   spec: InputSpec;
   values: InputValue[];
+  /** The caller gave it no value. */
+  isDefault?: true;
+  /** A part of its value is unknown, and not among the values. */
+  isOpen?: true;
+}
+
+/** How the words of a call are read. */
+interface Reading {
+  cwd: string;
+  readStdin?: () => string;
+  open?: (value: GivenValue) => boolean;
+}
+
+interface ReadCall {
+  read: ReadInput[];
+  extra: string[];
+  problems: ArgumentProblem[];
+}
+
+/** Reads a command line for a tool; undefined for a tool that declares no inputs. */
+export function readToolInputs(
+  manifest: Manifest,
+  words: readonly string[],
+  options: Reading,
+): ReadCall | undefined {
+  const specs = inputsOf(manifest);
+  if (specs === undefined) return undefined;
+  const unlisted = unlistedInputOf(manifest);
+  return readInputs(specs, words, { ...options, takesExtra: manifest.extra_args, unlisted });
 }
 
 /** The value of an input: a list for an input that accepts several. */
@@ -28,25 +58,22 @@ export function givenValue({ spec, values }: ReadInput): unknown {
 export function readInputs(
   specs: readonly InputSpec[],
   words: readonly string[],
-  options: {
-    cwd: string;
-    readStdin?: () => string;
-    open?: (value: GivenValue) => boolean;
-    takesExtra?: boolean;
-  },
-): { read: ReadInput[]; extra: string[]; problems: ArgumentProblem[] } {
-  const { given, inputJson, extra, problems } = parseArguments(specs, words, options);
+  options: Reading & { takesExtra?: boolean; unlisted?: UnlistedInput | undefined },
+): ReadCall {
+  const { given, unlisted, inputJson, extra, problems } = parseArguments(specs, words, options);
+  const known = new Map([...specs, ...unlisted].map((spec) => [spec.name, spec]));
   // Flags win over --input-json, and a later --input-json wins over an earlier one.
   const all = new Map<string, GivenValue[]>();
   for (const source of inputJson) {
     const json = readInputJson(specs, source, options);
     problems.push(...json.problems);
+    for (const spec of json.unlisted) known.set(spec.name, spec);
     for (const [name, values] of json.given) all.set(name, values);
   }
   for (const [name, values] of given) all.set(name, values);
 
   const read: ReadInput[] = [];
-  for (const spec of specs) {
+  for (const spec of known.values()) {
     const values = all.get(spec.name) ?? defaultOf(spec);
     if (values === undefined) {
       if (spec.required) problems.push(missing(spec));
@@ -66,7 +93,12 @@ export function readInputs(
       );
       return [];
     });
-    read.push({ spec, values: good });
+    read.push({
+      spec,
+      values: good,
+      ...(!all.has(spec.name) && { isDefault: true }),
+      ...(options.open && values.some(options.open) && { isOpen: true }),
+    });
   }
   return { read, extra, problems };
 }
@@ -78,15 +110,22 @@ function defaultOf(spec: InputSpec): GivenValue[] | undefined {
 }
 
 function missing(spec: InputSpec): ArgumentProblem {
-  const asked = spec.positional
-    ? `<${spec.name}>`
-    : spec.type === 'bool'
-      ? flagOf(spec)
-      : `${flagOf(spec)} <${spec.type}>`;
-  return usageProblem(spec.name, 'required', `'${spec.name}' is required and is not given`, `Add ${asked}.`);
+  return usageProblem(
+    spec.name,
+    'required',
+    `'${spec.name}' is required and is not given`,
+    `Add ${wordsOf(spec)}.`,
+  );
 }
 
-function shownGiven(spec: InputSpec, given: GivenValue): string {
+/** An input as the caller writes it. */
+export function wordsOf(spec: InputSpec): string {
+  if (spec.positional) return `<${spec.name}>`;
+  return spec.type === 'bool' ? flagOf(spec) : `${flagOf(spec)} <${spec.type}>`;
+}
+
+/** The end of a message about a value: the value, unless it is secret. */
+export function shownGiven(spec: InputSpec, given: GivenValue): string {
   if (spec.secret) return '';
   const shown = 'text' in given ? `'${given.text}'` : JSON.stringify(given.json);
   return `, and is ${shown.length > 200 ? `${shown.slice(0, 200)}…` : shown}`;
@@ -100,16 +139,19 @@ const FORMS = `Give a JSON object of input names and values, @file, or - for std
 function readInputJson(
   specs: readonly InputSpec[],
   source: string,
-  options: { cwd: string; readStdin?: () => string },
-): { given: Map<string, GivenValue[]>; problems: ArgumentProblem[] } {
+  options: Reading & { unlisted?: UnlistedInput | undefined },
+): { given: Map<string, GivenValue[]>; unlisted: InputSpec[]; problems: ArgumentProblem[] } {
   const given = new Map<string, GivenValue[]>();
+  const unlisted: InputSpec[] = [];
+  const problems: ArgumentProblem[] = [];
   const object = objectFrom(source, options);
   if (typeof object === 'string') {
-    return { given, problems: [usageProblem('input-json', 'input-json', `--input-json ${object}`, FORMS)] };
+    problems.push(usageProblem('input-json', 'input-json', `--input-json ${object}`, FORMS));
+    return { given, unlisted, problems };
   }
-  const problems: ArgumentProblem[] = [];
   for (const [name, value] of Object.entries(object)) {
-    const spec = specs.find((each) => each.name === name);
+    const listed = specs.find((each) => each.name === name);
+    const spec = listed ?? options.unlisted?.(name);
     if (spec === undefined) {
       const [nearest] = nearestWords(
         name,
@@ -126,13 +168,14 @@ function readInputJson(
       );
       continue;
     }
+    if (listed === undefined) unlisted.push(spec);
     const values: unknown[] = spec.multiple && Array.isArray(value) ? value : [value];
     given.set(
       name,
       values.map((each) => ({ json: each })),
     );
   }
-  return { given, problems };
+  return { given, unlisted, problems };
 }
 
 function objectFrom(

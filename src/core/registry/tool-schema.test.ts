@@ -35,6 +35,15 @@ describe('the inputs of a manifest as a JSON Schema', () => {
     });
   });
 
+  it('say that no other input is taken, where the schema of the manifest says nothing and lists them all', () => {
+    const closed = (input_schema: object) =>
+      inputSchemaOf(manifest({ input_schema }))['additionalProperties'];
+    assert.equal(closed({ properties: { a: {} } }), false);
+    assert.equal(closed({ properties: { a: {} }, additionalProperties: true }), true);
+    for (const more of [{ patternProperties: { '^x_': {} } }, { allOf: [{ properties: { b: {} } }] }])
+      assert.equal(closed({ properties: { a: {} }, ...more }), undefined);
+  });
+
   it('becomes words that no flag of ACOR can be smuggled into', () => {
     assert.deepEqual(wordsFor(manifest({ inputs: [] }), { a: '--detach' }), [
       '--input-json',

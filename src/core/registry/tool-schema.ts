@@ -1,7 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { InputSpec, Manifest } from '../../protocol/manifest.ts';
 import { describeTool } from '../../protocol/next-steps.ts';
-import { inputsOf } from './input-schema.ts';
+import { inputsOf, isSilentlyClosed, unlistedTypes } from './input-schema.ts';
 
 /** A JSON Schema of an object. */
 export interface ObjectSchema {
@@ -13,7 +13,10 @@ export interface ObjectSchema {
 
 /** The inputs of a tool as a JSON Schema (draft 2020-12), however its manifest declares them. */
 export function inputSchemaOf(manifest: Manifest): ObjectSchema {
-  if (manifest.input_schema !== undefined) return { ...manifest.input_schema, type: 'object' };
+  const { input_schema: own } = manifest;
+  // ACOR refuses a name that the schema does not list, so the schema says so to its reader.
+  if (own !== undefined)
+    return { ...own, ...(isSilentlyClosed(own) && { additionalProperties: false }), type: 'object' };
   if (manifest.inputs === undefined) return ANY_ARGUMENTS;
   const required = manifest.inputs.filter((spec) => spec.required && spec.default === undefined);
   return {
@@ -118,7 +121,8 @@ export function effectsOf(manifest: Manifest, { isConfined }: { isConfined: bool
   const asksToWrite =
     permissions.filesystem.write.some(isOutsideWorkspace) || paths.some(({ access }) => access === 'write');
   // A path without `access` that does not exist yet is an output (contract §5).
-  const mayCreate = paths.some(({ access }) => access === undefined);
+  const mayCreate =
+    paths.some(({ access }) => access === undefined) || unlistedTypes(manifest).includes('path');
   const reachesOut = isFree || permissions.network.egress_allow.length > 0;
   const mayChange = isFree || asksToWrite || reachesOut;
   const readsOnly = effects === undefined ? !mayChange && !mayCreate : effects === 'reads' && !asksToWrite;

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { matchFlag } from '../../compose/match-flag.ts';
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
 import { toolsDirsOf } from '../../core/config/load.ts';
+import { inputsOf, type UnlistedInput, unlistedInputOf } from '../../core/registry/input-schema.ts';
 import { asksForStdin } from '../../core/registry/parse-arguments.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { toolMayAsk } from '../../core/run/may-ask.ts';
@@ -184,7 +185,7 @@ async function splitFlags(
   given: ToolCall,
   { name, manifest }: ToolEntry,
 ): Promise<{ options: ToolCall; args: string[] }> {
-  const declared = manifest.inputs ?? propertiesOf(manifest.input_schema);
+  const declared = inputsOf(manifest);
   if (declared === undefined && isAdHoc(name))
     return { options: given, args: given.args[0] === '--' ? given.args.slice(1) : given.args };
   const end = given.args.indexOf('--');
@@ -192,7 +193,9 @@ async function splitFlags(
   const isReserved = (flag: string) => isDeclared(flag, declared ?? []);
   const { values, rest } = await takeFlags(mine, isReserved);
   const isForAcor =
-    declared === undefined || (rest.length === 0 && behind.some((word) => namesInput(word, declared)));
+    declared === undefined ||
+    (rest.length === 0 &&
+      behind.some((word) => namesInput(word, declared) || namesUnlisted(word, unlistedInputOf(manifest))));
   return { options: { ...given, ...values }, args: [...rest, ...(isForAcor ? behind.slice(1) : behind)] };
 }
 
@@ -223,11 +226,10 @@ function namesInput(
   });
 }
 
-function propertiesOf(
-  schema: Record<string, unknown> | undefined,
-): { name: string; flag?: string }[] | undefined {
-  if (typeof schema?.properties !== 'object' || schema.properties === null) return undefined;
-  return Object.keys(schema.properties).map((name) => ({ name }));
+/** Whether a word is the flag of an input that the schema allows and does not list. */
+function namesUnlisted(word: string, unlisted: UnlistedInput | undefined): boolean {
+  const name = /^--([^=]+)/.exec(word)?.[1];
+  return name !== undefined && unlisted !== undefined && [name, name.replaceAll('-', '_')].some(unlisted);
 }
 
 async function requestOf(

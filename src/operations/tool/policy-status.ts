@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { ApprovalState } from '../../core/guard/approval-state.ts';
 import { RunGuard, type SettledRun } from '../../core/guard/run-guard.ts';
 import type { Violation } from '../../core/policy/decision.ts';
-import { grantRoots, resolveArguments, untrustedRoots } from '../../core/registry/arguments.ts';
+import { grantRoots, resolveCheckedArguments, untrustedRoots } from '../../core/registry/arguments.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { chooseBackend, type SandboxPolicy } from '../../core/sandbox/choose.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
@@ -82,7 +82,7 @@ async function subjectOf(
 ): Promise<SettledRun & { masked?: string[] }> {
   const tier = await tierHere(config.config.security, join(store.root, 'cache'));
   if (args === undefined) return { args: [], grants: [], staged: [], tier };
-  const resolved = resolveArguments(tool, [...args], {
+  const resolved = await resolveCheckedArguments(tool, [...args], {
     cwd,
     roots: grantRoots(config, cwd),
     untrustedRoots: untrustedRoots(config, cwd),

@@ -118,6 +118,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'output-schema': error('manifest', '`output_schema` is a valid JSON Schema.'),
   'example-args': error('manifest', 'The arguments of an example are valid for the inputs.'),
   'no-description': warning('manifest', 'Tool and inputs have a description.'),
+  'unchecked-input': warning('manifest', 'All keywords and formats of `input_schema` are checked.'),
   'no-access': warning('manifest', 'An input that names an output has `access`.', 'adds `access: write`'),
   'no-timeout': warning('manifest', '`timeout_s` limits the time of the tool.'),
   'no-exit-codes': warning('manifest', '`exit_codes` lists the exit codes of the tool.'),

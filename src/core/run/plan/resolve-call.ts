@@ -5,7 +5,7 @@ import {
   type Grant,
   grantRoots,
   type ResolvedArguments,
-  resolveArguments,
+  resolveCheckedArguments,
   type StagedOutput,
   untrustedRoots,
 } from '../../registry/arguments.ts';
@@ -53,7 +53,7 @@ export async function resolveCall(
   const roots = lazily(() => grantRoots(config, request.cwd));
   const untrusted = lazily(() => untrustedRoots(config, request.cwd));
   const missing: MissingPermission[] = [...(tool.missing ?? [])];
-  const resolved = resolveArguments(tool, given, {
+  const resolved = await resolveCheckedArguments(tool, given, {
     cwd: request.cwd,
     get roots() {
       return roots();
@@ -77,10 +77,6 @@ export async function resolveCall(
   if (resolved.grants.length > 0) {
     const { checkOwnPaths } = await import('./check-own-paths.ts');
     await checkOwnPaths(services.store, resolved.grants, { own: hidden, runsDir: workspaces.root });
-  }
-  if (tool.manifest.input_schema !== undefined) {
-    const { checkJsonInputs } = await import('../../registry/check-json-inputs.ts');
-    await checkJsonInputs(tool, resolved.values);
   }
   const secrets = await readSecrets(services, tool, resolved, request);
   const command = await commandOf(tool, config, request.env, await registry.languages());

@@ -1,6 +1,6 @@
 import type { ArgumentProblem } from '../../registry/argument-problem.ts';
-import { inputsOf } from '../../registry/input-schema.ts';
-import { readInputs } from '../../registry/read-inputs.ts';
+import { problemsBySchema } from '../../registry/check-by-schema.ts';
+import { readToolInputs } from '../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
 import { grantInputs } from '../../registry/tool-grants.ts';
 import { evaluate, expressionsIn, type Scope, type Template } from '../expression/expression.ts';
@@ -12,32 +12,32 @@ import { isOpen, openWords } from './open-arguments.ts';
  * What the given inputs of a workflow make wrong in the arguments of its steps, found before anything starts. Only steps that run in any case
  * and whose failure ends the workflow are looked at; a file must exist only for a step that needs no other, because a step may make it.
  */
-export function problemsOfGivenInputs(
+export async function problemsOfGivenInputs(
   { steps }: Workflow,
   inputs: Readonly<Record<string, unknown>>,
   surroundings: Surroundings,
-): ArgumentProblem[] {
-  return steps
+): Promise<ArgumentProblem[]> {
+  const calls = steps
     .filter(({ when, onError, foreach }) => when === undefined && onError === 'fail' && foreach === undefined)
-    .flatMap((step) =>
-      toolCallsOf(step).flatMap(({ tool: name, args }) => {
-        const tool = surroundings.tools.get(name);
-        if (tool === undefined || !readsInputs(args)) return [];
-        return problemsOfCall(step, tool, withInputs(args, inputs), surroundings);
-      }),
-    );
+    .flatMap((step) => toolCallsOf(step).map(({ tool, args }) => ({ step, args, tool })));
+  const problems: ArgumentProblem[] = [];
+  for (const { step, args, tool: name } of calls) {
+    const tool = surroundings.tools.get(name);
+    if (tool === undefined || !readsInputs(args)) continue;
+    problems.push(...(await problemsOfCall(step, tool, withInputs(args, inputs), surroundings)));
+  }
+  return problems;
 }
 
-function problemsOfCall(
+async function problemsOfCall(
   step: Step,
   tool: ToolEntry,
   args: StepArguments,
   { cwd, roots, config }: Surroundings,
-): ArgumentProblem[] {
-  const specs = inputsOf(tool.manifest);
-  if (specs === undefined) return [];
-  const takesExtra = tool.manifest.extra_args;
-  const { read, problems } = readInputs(specs, openWords(args), { cwd, open: isOpen, takesExtra });
+): Promise<ArgumentProblem[]> {
+  const given = readToolInputs(tool.manifest, openWords(args), { cwd, open: isOpen });
+  if (given === undefined) return [];
+  const { read, problems } = given;
   const ofPaths = grantInputs(read, { cwd, roots, protectedRoots: [], stagingDir: cwd }).problems;
   const { filesystem } = tool.manifest.permissions;
   // Where the manifest grants paths of its own, or a person may be asked, the step decides.
@@ -47,7 +47,8 @@ function problemsOfCall(
     if (code === 'E_INPUT_NOT_FOUND') return step.needs.length === 0;
     return code !== 'E_PERMISSION' || isFinal;
   });
-  return [...problems, ...certain].map((problem) => ({
+  const bySchema = problems.length > 0 ? [] : await problemsBySchema(tool, read);
+  return [...problems, ...bySchema, ...certain].map((problem) => ({
     ...problem,
     message: `step '${step.name}': ${problem.message}`,
   }));

@@ -11,6 +11,8 @@ const TOOLS: Readonly<Record<string, string>> = {
   loader: 'inputs: [{ name: row, type: int, required: true }, { name: out, type: path, access: write }]\n',
   free: '',
   tree: 'input_schema: { type: object, properties: { at: { type: object, properties: { n: { type: number } } }, n: { type: integer } } }\n',
+  bound:
+    'input_schema: { type: object, properties: { n: { type: integer, multipleOf: 2 }, m: {} }, dependentRequired: { n: [m] } }\n',
   extra: 'inputs: [{ name: row, type: int }]\nextra_args: true\n',
 };
 
@@ -293,6 +295,9 @@ describe('a mistake in a workflow', () => {
           step('n', 'tool: loader, args: ["--row", "1", "more"]'),
           step('o', 'tool: loader, args: { row: ["${1}"] }'),
           step('p', 'tool: broken2'),
+          step('q', 'tool: bound, args: { n: 3, m: "${1}" }'),
+          step('r', 'tool: bound, args: { n: 2 }'),
+          step('s', 'tool: bound, args: { n: "${1}" }'),
         ],
         {
           'tools/broken/tool.yaml':
@@ -317,6 +322,8 @@ describe('a mistake in a workflow', () => {
         '15: tree: \'n\' must be a whole number, and is "text" | Use a valid value. See the inputs of the tool. → tool.describe',
         "19: loader: unexpected argument 'more' | Put the flag that it belongs to in front of it, or quote it. See the inputs of the tool. → tool.describe",
         "21: the tool 'broken2' cannot be used: <root>/tools/broken2/tool.yaml:2:1: unknown key 'no_such' | Leave it out. Known keys: …",
+        "22: bound: 'n' must be multiple of 2, and is 3 | It must match input_schema.properties.n of the tool. See the inputs of the tool. → tool.describe",
+        "23: bound: 'm' is required with 'n' and is not given | Add --m <json>. See the inputs of the tool. → tool.describe",
       ],
     );
     const many = await of([

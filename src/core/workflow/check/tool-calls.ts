@@ -1,10 +1,8 @@
-import { AcorError } from '../../../protocol/acor-error.ts';
 import { describeTool, LIST_TOOLS } from '../../../protocol/next-steps.ts';
 import { type Problem, problemText } from '../../config/problem.ts';
 import type { ArgumentProblem } from '../../registry/argument-problem.ts';
-import { checkJsonInputs } from '../../registry/check-json-inputs.ts';
-import { inputsOf } from '../../registry/input-schema.ts';
-import { givenValue, readInputs } from '../../registry/read-inputs.ts';
+import { problemsBySchema } from '../../registry/check-by-schema.ts';
+import { readToolInputs } from '../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../registry/tool-entry.ts';
 import { grantInputs } from '../../registry/tool-grants.ts';
 import {
@@ -65,13 +63,12 @@ async function argumentMistakes(
   tool: ToolEntry,
   surroundings: Surroundings,
 ): Promise<Problem[]> {
-  const specs = inputsOf(tool.manifest);
-  if (specs === undefined) return namesWithoutInputs(file, call);
-  const { read, problems } = readInputs(specs, openWords(call.args), {
+  const given = readToolInputs(tool.manifest, openWords(call.args), {
     cwd: surroundings.cwd,
     open: isOpen,
-    takesExtra: tool.manifest.extra_args,
   });
+  if (given === undefined) return namesWithoutInputs(file, call);
+  const { read, problems } = given;
   const { problems: ofPaths } = grantInputs(read, {
     cwd: surroundings.cwd,
     roots: surroundings.roots,
@@ -82,7 +79,7 @@ async function argumentMistakes(
     ...problems,
     // A file that does not exist yet may be made by an earlier step.
     ...ofPaths.filter(({ rule }) => rule !== 'exists'),
-    ...(problems.length > 0 ? [] : await structureMistakes(tool, read)),
+    ...(problems.length > 0 ? [] : await problemsBySchema(tool, read)),
   ];
   return wrong.map(({ input, message, fix }) =>
     problemAt(file, placeOf(call, input), {
@@ -107,23 +104,6 @@ function namesWithoutInputs(file: CheckedFile, { tool, args, argsPath }: ToolCal
       },
     ),
   ];
-}
-
-/** Checks structured values against the parts of an `input_schema` that declare them. */
-async function structureMistakes(
-  tool: ToolEntry,
-  read: ReturnType<typeof readInputs>['read'],
-): Promise<Pick<ArgumentProblem, 'input' | 'message' | 'fix'>[]> {
-  const known = read.filter(({ values }) => values.length > 0);
-  const values = known.map((input) => [input.spec.name, givenValue(input)]);
-  try {
-    await checkJsonInputs(tool, Object.fromEntries(values));
-    return [];
-  } catch (error) {
-    const problems = error instanceof AcorError ? error.details?.['problems'] : undefined;
-    if (!Array.isArray(problems)) throw error;
-    return problems as Pick<ArgumentProblem, 'input' | 'message' | 'fix'>[];
-  }
 }
 
 function placeOf({ args, argsPath, path, others }: ToolCall, input: string): Parameters<typeof problemAt>[1] {

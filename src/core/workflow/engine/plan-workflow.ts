@@ -45,7 +45,7 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
   const inputs = valuesOf(workflow, args, request);
   // Of a resumed workflow, completed steps may have used them up.
   if (again === undefined)
-    refuseInputs(workflow, problemsOfGivenInputs(workflow, inputs, surroundings), wanted);
+    refuseInputs(workflow, await problemsOfGivenInputs(workflow, inputs, surroundings), wanted);
   const tools = await toolsOfWorkflow(services, workflow);
   const plan = planParent(services, request, {
     tools,

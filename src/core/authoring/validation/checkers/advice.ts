@@ -6,6 +6,7 @@ import { adoptFile, FIX_SAFELY } from '../../../../protocol/next-steps.ts';
 import type { KeyPath } from '../../../config/yaml-file.ts';
 import { lacksAccess } from '../../../registry/output-names.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
+import { uncheckedIn } from '../../../registry/schema-check.ts';
 import { whyNeverWarm } from '../../../registry/warm-start.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf, placesIn } from '../finding.ts';
@@ -114,6 +115,16 @@ async function adviceOn(tool: ToolEntry, root: string, cwd: string): Promise<Fin
         'no-description',
         `the input '${input.name}' has no description`,
         'Add it: description: What it is for.',
+      ),
+    );
+  }
+  for (const what of manifest.input_schema === undefined ? [] : await uncheckedIn(manifest.input_schema)) {
+    findings.push(
+      found(
+        ['input_schema'],
+        'unchecked-input',
+        `${what} in input_schema is not checked: a call that breaks it starts`,
+        'Correct its name, or check it in the tool. A keyword of your own begins with x-.',
       ),
     );
   }

@@ -1,7 +1,6 @@
 import { AcorError } from '../../../../protocol/acor-error.ts';
-import { checkJsonInputs } from '../../../registry/check-json-inputs.ts';
-import { inputsOf } from '../../../registry/input-schema.ts';
-import { givenValue, readInputs } from '../../../registry/read-inputs.ts';
+import { problemsBySchema } from '../../../registry/check-by-schema.ts';
+import { readToolInputs } from '../../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf, placesIn } from '../finding.ts';
@@ -16,12 +15,11 @@ export const examples: Checker = {
 
 async function checkTool(tool: ToolEntry, cwd: string): Promise<Finding[]> {
   const { manifest, manifestPath } = tool;
-  const specs = inputsOf(manifest);
-  if (manifestPath === null || specs === undefined || manifest.examples.length === 0) return [];
+  if (manifestPath === null || manifest.examples.length === 0) return [];
   const yaml = await placesIn(manifestPath);
   const findings: Finding[] = [];
   for (const [index, { args }] of manifest.examples.entries()) {
-    const mistakes = await mistakesOf(tool, specs, args, cwd);
+    const mistakes = await mistakesOf(tool, args, cwd);
     for (const { message, fix } of mistakes) {
       findings.push(
         findingOf({
@@ -39,7 +37,6 @@ async function checkTool(tool: ToolEntry, cwd: string): Promise<Finding[]> {
 
 async function mistakesOf(
   tool: ToolEntry,
-  specs: NonNullable<ReturnType<typeof inputsOf>>,
   args: readonly string[],
   cwd: string,
 ): Promise<{ message: string; fix: string }[]> {
@@ -48,15 +45,14 @@ async function mistakesOf(
     (word, at) => /^--input-json(=|$)/.test(word) && /(^|=)[@-]/.test(args[at + 1] ?? word),
   );
   if (isElsewhere) return [];
-  const { read, problems } = readInputs(specs, args, { cwd, takesExtra: tool.manifest.extra_args });
-  if (problems.length > 0) return problems;
-  const values = read.map((input) => [input.spec.name, givenValue(input)]);
+  const given = readToolInputs(tool.manifest, args, { cwd });
+  if (given === undefined) return [];
+  if (given.problems.length > 0) return given.problems;
   try {
-    await checkJsonInputs(tool, Object.fromEntries(values));
-    return [];
+    return await problemsBySchema(tool, given.read);
   } catch (error) {
     // An invalid schema is reported by the schema check.
-    if (!(error instanceof AcorError) || error.code !== 'E_SCHEMA_MISMATCH') return [];
-    return [{ message: error.message, fix: error.hint ?? 'Compare it with the schema.' }];
+    if (error instanceof AcorError) return [];
+    throw error;
   }
 }

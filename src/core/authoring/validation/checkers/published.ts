@@ -1,6 +1,7 @@
 import type { Manifest } from '../../../../protocol/manifest.ts';
 import { readPrompts } from '../../../published/prompts.ts';
 import { toolResources } from '../../../published/resources.ts';
+import { unlistedInputOf } from '../../../registry/input-schema.ts';
 import { effectsOf, inputSchemaOf } from '../../../registry/tool-schema.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf, placesIn } from '../finding.ts';
@@ -51,7 +52,8 @@ function problemOfInputs(
   manifest: Manifest,
 ): { why: string; fix: string } | undefined {
   const { properties = {}, required = [], additionalProperties = true } = inputSchemaOf(manifest);
-  const unknown = variables.find((name) => !Object.hasOwn(properties, name));
+  const unlisted = unlistedInputOf(manifest);
+  const unknown = variables.find((name) => !Object.hasOwn(properties, name) && !unlisted?.(name));
   if (unknown !== undefined && additionalProperties === false) {
     const names = Object.keys(properties).map((name) => `{${name}}`);
     return { why: `has no input '${unknown}'`, fix: `Name its inputs: ${names.join(', ')}.` };
