@@ -17,7 +17,7 @@ if (module.registerHooks) {
       }
     },
   });
-} else {
+} else if (module.register) {
   const resolve = `export async function resolve(specifier, context, next) {
     if (specifier !== 'acor/tool') return next(specifier, context);
     return next(specifier, context).catch(() => ({ url: ${JSON.stringify(own)}, shortCircuit: true }));

@@ -208,6 +208,13 @@ describe('the types of inputs', () => {
     assert.equal(refusal('string', 'c', { enum: ['a', 'b'] }), 'enum');
     assert.equal(refusal('int', '3', { enum: [1, 2] }), 'enum');
     assert.deepEqual(value('int', '2', { enum: [1, 2] }).values, { x: 2 });
+    for (const [text, seconds] of [
+      ['5s', 5],
+      ['60', 60],
+      ['1m', 60],
+    ] as const)
+      assert.deepEqual(value('duration', text, { enum: ['5s', '1m'] }).values, { x: seconds });
+    assert.equal(refusal('duration', '2m', { enum: ['5s', '1m'] }), 'enum');
     assert.equal(refusal('int', '0', { min: 1 }), 'min');
     assert.equal(refusal('string', 'abc', { max: 2 }), 'max');
     assert.equal(refusal('duration', '2h', { max: 3600 }), 'max');

@@ -75,7 +75,11 @@ function parsed(text: string): InputValue | undefined {
 }
 
 function limitMistake(spec: InputSpec, { value, text }: InputValue): ValueMistake | undefined {
-  if (spec.enum !== undefined && !spec.enum.some((each) => each === value || String(each) === text)) {
+  const isOne = (choice: string | number) =>
+    choice === value ||
+    String(choice) === text ||
+    (spec.type === 'duration' && parseDurationS(String(choice)) === value);
+  if (spec.enum !== undefined && !spec.enum.some(isOne)) {
     return { rule: 'enum', mistake: `must be one of ${spec.enum.join(', ')}` };
   }
   const size = typeof value === 'number' ? value : [...text].length;

@@ -12,7 +12,7 @@ export const node: Language = {
   runtime({ tool, env }) {
     return requireRuntime('node', env, {
       message: `tool '${tool}' is written in JavaScript, but node is not on the PATH`,
-      hint: 'Install Node.js 20 or later from https://nodejs.org/',
+      hint: 'Install Node.js 20.6 or later from https://nodejs.org/',
     });
   },
   command: nodeCommand,
