@@ -162,7 +162,9 @@ describe('a step that asks how to handle its failure', () => {
   it('is retried three times by an answer that was given in advance or by a rule, and not without end', async () => {
     using project = new WorkflowProject();
     const { steps } = failing(project, 'E_DISK_FULL');
-    const flow = { steps: [{ ...steps[0]!, retry: { on: ['E_TRANSIENT_NET'], max: 1, backoff_s: 0.01 } }, steps[1]!] };
+    const flow = {
+      steps: [{ ...steps[0]!, retry: { on: ['E_TRANSIENT_NET'], max: 1, backoff_s: 0.01 } }, steps[1]!],
+    };
     const rule = '{ action: step_failed, answer: retry, reason: try again }';
     for (const given of [['--answer', 'step_failed=retry'], []]) {
       if (given.length === 0)
