@@ -44,19 +44,34 @@ const CALLS = [
  *
  * `stays`: as the first process of a PID namespace it compiles what it does there when the tool's process has been made, beside that.
  *
- * `reading`: the part that takes the orders, from behind `__END__` unless it is another one.
+ * `reading`: the part that takes the orders, from behind `__END__` unless it is another one, which may then be of any kind. Of the parts for
+ * secrets and for a reaper, a script has only those that its orders need: a sandbox waits for the compilation.
  */
 export function perlScript(
   architecture: Architecture,
   {
     isBare = false,
     stays,
+    secrets,
     reading = OWN,
-  }: { isBare?: boolean; stays?: 'init' | 'reaper' | null; reading?: string } = {},
+  }: {
+    isBare?: boolean;
+    stays?: 'init' | 'reaper' | null;
+    secrets?: string | undefined;
+    reading?: string;
+  } = {},
 ): string {
   const numbers = CALLS.map((name) => `${name} => ${numberOf(name, architecture)}`).join(', ');
+  const isAny = reading !== OWN;
   const staying = stays === 'init' ? late(STAYS) : `${STAYS}sub stay { attend() }\n`;
-  const parts = isBare ? [ORDERS, reading, RIGHTS, MAIN] : [ORDERS, reading, CONFINES, RIGHTS, staying, MAIN];
+  const parts = [
+    ...[ORDERS, reading],
+    ...(isBare ? [] : [CONFINES, staying]),
+    ...(isAny || secrets !== undefined ? [SECRETS] : []),
+    ...[RIGHTS, BEGIN],
+    ...(isAny || stays === 'reaper' ? [REAPER] : []),
+    END,
+  ];
   return `my %call = (${numbers});\n${parts.join('')}`;
 }
 
@@ -70,7 +85,8 @@ my (%one, @rule, @limit, @group, @env, @arg, $tool, $ended);
 my $ruleset = -1;
 sub take_orders {
   for (split /\\0/, $_[0]) {
-    my ($key, $value) = /^([a-z]+)=(.*)$/s or next;
+    my ($key, $value) = split /=/, $_, 2;
+    next unless defined $value;
     if ($key eq 'rule') { push @rule, $value }
     elsif ($key eq 'limit') { push @limit, $value }
     elsif ($key eq 'group') { push @group, $value }
@@ -107,29 +123,26 @@ sub make_rules {
   my $scope = $abi >= 6 ? 0 + $one{scope} : 0;
   my $attributes = pack('QQQ', $handled, $net, $scope);
   $ruleset = call('landlock_create_ruleset', $attributes, $abi >= 6 ? 24 : $abi >= 4 ? 16 : 8, 0);
-  my $allow = sub {
-    my ($access, $fd) = @_;
+  my ($open, $add, $close) = @call{qw(openat landlock_add_rule close)};
+  # A stream that is a named pipe may be opened by its name; for any other kind there is no such rule.
+  for (@rule, map { "stream:6:/proc/self/fd/$_" } 0, 1, 2) {
+    my ($kind, $access, $path) = split /:/, $_, 3;
+    my $is_exact = $kind eq 'exact';
+    my $fd = syscall($open, -100, $path, 010000000 | 02000000 | ($is_exact ? 0 + $one{nofollow} : 0), 0);
+    next if $fd < 0;
     $access &= $handled;
     # To ask what it is takes as long as the rule.
     $access &= $for_files if $access & ~$for_files && !-d "/proc/self/fd/$fd";
     my $rule = pack('QlL', $access, $fd, 0);
-    return $access ? syscall($call{landlock_add_rule}, $ruleset, 1, $rule, 0) : 0;
-  };
-  for (@rule) {
-    my ($kind, $access, $path) = /^(\\w+):(\\d+):(.*)$/s;
-    my $is_exact = $kind eq 'exact';
-    my $fd = syscall($call{openat}, -100, $path, 010000000 | 02000000 | ($is_exact ? 0 + $one{nofollow} : 0), 0);
-    next if $fd < 0;
     my $is_there = !$is_exact || (readlink("/proc/self/fd/$fd") eq $path && !-l $path);
-    unless ($is_there && $allow->(0 + $access, $fd) == 0) {
+    my $is_made = $is_there && ($access == 0 || syscall($add, $ruleset, 1, $rule, 0) == 0);
+    unless ($is_made || $kind eq 'stream') {
       fail("the rule for $path") unless $is_exact;
       tell_status("changed $path");
       exit 125;
     }
-    syscall($call{close}, $fd);
+    syscall($close, $fd);
   }
-  # A stream that is a named pipe may be opened by its name; for any other kind there is no such rule.
-  $allow->(4 | 2, $_) for 0, 1, 2;
 }
 
 # Starts the tool's process with all its limits. It reads the rest over a socket: as the tool's interpreter, from descriptor 3, or before it
@@ -175,19 +188,22 @@ sub start_early {
 }
 `;
 
+const SECRETS = `
+# Bubblewrap makes files for root alone: those of the secrets are given to the tool's user, and then nothing of them is changed any more.
+sub give_secrets {
+  my ($folder, $none) = ($one{secrets}, 'none');
+  opendir(FOLDER, $folder) or fail($folder);
+  my @files = map { "$folder/$_" } grep { !/^\\.\\.?$/ } readdir FOLDER;
+  closedir FOLDER;
+  for (@files, $folder) { chown(0 + $one{uid}, 0 + $one{gid}, $_) or fail("chown $_") }
+  call('mount', $none, $folder, $none, 4096 | 32 | 4 | 2 | 1, 0);
+}
+`;
+
 const RIGHTS = `
 # The rights of this process become those of the tool.
 sub give_up_rights {
-  # Bubblewrap makes files for root alone: those of the secrets are given to the tool's user, and then nothing of them is changed any more.
-  if ($one{secrets}) {
-    my ($folder, $none) = ($one{secrets}, 'none');
-    opendir(FOLDER, $folder) or fail($folder);
-    my @files = map { "$folder/$_" } grep { !/^\\.\\.?$/ } readdir FOLDER;
-    closedir FOLDER;
-    for (@files, $folder) { chown(0 + $one{uid}, 0 + $one{gid}, $_) or fail("chown $_") }
-    call('mount', $none, $folder, $none, 4096 | 32 | 4 | 2 | 1, 0);
-  }
-
+  give_secrets() if $one{secrets};
   if (defined $one{uid}) {
     call('setgroups', 0, 0);
     for (my $capability = 0; syscall($call{prctl}, 24, $capability, 0, 0, 0) == 0; $capability++) { }
@@ -240,7 +256,7 @@ sub become_tool {
 }
 `;
 
-const MAIN = `
+const BEGIN = `
 my $parent = getppid();
 my $status = 0 + $one{status};
 # The streams of the tool take the places of the launcher's own.
@@ -283,6 +299,9 @@ make_rules() if $one{handled} && !defined $one{pipe};
 give_up_rights();
 # It may have died before that.
 exit 125 if getppid() != $parent;
+`;
+
+const REAPER = `
 if ($one{reaper}) {
   # Nothing of this process may be read or used by the tool.
   call('prctl', 4, 0, 0, 0, 0);
@@ -297,8 +316,10 @@ if ($one{reaper}) {
   call('prctl', 1, 9, 0, 0, 0);
   exit 125 if getppid() != $parent;
 }
-restrict();
+`;
 
+const END = `
+restrict();
 unless ($one{init}) {
   tell_status('up');
   become_tool();
