@@ -342,6 +342,7 @@ describe('verify', () => {
         },
       ],
       ledger: [],
+      closed: [],
       counts: { runs: 1, sealed: 1, events: 7, artifacts: 2, problems: 0 },
     });
     assert.equal((await project.envelope(['verify'])).data.ok, true);
