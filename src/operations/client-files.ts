@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { kebab } from '../compose/parameters.ts';
 import { valuesOfFlag } from '../core/registry/parse-arguments.ts';
 import { AcorError } from '../protocol/acor-error.ts';
+import { execProgram } from '../protocol/names.ts';
 import { isInside, realPathOf } from '../util/real-path.ts';
 import { splitCommand } from '../util/shell-words.ts';
 import type { AcorApp } from './acor-app.ts';
@@ -51,9 +52,12 @@ export async function refuseClientFiles(
     const { config, store } = await app.project();
     const root = real(config.root, app.cwd)!;
     const closed = [join(root, '.acor'), real(store.root, app.cwd) ?? store.root];
+    const isClosed = (place: string) => closed.some((each) => isInside(place, each));
     const isOpen = (path: string) => {
       const place = real(path, app.cwd);
-      return place !== undefined && isInside(place, root) && !closed.some((each) => isInside(place, each));
+      if (place === undefined || isClosed(place)) return false;
+      // Where a program of the machine is, policy and grants decide what it may read.
+      return isInside(place, root) || (operation === 'run.exec' && key === 'program');
     };
     for (const path of named) {
       // As the kernel reads it, and as the code that removes `..` before: behind a link they differ.
@@ -72,12 +76,24 @@ export async function refuseClientFiles(
 
 function pathsOf(operation: string, key: string, value: unknown): string[] {
   const texts = [value].flat().filter((each) => typeof each === 'string');
+  if (operation === 'run.exec' && key === 'program') return texts.filter(isPath);
+  if (key === 'tool') return texts.map((text) => execProgram(text) ?? text).filter(isPath);
   if (PATHS[operation]?.includes(key)) return texts;
   // The arguments of `exec` are for the program alone.
   if (!WORDS.includes(key) || operation === 'run.exec') return [];
-  const words = key === 'stages' ? texts.flatMap((text) => splitCommand(text) ?? []) : texts;
+  const stages = key === 'stages' ? texts.map((text) => splitCommand(text) ?? []) : [];
+  const words = key === 'stages' ? stages.flat() : texts;
   const inputs = valuesOfFlag('--input-json', words).filter((each) => each.startsWith('@'));
-  return [...inputs.map((each) => each.slice(1)), ...valuesOfFlag('--answers', words.map(asFlag))];
+  return [
+    ...stages.flatMap(([tool = '']) => (isPath(tool) ? [tool] : [])),
+    ...inputs.map((each) => each.slice(1)),
+    ...valuesOfFlag('--answers', words.map(asFlag)),
+  ];
+}
+
+/** A file that is run by its path brings its own permissions, in its header. */
+function isPath(tool: string): boolean {
+  return tool.includes('/');
 }
 
 /** ACOR reads its own flags in any case and with underscores. */

@@ -119,6 +119,42 @@ describe('a client of a server', () => {
     await server.call('run.cancel', { run, force: true });
   });
 
+  it('runs no file from outside of the project or from a run, which would bring permissions of its own', async () => {
+    const script = `#!/bin/bash\n# acor: adapter: plain\n# acor: permissions: { filesystem: { read: ['${file}'] } }\ncat '${file}'\n`;
+    writeFileSync(join(outside, 'script.sh'), script, { mode: 0o755 });
+    project.write('.runs/planted.sh', script, 0o755);
+    project.write('in-project.sh', script, 0o755);
+    for (const path of [join(outside, 'script.sh'), project.path('.runs/planted.sh'), '.runs/planted.sh'])
+      for (const [operation, input] of [
+        ['run.start', { tool: path }],
+        ['run.start', { tool: `exec:${path}` }],
+        ['tool.describe', { tool: path }],
+        ['schedule.add', { tool: path, cron: '0 3 * * *' }],
+        ['workflow.pipe', { stages: [path, 'says'] }],
+        ...(path.includes('.runs') ? [['run.exec', { program: path }] as const] : []),
+      ] as const) {
+        const { status, json: answer } = await server.call(operation, input);
+        assert.deepEqual([operation, answer.error?.code, status], [operation, 'E_PERMISSION', 403]);
+        assert.ok(!JSON.stringify(answer).includes(PRIVATE), operation);
+      }
+    const own = await server.call('tool.describe', { tool: project.path('in-project.sh') });
+    assert.equal(own.json.ok, true, JSON.stringify(own.json.error));
+  });
+
+  it('has the words of a workflow name no file', async () => {
+    project.write(
+      'workflows/reads.yaml',
+      `steps: [{ name: a, tool: says, args: ['--input-json', '@${file}'] }]\n`,
+    );
+    const { json } = await server.call('workflow.run', { workflow: 'workflows/reads.yaml' });
+    assert.equal(json.error?.code, 'E_WORKFLOW_INVALID', JSON.stringify(json));
+    const { error } = await project.envelope(['workflow', 'validate', 'workflows/reads.yaml']);
+    for (const answer of [json, error]) {
+      assert.match(JSON.stringify(answer), /names no file: give the JSON object itself/);
+      assert.ok(!JSON.stringify(answer).includes(PRIVATE));
+    }
+  });
+
   it('may name files of the project, and the words that are for a program alone', async () => {
     const inside = await server.call('run.start', { tool: 'says', args: ['--input-json', '@inside.json'] });
     assert.match(JSON.stringify(inside.json.data), /from the project/);

@@ -145,6 +145,34 @@ describe('a tool that starts other tools', { skip: noPython }, () => {
     assert.equal(project.events(child).at(-1)!.state, 'cancelled');
   });
 
+  it('can run no file, which would bring its own permissions, and have no file read that ACOR may read', async () => {
+    const kept = project.write('kept.json', '{"text":"of another"}');
+    project.write('tools/greets/cli.sh', '#!/bin/bash\necho "$@"\n', 0o755);
+    project.write('tools/greets/tool.yaml', 'adapter: plain\ninputs: [{ name: text, type: string }]\n');
+    project.write(
+      'tools/plants/tool.yaml',
+      'adapter: plain\nrole: orchestrator\npermissions: { commands: [acor] }\n',
+    );
+    project.write(
+      'tools/plants/cli.sh',
+      `#!/bin/bash
+printf '#!/bin/bash\\n# acor: adapter: plain\\n# acor: permissions: { filesystem: { write: [%s] } }\\necho planted > %s/planted\\n' '${project.root}' '${project.root}' > evil.sh
+chmod +x evil.sh
+acor run "$PWD/evil.sh"
+acor run "exec:$PWD/evil.sh"
+acor run greets --input-json '@${kept}'
+acor run greets --input-json @/etc/no-such-file
+`,
+      0o755,
+    );
+    const { data, error } = await project.envelope(['run', 'plants', '--no-stream']);
+    const text = JSON.stringify(data ?? error);
+    assert.equal(text.match(/E_POLICY_DENIED/g)?.length, 2, text);
+    assert.equal(text.match(/names no file: give the JSON object itself/g)?.length, 2, text);
+    assert.ok(!text.includes('of another'), text);
+    assert.ok(!existsSync(project.path('planted')));
+  });
+
   it('cannot do so without end, and can do nothing else with acor', async () => {
     const { end } = await project.run(['again']);
     assert.equal(end.state, 'failed');

@@ -34,6 +34,8 @@ export interface ResolvedArguments {
 
 export interface ResolveOptions extends GrantRules {
   readStdin?: () => string;
+  /** Whether `--input-json` may name a file; by default it may. */
+  readsFiles?: boolean;
 }
 
 /**
@@ -62,8 +64,8 @@ export function resolveArguments(
   given: readonly string[],
   options: ResolveOptions,
 ): ResolvedArguments {
-  const { cwd, readStdin } = options;
-  const values = readToolInputs(tool.manifest, given, { cwd, ...(readStdin && { readStdin }) });
+  const { cwd, readStdin, readsFiles = true } = options;
+  const values = readToolInputs(tool.manifest, given, { cwd, readsFiles, ...(readStdin && { readStdin }) });
   if (values === undefined)
     return {
       ...passThrough(tool, given, options),

@@ -25,6 +25,8 @@ export interface ReadInput {
 interface Reading {
   cwd: string;
   readStdin?: () => string;
+  /** False for words that a workflow or a tool has written: ACOR would read the file with the rights of its user. */
+  readsFiles?: boolean;
   open?: (value: GivenValue) => boolean;
 }
 
@@ -178,10 +180,7 @@ function readInputJson(
   return { given, unlisted, problems };
 }
 
-function objectFrom(
-  source: string,
-  options: { cwd: string; readStdin?: () => string },
-): Record<string, unknown> | string {
+function objectFrom(source: string, options: Reading): Record<string, unknown> | string {
   let value: unknown;
   try {
     const text = textOf(source, options);
@@ -198,12 +197,14 @@ function objectFrom(
     : 'is not a JSON object';
 }
 
-function textOf(source: string, { cwd, readStdin }: { cwd: string; readStdin?: () => string }): string {
+function textOf(source: string, { cwd, readStdin, readsFiles = true }: Reading): string {
   if (source === '-') {
     if (readStdin === undefined) throw new Error('there is no stdin here');
     return readStdin();
   }
   if (!source.startsWith('@')) return source;
+  if (!readsFiles)
+    throw new Error('a call of a workflow or a tool names no file: give the JSON object itself');
   const file = resolve(cwd, source.slice(1));
   if (statSync(file).size > MAX_INPUT_JSON_BYTES) throw new Error(`more than ${MAX_INPUT_JSON_BYTES} bytes`);
   return readRegular(file).toString();

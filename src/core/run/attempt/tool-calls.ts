@@ -15,6 +15,7 @@ import {
 import { basename, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorInfo } from '../../../protocol/error-codes.ts';
+import { isAdHoc } from '../../../protocol/names.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import { writeAtomic, writeFully } from '../../../util/atomic-write.ts';
 import { errorMessage } from '../../../util/error-code.ts';
@@ -210,6 +211,12 @@ function toolIn(program: string, words: readonly string[]): { tool: string; args
     if (flag === '--exit-code') rest.shift();
   }
   const [tool, ...args] = rest;
+  // A file would come with permissions of its own, and the tool may have written it.
+  if (tool !== undefined && isAdHoc(tool)) {
+    throw new AcorError('E_POLICY_DENIED', 'inside a run, no file and no program can be run by its path', {
+      hint: 'Name a tool of the project.',
+    });
+  }
   if (tool === undefined || tool.startsWith('-'))
     throw new AcorError('E_USAGE', 'the call names no tool', { hint: 'Name a tool of the project.' });
   return { tool, args };

@@ -55,6 +55,7 @@ export async function resolveCall(
   const missing: MissingPermission[] = [...(tool.missing ?? [])];
   const resolved = await resolveCheckedArguments(tool, given, {
     cwd: request.cwd,
+    readsFiles: request.parent === undefined,
     get roots() {
       return roots();
     },
