@@ -239,8 +239,9 @@ export interface VerifiedCounts {
 /** Verifies all runs and the ledger, which is read once. The result does not grow with the number of runs. */
 export async function verifyStore(store: FileRunStore): Promise<VerifiedStore> {
   const { chain, ...before } = readWholeLedger(store);
+  const isClosed = (runId: string) => closedByOwner(store.layout(runId).dir) !== undefined;
+  const closed = new Set(store.listNow().filter(isClosed));
   // First what compares logs with the ledger as they are now: a run may be resumed meanwhile.
-  const closed = new Set(store.listNow().filter((runId) => isClosed(store, runId)));
   const ledger = verifyLedger(store, { ...before, chain }).filter(({ run_id }) => !closed.has(run_id));
   const runs: VerifiedRun[] = [];
   const counts = { runs: 0, sealed: 0, events: 0, artifacts: 0, problems: ledger.length };
@@ -349,11 +350,6 @@ function isIntact(store: FileRunStore, runId: string): boolean {
   if (log.problems.length > 0 || !isSealed(log)) return false;
   const entries = enteredOf(ledgerOf(store, runId, log.ends.map(timeOf)), runId);
   return entries.length > 0 && entries.every((entry) => checkEntry(bytes, log, entry).length === 0);
-}
-
-function isClosed(store: FileRunStore, runId: string): boolean {
-  const { dir } = store.layout(runId);
-  return existsSync(dir) && closedByOwner(dir) !== undefined;
 }
 
 function isLive(store: FileRunStore, runId: string): boolean {
