@@ -44,6 +44,8 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
       'name: stays\nversion: 1.0.0\ndescription: Stays.\ntimeout_s: 1\n',
     );
     project.write('tools/stays/cli.sh', '#!/bin/sh\nsleep 600\n', 0o755);
+    // Without a manifest: it is stopped without a grace period.
+    project.write('tools/hangs/cli.sh', '#!/bin/sh\nsleep 600\n', 0o755);
     services = {
       config: await configWith({}),
       registry: Registry.open(await configWith({}), undefined),
@@ -161,6 +163,22 @@ describe('an attempt in which something throws', { skip: !isLinux && 'Linux' }, 
       } as SpawnedProcess;
     };
     await assertNothingIsLeft({ ...services, runtime: withRuntime({ spawn }) }, /no pump/);
+  });
+
+  it('is cancelled when it is stopped before its sandbox is up', async () => {
+    const started = Promise.withResolvers<Awaited<ReturnType<typeof startRun>>>();
+    const spawn: Runtime['spawn'] = async (request) => {
+      // As deep as the processes of a sandbox; none of them reports that the sandbox is up.
+      const argv: [string, ...string[]] = ['/bin/sh', '-c', '(sleep 600; exit 143); exit 143'];
+      const child = await services.runtime.spawn({ ...request, argv });
+      void started.promise.then((run) => run.cancel('enough'));
+      return child;
+    };
+    const request = { kind: 'tool' as const, tool: 'hangs', args: [], cwd: project.root, env: process.env };
+    const run = await startRun({ ...services, runtime: withRuntime({ spawn }) }, request);
+    started.resolve(run);
+    const { state, message, rc, signal } = await run.ended;
+    assert.deepEqual([state, rc, signal], ['cancelled', null, null], message ?? '');
   });
 
   it('ends when the kernel never reports the end of a killed tool', async () => {

@@ -27,12 +27,14 @@ export async function windDown(
   supervision.stop();
   const first = race.winner!;
   if (first.kind !== 'exited') await stopTool(attempt, tool, first);
-  const { exit, left: leftInside, isEmpty, failure } = await endOf(tool);
+  const { exit: observed, left: leftInside, isEmpty, failure } = await endOf(tool);
   const { left: leftOutside, survivors } = isEmpty ? NONE_LEFT : await endLeftovers(tool.tree);
   tool.markGone();
   if (survivors.length === 0) watchdog.forgetGroup();
   await supervision.endQuestions();
-  if (failure !== undefined) throw failure;
+  // Of a tool that was stopped before its sandbox was up, only the sandbox has ended.
+  if (failure !== undefined && first.kind === 'exited') throw failure;
+  const exit = failure === undefined ? observed : NO_EXIT;
   await output.finish(first.kind === 'exited' ? exit.rc : null);
   const left = leftInside + leftOutside;
   if (left > 0)
@@ -60,6 +62,7 @@ export async function windDown(
   };
 }
 
+const NO_EXIT: Exit = { rc: null, signal: null, usage: { cpu_s: null, max_rss_bytes: null } };
 const NONE_LEFT = { left: 0, survivors: [] };
 
 /** Stops the processes that a tool left running when it exited. Returns their number, and those that could not be killed. */
@@ -92,9 +95,8 @@ async function stopTool(
 
 /** The end of a tool that has ended or was killed. A process that the kernel cannot end, for example in a hung file system, is left behind. */
 async function endOf({ exited }: SpawnedTool): Promise<Awaited<SpawnedTool['exited']>> {
-  const unknown: Exit = { rc: null, signal: null, usage: { cpu_s: null, max_rss_bytes: null } };
   const isOver = await endsWithin(exited, UNKILLABLE_MS);
-  return isOver ? exited : { exit: unknown, left: 0 };
+  return isOver ? exited : { exit: NO_EXIT, left: 0 };
 }
 
 async function diesOut(tree: ProcessTree, ms: number): Promise<boolean> {
