@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { IdempotencyKeys } from './idempotency-keys.ts';
+import { sha256 } from './ledger-line.ts';
 
 const KEYED = { key: 'nightly', call: 'tool and arguments' };
 
@@ -45,7 +56,8 @@ describe('an idempotency key', () => {
       await keys.once({ key, call: 'same' }, runId, async () => 'created');
       runs.add(runId);
     }
-    const files = () => readdirSync(join(folder, 'keys'), { recursive: true }).length;
+    const files = () =>
+      readdirSync(join(folder, 'keys'), { recursive: true }).filter((name) => name !== 'secret').length;
     assert.equal(files(), 600);
     await keys.pack(keyed);
     assert.ok(files() <= 257, String(files()));
@@ -80,6 +92,39 @@ describe('an idempotency key', () => {
       ['k1', 'k2'].map((key) => keys.runOf({ key, call: 'c' })),
       ['r-1', 'r-2'],
     );
+  });
+
+  it('stores nothing by which another user or the reader of one file can test guesses of a secret', async () => {
+    const folder = mkdtempSync(join(root, 'private-'));
+    const keys = new IdempotencyKeys(folder, () => true);
+    const call = sha256('["upload","--password=summer"]');
+    for (const key of ['packed', 'kept']) await keys.once({ key, call }, `r-${key}`, async () => 'created');
+    await keys.pack(['packed', 'gone'].map((key) => ({ key, runId: `r-${key}` })));
+    const modeOf = (path: string) => statSync(path).mode & 0o777;
+    assert.equal(modeOf(join(folder, 'keys')), 0o700);
+    const files = readdirSync(join(folder, 'keys'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    assert.equal(files.length, 3);
+    for (const file of files) {
+      assert.equal(modeOf(file), 0o600, file);
+      assert.ok(!readFileSync(file, 'latin1').includes(call), file);
+    }
+    for (const key of ['packed', 'kept']) assert.equal(keys.runOf({ key, call }), `r-${key}`);
+    assert.throws(() => keys.runOf({ key: 'kept', call: sha256('another') }), { code: 'E_USAGE' });
+  });
+
+  it('of an earlier build still returns its run, in a folder that is closed to others from now on', async () => {
+    const folder = mkdtempSync(join(root, 'earlier-'));
+    const keys = new IdempotencyKeys(folder, () => true);
+    mkdirSync(join(folder, 'keys'));
+    chmodSync(join(folder, 'keys'), 0o755);
+    const file = join(folder, 'keys', `${sha256('nightly')}.json`);
+    writeFileSync(file, JSON.stringify({ run_id: 'r-earlier', call: KEYED.call }));
+    assert.equal(keys.runOf(KEYED), 'r-earlier');
+    assert.equal(await keys.once(KEYED, 'r-new', async () => 'created'), 'r-earlier');
+    assert.throws(() => keys.runOf({ ...KEYED, call: 'another' }), { code: 'E_USAGE' });
+    assert.equal(statSync(join(folder, 'keys')).mode & 0o777, 0o700);
   });
 
   it('creates another run when the first one was not created', async () => {

@@ -1,11 +1,13 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { showRun } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
+import { randomBytes } from '../../util/ids.ts';
 import { readOwn } from '../../util/regular-file.ts';
+import { sha256Code } from '../../util/sha256.ts';
 import type { KeyedCall } from '../ports/run-store.ts';
 import { sha256 } from './ledger-line.ts';
 import { type Claim, PackedKeys } from './packed-keys.ts';
@@ -17,14 +19,21 @@ export interface KeyOfRun {
   runId: string;
 }
 
-/** Maps idempotency keys to runs: `.runs/keys/<hash of the key>.json`, until the run is removed. Packed runs share files. */
+const SECRET_BYTES = 32;
+
+/**
+ * Maps idempotency keys to runs: `.runs/keys/<hash of the key>.json`, until the run is removed. Packed runs share files. A call may contain a
+ * secret that can be guessed, so only this user reads the files, and they hold the HMAC of the call's digest with the key in `.runs/keys/secret`.
+ */
 export class IdempotencyKeys {
   readonly #folder: string;
+  readonly #secretFile: string;
   readonly #packed: PackedKeys;
   readonly #exists: (runId: string) => boolean;
 
   constructor(root: string, exists: (runId: string) => boolean) {
     this.#folder = join(root, 'keys');
+    this.#secretFile = join(this.#folder, 'secret');
     this.#packed = new PackedKeys(root, join('keys', 'packed'));
     this.#exists = exists;
   }
@@ -33,7 +42,8 @@ export class IdempotencyKeys {
   runOf({ key, call }: KeyedCall): string | undefined {
     const claim = this.#read(key);
     if (claim === undefined || !this.#exists(claim.run_id)) return undefined;
-    if (claim.call === call) return claim.run_id;
+    // Earlier builds stored the digest itself.
+    if (claim.call === call || claim.call === this.#codeOf(call)) return claim.run_id;
     throw new AcorError(
       'E_USAGE',
       `the idempotency key '${key}' belongs to another call: run ${claim.run_id} used it with another tool or other arguments`,
@@ -49,12 +59,13 @@ export class IdempotencyKeys {
   async once<T>(keyed: KeyedCall, runId: string, make: () => Promise<T>): Promise<T | string> {
     const path = this.#path(keyed.key);
     try {
-      mkdirSync(this.#folder, { recursive: true });
+      await this.#prepare();
       return await withFileLock<T | string>(`${path}.lock`, () => {
         const known = this.runOf(keyed);
         if (known !== undefined) return known;
         // The key may be written first: a key without an existing run is ignored.
-        writeAtomic(path, JSON.stringify({ run_id: runId, call: keyed.call }), { durable: true });
+        const claim: Claim = { run_id: runId, call: this.#codeOf(keyed.call)! };
+        writeAtomic(path, JSON.stringify(claim), { durable: true, mode: 0o600 });
         return make();
       });
     } catch (error) {
@@ -68,6 +79,7 @@ export class IdempotencyKeys {
       const claim = this.#readFile(key);
       return claim?.run_id === runId ? [{ key, runId, claim }] : [];
     });
+    if (moved.length > 0) await this.#prepare();
     await this.#packed.add(moved.map(({ key, claim }) => ({ key_sha256: sha256(key), ...claim })));
     for (const { key, runId } of moved) await this.#removeFile(key, runId);
   }
@@ -81,6 +93,26 @@ export class IdempotencyKeys {
   /** Removes what is packed of the keys of removed runs. Each call may write all files of packed keys. */
   async forgetPacked(runs: readonly KeyOfRun[]): Promise<void> {
     await this.#packed.remove(runs.map(({ key, runId }) => ({ key_sha256: sha256(key), run_id: runId })));
+  }
+
+  /** Makes the folder and the secret. The folder of an earlier build is open to all users. */
+  async #prepare(): Promise<void> {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    chmodSync(this.#folder, 0o700);
+    if (this.#secret() !== undefined) return;
+    await withFileLock(`${this.#secretFile}.lock`, () => {
+      if (this.#secret() !== undefined) return;
+      writeAtomic(this.#secretFile, randomBytes(SECRET_BYTES), { durable: true, mode: 0o600 });
+    });
+  }
+
+  #secret(): Buffer | undefined {
+    return ifThere(this.#secretFile, 'read the secret of the idempotency keys');
+  }
+
+  #codeOf(call: string): string | undefined {
+    const secret = this.#secret();
+    return secret && sha256Code(secret, call).toString('hex');
   }
 
   #removeFile(key: string, runId: string): Promise<void> {
@@ -97,15 +129,24 @@ export class IdempotencyKeys {
 
   #readFile(key: string): Claim | undefined {
     const path = this.#path(key);
+    const bytes = ifThere(path, 'read the idempotency key');
     try {
-      return JSON.parse(readOwn(path).toString());
+      return bytes && JSON.parse(bytes.toString());
     } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
       throw storageError(error, 'read the idempotency key', path);
     }
   }
 
   #path(key: string): string {
     return join(this.#folder, `${sha256(key)}.json`);
+  }
+}
+
+function ifThere(path: string, what: string): Buffer | undefined {
+  try {
+    return readOwn(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw storageError(error, what, path);
   }
 }

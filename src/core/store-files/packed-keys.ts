@@ -6,7 +6,7 @@ import { withFileLock } from '../../util/file-lock.ts';
 import { parseObject } from '../../util/parse-object.ts';
 import { appendOwn, readOwn, refuseLinks } from '../../util/regular-file.ts';
 
-/** The run of an idempotency key, and a digest of the call that used it. */
+/** The run of an idempotency key, and a code of the call that used it. */
 export interface Claim {
   run_id: string;
   call: string;
@@ -69,7 +69,10 @@ export class PackedKeys {
         });
         if (kept.length === 0) rmSync(path, { force: true });
         else if (kept.length < lines.length)
-          writeAtomic(path, kept.map((line) => `${line}\n`).join(''), { durable: true });
+          writeAtomic(path, kept.map((line) => `${line}\n`).join(''), {
+            durable: true,
+            mode: 0o600,
+          });
       });
     }
   }

@@ -405,7 +405,7 @@ describe('a run that is removed', () => {
     const store = new FileRunStore(root, commandOf);
     const first = await endedKeyed(store);
     assert.deepEqual(await packRuns(store, [first]), [first]);
-    assert.deepEqual(readdirSync(join(root, 'keys')), ['packed']);
+    assert.deepEqual(readdirSync(join(root, 'keys')).sort(), ['packed', 'secret']);
     assert.equal(await store.runOfKey(keyed), first);
     assert.deepEqual(await removeRuns(store, [first]), [first]);
     assert.deepEqual(readdirSync(join(root, 'keys', 'packed')), []);
