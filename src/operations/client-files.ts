@@ -38,8 +38,8 @@ const WORDS: readonly string[] = ['args', 'stages'];
 
 /**
  * Throws E_PERMISSION when a client of a server (MCP, HTTP) names a file outside of the project, or below `.acor` or the store. The
- * server would read or write it with its own rights, and show it to the client or to a tool. The programs that a call starts are not
- * concerned: policy and grants decide what these may read.
+ * server would read or write it with its own rights, show it to the client or to a tool, or run it with the permissions in its header. What a
+ * program reads that a call starts is not concerned: policy and grants decide that.
  */
 export async function refuseClientFiles(
   operation: string,
@@ -55,9 +55,7 @@ export async function refuseClientFiles(
     const isClosed = (place: string) => closed.some((each) => isInside(place, each));
     const isOpen = (path: string) => {
       const place = real(path, app.cwd);
-      if (place === undefined || isClosed(place)) return false;
-      // Where a program of the machine is, policy and grants decide what it may read.
-      return isInside(place, root) || (operation === 'run.exec' && key === 'program');
+      return place !== undefined && isInside(place, root) && !isClosed(place);
     };
     for (const path of named) {
       // As the kernel reads it, and as the code that removes `..` before: behind a link they differ.
@@ -66,12 +64,16 @@ export async function refuseClientFiles(
         'E_PERMISSION',
         `${key}: '${path}' is not a file that a client of a server may name`,
         {
-          hint: 'Name something in the project (not below .acor, nor .runs), or give the content itself. At a terminal of that machine every file can be named.',
+          hint: `Name something in the project (not below .acor, nor .runs), or ${instead(key)}. At a terminal of that machine every file can be named.`,
           details: { operation, field: key },
         },
       );
     }
   }
+}
+
+function instead(key: string): string {
+  return key === 'program' ? 'a program of the PATH, by its name alone' : 'give the content itself';
 }
 
 function pathsOf(operation: string, key: string, value: unknown): string[] {

@@ -11,12 +11,13 @@ import { TestProject, until } from '../support/project.ts';
 const PRIVATE = 'what the user of the server keeps';
 /** Inputs whose description speaks of files, and which make ACOR itself read and write none. */
 const NO_PATHS: readonly string[] = [
-  // A name or path of a program for the sandbox, or what it may use there: policy and grants decide.
+  // A name or a path: a test below is about what is run by its path.
   'run.exec program',
+  'run.start tool',
+  // What a program may use in the sandbox: policy and grants decide.
   'run.exec args',
   'run.exec read',
   'run.exec write',
-  'run.start tool',
   'tool.learn read',
   'tool.learn write',
   // Names of agents, and words of a tool: of these, `--input-json @FILE` is checked below.
@@ -131,7 +132,7 @@ describe('a client of a server', () => {
         ['tool.describe', { tool: path }],
         ['schedule.add', { tool: path, cron: '0 3 * * *' }],
         ['workflow.pipe', { stages: [path, 'says'] }],
-        ...(path.includes('.runs') ? [['run.exec', { program: path }] as const] : []),
+        ['run.exec', { program: path, args: [file] }],
       ] as const) {
         const { status, json: answer } = await server.call(operation, input);
         assert.deepEqual([operation, answer.error?.code, status], [operation, 'E_PERMISSION', 403]);
@@ -139,6 +140,11 @@ describe('a client of a server', () => {
       }
     const own = await server.call('tool.describe', { tool: project.path('in-project.sh') });
     assert.equal(own.json.ok, true, JSON.stringify(own.json.error));
+    const { json: refused } = await server.call('run.exec', { program: '/bin/echo' });
+    assert.match(String(refused.error?.hint), /a program of the PATH, by its name alone/);
+    // The control: the command line runs the script, with its permissions.
+    const { error, data } = await project.envelope(['exec', '--no-stream', join(outside, 'script.sh')]);
+    assert.match(JSON.stringify([error, data]), new RegExp(PRIVATE));
   });
 
   it('has the words of a workflow name no file', async () => {
