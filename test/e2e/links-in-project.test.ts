@@ -66,6 +66,48 @@ describe('a file of a cloned project', { skip }, () => {
     });
   }
 
+  it('that is a workflow, a recorded output or version.json is not read through a link that leads out, by any command', async () => {
+    using project = new TestProject({ tools: ['quick'] });
+    writeFileSync(join(outside, 'flow.yaml'), `description: ${SECRET}\nsteps: [{ tool: ${SECRET} }]\n`);
+    project.write('workflows/.keep', '');
+    project.write(
+      'workflows/kept.yaml',
+      'description: from the project\nsteps: [{ name: a, tool: quick }]\n',
+    );
+    project.write('workflows/outer.yaml', 'steps: [{ name: a, workflow: linked }]\n');
+    symlinkSync(join(outside, 'flow.yaml'), project.path('workflows/linked.yaml'));
+    project.write('tools/quick/tests/.keep', '');
+    project.write('tools/quick/tool.yaml', 'adapter: plain\n');
+    symlinkSync(join(outside, 'private'), project.path('tools/quick/tests/one.json'));
+    project.write('.acor/.keep', '');
+    rmSync(project.path('.acor/version.json'), { force: true });
+    symlinkSync(join(outside, 'private'), project.path('.acor/version.json'));
+    project.write('tmp/.keep', '');
+    // Workflows may be in the folder of temporary files, which holds the file outside here.
+    const call = (...words: string[]) => project.acor(words, { env: { TMPDIR: project.path('tmp') } });
+    for (const [words, ...said] of [
+      [['workflow', 'list'], /outside of the folders/, /from the project/],
+      [['workflow', 'validate'], /outside of the folders/],
+      [['workflow', 'validate', 'linked'], /outside of the folders/],
+      [['workflow', 'validate', 'outer'], /outside of the folders/],
+      [['workflow', 'graph', 'linked'], /outside of the folders/],
+      [['workflow', 'run', 'linked'], /outside of the folders/],
+      [['workflow', 'run', 'outer', '--dry-run'], /outside of the folders/],
+      [
+        ['validate', '--check-versions'],
+        /outside of the folders/,
+        /version.json","line":1,"col":1,"severity":"error","rule":"link-outside/,
+        /one.json","line":1,"col":1,"severity":"error","rule":"link-outside/,
+      ],
+      [['upgrade'], /a link leads this file out of the project/],
+    ] as const) {
+      const { stdout, stderr } = await call(...words);
+      assert.ok(!(stdout + stderr).includes(SECRET), `${words.join(' ')}: ${stdout}`);
+      for (const each of said) assert.match(stdout, each, words.join(' '));
+    }
+    await project.supervisorsExited();
+  });
+
   it('is refused with its place and the fix when a link leads out, also when .acor is the link', async () => {
     for (const path of ['.acor/config.yaml', '.acor']) {
       using project = new TestProject({ tools: ['quick'] });

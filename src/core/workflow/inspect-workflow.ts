@@ -38,6 +38,7 @@ export async function inspectWorkflow(
 ): Promise<{ workflow?: Workflow; errors: Problem[]; warnings: Problem[] }> {
   const { workflow, problems, places } = await readWorkflow(file, {
     folders: workflowFolders(surroundings.config),
+    roots: surroundings.roots,
   });
   if (workflow === undefined) return { errors: problems, warnings: [] };
   return { workflow, ...(await checkWorkflow({ workflow, places }, surroundings)) };

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { grantRoots } from '../../core/registry/path-grants.ts';
 import { workflowFiles, workflowFolders, workflowNameOf } from '../../core/workflow/file/find-workflow.ts';
 import { CHECK_WORKFLOWS } from '../../protocol/next-steps.ts';
 import { acorOperation } from '../define.ts';
@@ -31,9 +32,10 @@ export const workflowList = acorOperation({
       import('../../core/config/problem.ts'),
     ]);
     const folders = workflowFolders(config);
+    const roots = grantRoots(config, ctx.cwd);
     const workflows: z.output<typeof line>[] = [];
     for (const file of workflowFiles(config)) {
-      const { workflow, problems } = await readWorkflow(file, { folders });
+      const { workflow, problems } = await readWorkflow(file, { folders, roots });
       const inputs = workflow?.inputs ?? [];
       workflows.push({
         name: workflowNameOf(file),

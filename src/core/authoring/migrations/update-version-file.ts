@@ -23,7 +23,7 @@ export async function updateVersionFile(
 ): Promise<{ file: string; diff: string } | null> {
   const file = join(root, '.acor', 'version.json');
   if (!isNamed(file)) return null;
-  const yaml = await readYamlFile(file);
+  const yaml = await readYamlFile(file, { within: root });
   const { data, problems } = checkFile(versionFile, yaml);
   refuse(problems);
   const { config, protocol } = data!.schema_versions;

@@ -194,7 +194,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'default-answer': error('workflow', 'The default of a decision is a valid answer.'),
   'unknown-code': error('workflow', '`retry.on` names classes of errors or error codes.'),
   'no-workflow-file': error('workflow', 'Every sub-workflow exists.'),
-  'grant-roots': error('workflow', 'Every sub-workflow is inside the folders that ACOR may grant.'),
+  'grant-roots': error(
+    'workflow',
+    'Every workflow and sub-workflow is inside the folders that ACOR may grant, also where a link leads to it.',
+  ),
   'workflow-in-itself': error('workflow', 'No workflow contains itself.'),
   'workflows-too-deep': error('workflow', 'Workflows are nested at most 8 deep.'),
   'workflow-input': error('workflow', 'A sub-workflow gets valid inputs.'),

@@ -1,10 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { LIST_WORKFLOWS } from '../../../protocol/next-steps.ts';
 import { MOST_NESTED_WORKFLOWS } from '../../../protocol/workflow-file.ts';
-import { isInside } from '../../../util/real-path.ts';
 import type { Problem } from '../../config/problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
-import { workflowFolders } from '../file/find-workflow.ts';
+import { whyOutside, workflowFolders } from '../file/find-workflow.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
 import { inputSpecsOf, type StepWork } from '../model.ts';
 import { allSteps, type CheckedFile, problemAt, type Surroundings, worksOf } from './checked-file.ts';
@@ -91,13 +90,8 @@ function whyNoFile(
       next: [LIST_WORKFLOWS],
     };
   }
-  const real = realpathSync(path);
-  if (roots.some((root) => isInside(real, root))) return undefined;
-  return {
-    rule: 'grant-roots',
-    message: `the workflow ${real} is outside of the folders that ACOR may grant`,
-    fix: `Move it into ${roots.join(', ')}, or add its folder to security.grant_roots.`,
-  };
+  const outside = whyOutside(path, roots);
+  return outside && { rule: 'grant-roots', ...outside };
 }
 
 function inItself(file: CheckedFile, work: SubWork, trail: readonly string[]): Problem {

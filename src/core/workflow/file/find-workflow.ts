@@ -50,11 +50,22 @@ export function findWorkflow(
   }
   const [file = resolve(cwd, wanted)] = named;
   if (!isFile(file)) throw notFound(wanted, files);
-  const real = realPathOf(file, cwd).path;
-  if (roots.some((root) => isInside(real, root))) return file;
-  throw new AcorError('E_PERMISSION', `the workflow ${file} is outside of the folders that ACOR may grant`, {
-    hint: `Move it into ${roots.join(', ')}, or add its folder to security.grant_roots.`,
-  });
+  const outside = whyOutside(file, roots);
+  if (outside === undefined) return file;
+  throw new AcorError('E_PERMISSION', outside.message, { hint: outside.fix });
+}
+
+/** Why a workflow file is not read: a link of a cloned project, for example, leads out of it. */
+export function whyOutside(
+  file: string,
+  roots: readonly string[],
+): { message: string; fix: string } | undefined {
+  const real = realPathOf(file, '/').path;
+  if (roots.some((root) => isInside(real, root))) return undefined;
+  return {
+    message: `the workflow ${real} is outside of the folders that ACOR may grant`,
+    fix: `Move it into ${roots.join(', ')}, or add its folder to security.grant_roots.`,
+  };
 }
 
 /** Finds the file of a sub-workflow: a path relative to the first of `folders`, or a name in any of them. */

@@ -12,6 +12,7 @@ import type { Problem } from '../../config/problem.ts';
 import { type KeyPath, readYamlFile, type YamlFile } from '../../config/yaml-file.ts';
 import { parseTemplate, templateOf } from '../expression/parse-template.ts';
 import type { Workflow, WorkflowInput } from '../model.ts';
+import { whyOutside } from './find-workflow.ts';
 import { readSteps } from './read-steps.ts';
 import type { FileReader } from './step-file.ts';
 
@@ -28,12 +29,14 @@ export interface ReadWorkflow {
 
 /**
  * Reads a workflow file, YAML or JSON. It reads only this file; `check/` compares it with the tools and the other
- * workflows. Sub-workflows are searched for beside the file and in `folders`.
+ * workflows. Sub-workflows are searched for beside the file and in `folders`. A file outside of all `roots` is not read.
  */
 export async function readWorkflow(
   path: string,
-  { folders = [] }: { folders?: readonly string[] } = {},
+  { folders = [], roots }: { folders?: readonly string[]; roots?: readonly string[] } = {},
 ): Promise<ReadWorkflow> {
+  const outside = roots && whyOutside(path, roots);
+  if (outside !== undefined) return notRead(path, outside);
   const places = await readYamlFile(path, { maxBytes: MAX_WORKFLOW_BYTES });
   const { data, problems } = checkFile(workflowFile, places);
   if (data === undefined) return { problems: problems.slice(0, MOST_PROBLEMS), places };
@@ -86,6 +89,14 @@ function assemble(
 function nameOf(file: string): string {
   const name = basename(file, extname(file)).replaceAll(/[^A-Za-z0-9._-]+/g, '-');
   return name.replace(/^[^A-Za-z0-9]+/, '').slice(0, 64) || 'workflow';
+}
+
+function notRead(file: string, why: Pick<Problem, 'message' | 'fix'>): ReadWorkflow {
+  const first = () => ({ line: 1, column: 1 });
+  return {
+    problems: [{ file, ...first(), rule: 'grant-roots', ...why }],
+    places: { placeOf: first, placeOfKey: first },
+  };
 }
 
 function tooMany({ file, placeOfKey }: YamlFile, count: number): Problem {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { recordedRun } from '../../../../protocol/recorded-run.ts';
 import { whyDifferent } from '../../../adapters/recorded-run.ts';
 import { checkFile } from '../../../config/check-file.ts';
@@ -25,7 +25,10 @@ async function checkTool({ dir, manifest, manifestPath, problems }: ToolEntry): 
     .filter((each) => each.endsWith('.json'))
     .sort()) {
     const file = join(folder, name);
-    const { data, problems: wrong } = checkFile(recordedRun, await readYamlFile(file));
+    const { data, problems: wrong } = checkFile(
+      recordedRun,
+      await readYamlFile(file, { within: dirname(dir) }),
+    );
     findings.push(...wrong.map(findingOf));
     const why = data && whyDifferent(manifest, data);
     if (why === undefined) continue;

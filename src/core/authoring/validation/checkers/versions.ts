@@ -20,10 +20,15 @@ export const versions: Checker = {
 };
 
 /** The version check, which always runs. */
-export async function compatibilityOf({ configFiles, versionFiles, tools }: Subject): Promise<Finding[]> {
+export async function compatibilityOf({
+  config,
+  configFiles,
+  versionFiles,
+  tools,
+}: Subject): Promise<Finding[]> {
   const found = [
     ...configFiles.map(checkConfig),
-    ...versionFiles.map(checkVersionFile),
+    ...versionFiles.map((file) => checkVersionFile(file, config.root)),
     ...tools.map(checkTool),
   ];
   return (await Promise.all(found)).flat();
@@ -37,8 +42,8 @@ async function checkConfig(file: string): Promise<Finding[]> {
   return typeof wrote === 'string' && SEMVER.test(wrote) ? writtenBy(wrote, yaml, ['acor_version']) : [];
 }
 
-async function checkVersionFile(file: string): Promise<Finding[]> {
-  const yaml = await readYamlFile(file);
+async function checkVersionFile(file: string, within: string): Promise<Finding[]> {
+  const yaml = await readYamlFile(file, { within });
   const { data, problems } = checkFile(versionFile, yaml);
   if (data === undefined) return problems.map(findingOf);
   const { config, protocol } = data.schema_versions;
