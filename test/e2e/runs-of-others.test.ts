@@ -72,6 +72,20 @@ describe('a run of another user of the same project', () => {
     assert.equal(as(['verify']).data.ok, true);
   });
 
+  it('is named by each command that asks for the last run where there is no other', { skip }, async () => {
+    using shared = await sharedProject();
+    const { project, as } = shared;
+    // The control: the project has no run at all.
+    assert.equal(as(['show']).error.message, 'the project has no run yet');
+    const { end } = await project.run(['quick']);
+    for (const words of [['show'], ['show', 'last'], ['logs'], ['verify', 'last'], ['artifacts', 'last']]) {
+      const { code, message, hint } = as(words).error;
+      assert.deepEqual([code, message], ['E_RUN_NOT_FOUND', 'the project has no run that can be read']);
+      assert.match(hint, new RegExp(`^Run ${end.run_id} belongs to root, and this user may not read it`));
+      assert.match(hint, /as root give it to this user: chown -R/);
+    }
+  });
+
   it('does not hide what is changed in a run of this user', { skip }, async () => {
     using shared = await sharedProject();
     const { project, as } = shared;
