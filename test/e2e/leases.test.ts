@@ -93,6 +93,21 @@ describe('a run whose supervisor is in another PID namespace', needsPidNamespace
 });
 
 describe('a lost run', () => {
+  it('leaves no ticket in the queue after acor health --fix, which keeps that of a run that works', async () => {
+    using project = new TestProject({ tools: ['holds'], config: WITHOUT_SANDBOX });
+    const [killed, works] = [1, 2].map(() => project.start(['run', 'holds', project.path('go')]));
+    await killed!.event('heartbeat');
+    const runId = String((await works!.event('heartbeat')).run_id);
+    killed!.child.kill('SIGKILL');
+    await killed!.finished;
+    const tickets = () => readdirSync(project.path('.runs', 'queue'));
+    assert.equal(tickets().length, 2);
+    await project.acor(['health', '--fix']);
+    assert.deepEqual(tickets(), [`${runId}.working`]);
+    project.write('go', '');
+    assert.equal((await works!.finished).code, 0);
+  });
+
   it('of a store that was copied from another boot of a machine is reported as lost, and is not changed', async () => {
     using original = new TestProject({ tools: ['holds'], config: WITHOUT_SANDBOX });
     const running = original.start(['run', 'holds', original.path('go')]);

@@ -6,13 +6,14 @@ import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
 import { removeFile } from '../../util/files.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from '../../util/process-owner.ts';
-import { readOwn } from '../../util/regular-file.ts';
+import { readOwn, refuseLinks } from '../../util/regular-file.ts';
 import type { QueuedRun, QueueLimits, QueueSlot, QueueWait, RunQueue } from '../ports/run-queue.ts';
 import { admit, type Pace, type Ticket } from './admission.ts';
 import { FileLeases } from './file-leases.ts';
 import { storageError } from './storage-error.ts';
 import { ToolPace } from './tool-pace.ts';
 
+const FOLDER = 'queue';
 const POLL_MS = 1000;
 /** How many of the waiting runs check the queue at each change. A run behind them waits until one of them has left. */
 const NEAR_THE_FRONT = 8;
@@ -26,6 +27,7 @@ const BETWEEN_TIDYING_MS = 1000;
  * Without limits a run writes its ticket and does not wait; the ticket counts when a limit is configured later.
  */
 export class FileRunQueue implements RunQueue {
+  readonly #root: string;
   readonly #folder: string;
   readonly #lock: string;
   readonly #leases: FileLeases;
@@ -33,7 +35,8 @@ export class FileRunQueue implements RunQueue {
 
   constructor(root: string) {
     this.#leases = new FileLeases(root);
-    this.#folder = join(root, 'queue');
+    this.#root = root;
+    this.#folder = join(root, FOLDER);
     this.#lock = join(root, 'queue.lock');
   }
 
@@ -60,6 +63,14 @@ export class FileRunQueue implements RunQueue {
       this.#forget(run);
       throw storageError(error, 'enter the queue', this.#folder);
     }
+  }
+
+  /** Removes the tickets of all killed processes. One that cannot be removed does no harm: no run counts it. */
+  tidyAll(): void {
+    try {
+      refuseLinks(this.#root, FOLDER);
+      this.#livingTickets(this.#names());
+    } catch {}
   }
 
   async #waitForPlace(

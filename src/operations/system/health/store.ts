@@ -6,6 +6,7 @@ import { unrestoredRuns } from '../../../core/run/attempt/run-user-ownership.ts'
 import { recoverLostRuns } from '../../../core/run/recover-lost-run.ts';
 import type { RunHost } from '../../../core/run/workspace.ts';
 import { canGiveUsers } from '../../../core/sandbox/identity/run-users.ts';
+import { FileRunQueue } from '../../../core/store-files/file-run-queue.ts';
 import {
   CLEAN,
   RECOVER_LOST_RUNS,
@@ -128,9 +129,10 @@ function checkSpace(root: string): HealthCheck {
   return { name: 'store.space', status: 'degraded', detail, fix: commandOf(CLEAN) };
 }
 
-async function checkLostRuns(host: RunHost, fix: boolean): Promise<HealthCheck> {
+async function checkLostRuns(host: Project, fix: boolean): Promise<HealthCheck> {
   const name = 'store.lost_runs';
   const recovered = fix ? await recoverLostRuns(host, { withoutLease: true }) : [];
+  if (fix) new FileRunQueue(host.store.root).tidyAll();
   const lost = (await host.store.leases.list())
     .filter(({ state }) => state === 'lost')
     .map(({ runId }) => runId);
