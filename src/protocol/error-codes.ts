@@ -192,7 +192,7 @@ export const ERROR_CODES = {
     'policy_error',
     false,
     2,
-    'Ask a person to approve the tool.',
+    'Ask a person to decide, in the way that the hint names; do not retry before.',
     'A person must approve a privileged tool first.',
   ),
   E_SANDBOX_UNAVAILABLE: row(

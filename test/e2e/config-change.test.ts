@@ -185,6 +185,7 @@ describe("the user's own file", () => {
     ]) {
       const { error } = await project.envelope(['config', ...change, '--user'], { env: env() });
       assert.equal(error.code, 'E_APPROVAL_REQUIRED', change.join(' '));
+      assert.match(error.action, /in the way that the hint names/);
     }
     writeFileSync(data.file, 'version: 1\nsecurity: { isolation: required }\n');
     const { error } = await project.envelope(['config', 'unset', 'security.isolation', '--user'], {

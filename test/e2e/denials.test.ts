@@ -217,7 +217,9 @@ describe('a tool that fails because of its sandbox', () => {
     );
     const { warning } = await denied('unshares');
     assert.match(warning!.msg, /the system call unshare/);
-    assert.match(warning!.hint, /permissions\.level: privileged/);
+    assert.match(warning!.hint, /: set permissions\.level: privileged/);
+    const { error } = await project.envelope(['exec', '--no-stream', '--', 'unshare', '-U', 'true']);
+    assert.match(error?.hint ?? '', /: make it a tool of the project with permissions\.level: privileged/);
   });
 
   it('gets no warning when the sandbox did not cause the failure', async () => {

@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:path';
 import { errorInfo } from '../../protocol/error-codes.ts';
-import { execProgram, hasMeaning } from '../../protocol/names.ts';
+import { execProgram, hasMeaning, isAdHoc } from '../../protocol/names.ts';
 import { isInside } from '../../util/real-path.ts';
 import { shellCommand } from '../../util/shell-words.ts';
 import {
@@ -319,7 +319,9 @@ function ofCall(call: string, said: string, plan: ToolPlan): Reported | undefine
   const what = `the system call ${call}`;
   if (ALWAYS_REFUSED_CALLS.includes(call)) return { what, said, fix: '', isNever: true };
   if (level === 'privileged') return undefined;
-  return { what, said, fix: 'set permissions.level: privileged, which a user must approve' };
+  // Only a tool of the project can be approved.
+  const how = isAdHoc(plan.tool.name) ? 'make it a tool of the project with' : 'set';
+  return { what, said, fix: `${how} permissions.level: privileged, which a user must approve` };
 }
 
 function granted(what: string, said: string, denial: Denial, project?: string): Reported {
