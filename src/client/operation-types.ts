@@ -1736,6 +1736,7 @@ export interface OperationTypes {
       started_at: string | null;
       ended_at: string | null;
       timeout_s: number;
+      given_timeout_s?: number | undefined;
       code: string | null;
       message: string | null;
       rc: number | null;

@@ -37,6 +37,8 @@ export const runRecord = z.object({
   started_at: z.string().nullable(),
   ended_at: z.string().nullable(),
   timeout_s: z.number(),
+  /** The time limit that the caller passed, before any ceiling; absent when the caller passed none. */
+  given_timeout_s: z.number().optional(),
   code: z.string().nullable(),
   message: z.string().nullable(),
   rc: z.int().nullable(),

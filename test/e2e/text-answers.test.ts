@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { splitCommand } from '../../src/util/shell-words.ts';
 import { TestProject } from '../support/project.ts';
 
 const WORKFLOW = 'name: two\nsteps:\n  - { name: one, tool: plain }\n  - { name: two, tool: plain }\n';
@@ -36,6 +37,28 @@ describe('readable text in a pipe', () => {
     assert.equal((await text('workflow', 'run', 'two')).stdout, 'two\n  output  from r\n');
     assert.match((await text('workflow', 'run', 'mute')).stdout, /^steps\n {2}completed {2}1\n/);
     assert.equal((await text('exec', '--', 'true')).stdout, '');
+  });
+
+  it('has the call of a run with the limits that the caller gave, which makes the same call again', async () => {
+    project.write('tools/timed/cli.sh', '#!/bin/sh\necho "$@"\n', 0o755);
+    project.write('tools/timed/tool.yaml', 'adapter: plain\ninputs: [{ name: timeout, type: string }]\n');
+    const callOf = async () => /^call +(.*)$/m.exec((await text('show')).stdout)?.[1];
+    for (const [given, call] of [
+      ['run plain', 'run plain'],
+      ['run plain --timeout 1.5m --review', 'run --timeout 90 --review plain'],
+      ['run --timeout 9 timed --timeout never', 'run --timeout 9 timed --timeout never'],
+      ['exec --timeout 9 --snapshot --read . -- true', 'exec --timeout 9 --snapshot --read . -- true'],
+      [
+        'workflow run two --timeout 9',
+        `workflow run --timeout 9 ${project.path('.acor/workflows/two.yaml')}`,
+      ],
+    ] as const) {
+      await project.acor([...splitCommand(given)!]);
+      assert.equal(await callOf(), `acor ${call}`);
+      const [, ...words] = splitCommand((await callOf())!)!;
+      await project.acor(words);
+      assert.equal(await callOf(), `acor ${call}`);
+    }
   });
 
   it('is the same after a wait, and counts what was removed', async () => {

@@ -48,7 +48,7 @@ function facts(run: Shown, nowMs: number): Record<string, unknown> {
   const hasSteps = isOrchestration(run.kind);
   return {
     run: run.run_id,
-    call: given_args === null ? '' : callOf(run.kind, run.tool, given_args),
+    call: given_args === null ? '' : callOf(run, given_args),
     started: `${localTime(run.created_at)} (${agoWords(run.created_at, nowMs)})`,
     took: `${durationWords(took)}${run.attempt > 1 ? `, attempt ${run.attempt}` : ''}`,
     silent: run.silent_for_s === null ? '' : durationWords(run.silent_for_s),
@@ -74,16 +74,27 @@ function versionWords(version: string | null): string {
 }
 
 /** The command that makes the same call again. */
-function callOf(kind: Shown['kind'], tool: string, args: readonly string[]): string {
+function callOf(run: Shown, args: readonly string[]): string {
+  const { kind, tool } = run;
   const program = execProgram(tool);
-  if (kind === 'workflow') return shellCommand(['acor', 'workflow', 'run', ...args]);
-  if (kind === 'pipe') return shellCommand(['acor', 'pipe', ...args]);
+  // Before the name of the tool, which may have inputs of these names.
+  const flags = flagsOf(run);
+  if (kind === 'workflow') return shellCommand(['acor', 'workflow', 'run', ...flags, ...args]);
+  if (kind === 'pipe') return shellCommand(['acor', 'pipe', ...flags, ...args]);
   // It is recorded as --task-id=…, --description=… and --plan=…
   if (kind === 'task')
-    return shellCommand(['acor', 'task', ...args.map((word) => word.slice(word.indexOf('=') + 1))]);
-  if (program === undefined) return shellCommand(['acor', 'run', tool, ...args]);
+    return shellCommand(['acor', 'task', ...flags, ...args.map((word) => word.slice(word.indexOf('=') + 1))]);
+  if (program === undefined) return shellCommand(['acor', 'run', ...flags, tool, ...args]);
   const grants = args.slice(0, Math.max(0, args.indexOf('--')));
-  return shellCommand(['acor', 'exec', ...grants, '--', program, ...args.slice(grants.length + 1)]);
+  return shellCommand(['acor', 'exec', ...flags, ...grants, '--', program, ...args.slice(grants.length + 1)]);
+}
+
+/** The flags of ACOR with which the caller limited the run. */
+function flagsOf({ given_timeout_s, writes }: Shown): string[] {
+  return [
+    ...(given_timeout_s === undefined ? [] : ['--timeout', String(given_timeout_s)]),
+    ...(writes === 'review' || writes === 'snapshot' ? [`--${writes}`] : []),
+  ];
 }
 
 function questionFacts(

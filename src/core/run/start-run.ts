@@ -39,7 +39,7 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   const { plan, createExecutor } = await prepareRun(services, request);
   if (request.parent !== undefined) await refuseOrphan(store, request.parent.run_id);
   const create = async (planned: RunPlan) => {
-    const record = newRunRecord(planned);
+    const record = newRunRecord(planned, request);
     const made =
       keyed === undefined
         ? await store.create(record)
@@ -153,7 +153,7 @@ function refuseReserved(key: string, { caller, parent }: RunRequest): void {
 }
 
 /** The first record of a planned run. */
-function newRunRecord(plan: RunPlan): NewRun {
+function newRunRecord(plan: RunPlan, { timeoutS }: RunRequest): NewRun {
   const { secrets } = plan;
   const record: NewRun = {
     run_id: plan.runId,
@@ -172,6 +172,7 @@ function newRunRecord(plan: RunPlan): NewRun {
     started_at: null,
     ended_at: null,
     timeout_s: plan.limits.timeoutS,
+    ...(timeoutS !== undefined && { given_timeout_s: timeoutS }),
     code: null,
     message: null,
     rc: null,
