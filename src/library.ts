@@ -4,6 +4,7 @@ import type { OperationTypes } from './client/operation-types.ts';
 import type { PreparedAnswer } from './core/ports/run-launcher.ts';
 import { type Project, ProjectCache } from './core/project/open-project.ts';
 import { runnerServices } from './core/project/runner-services.ts';
+import { jsonWords } from './core/registry/json-words.ts';
 import type { ToolEntry } from './core/registry/tool-entry.ts';
 import { jsonAnswer } from './core/run/answers/question.ts';
 import { findOpenQuestion, submitAnswer } from './core/run/answers/submit-answer.ts';
@@ -287,8 +288,7 @@ export class Acor {
 
 /** The command line takes the inputs as an object, too. */
 function wordsOf(args: RunArguments): string[] {
-  if (isWords(args)) return [...args];
-  return Object.keys(args).length === 0 ? [] : ['--input-json', JSON.stringify(args)];
+  return isWords(args) ? [...args] : jsonWords(args);
 }
 
 function isInputs(operation: string, args: unknown): boolean {

@@ -13,7 +13,7 @@ import { usageError } from '../compose/app-error.ts';
 import { checkFields } from '../compose/check-fields.ts';
 import { PLAIN_WORDS } from '../compose/describe-issue.ts';
 import { namedRun, runQuestions } from '../operations/run/run-status.ts';
-import { offeredTool, wordsForTool } from '../operations/tool/offered-tools.ts';
+import { jsonWords, offeredTool, wordsForTool } from '../operations/tool/offered-tools.ts';
 import { isWorkflow } from '../operations/workflow/is-workflow.ts';
 import type { Manifest } from '../protocol/manifest.ts';
 import { answerCalls, possibleAnswers } from './answer-calls.ts';
@@ -153,7 +153,7 @@ async function startOf(
   else if (await isWorkflow(open.app, tool)) {
     // An option that workflows do not have is refused only if it is set.
     const set = Object.entries(flags).filter(([, value]) => value !== undefined && value !== false);
-    const args = ['--input-json', JSON.stringify(inputs)];
+    const args = jsonWords(inputs);
     return {
       operation: 'workflow.run',
       input: { ...Object.fromEntries(set), workflow: tool, args, detach: true },

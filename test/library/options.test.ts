@@ -127,6 +127,43 @@ describe('the library, called wrongly', () => {
       assert.deepEqual((await acor.run(name, {})).result?.data, { output: '' });
     }
   });
+
+  it('refuses a value that JSON cannot hold by the name of its input, and starts nothing', async () => {
+    project.write('tools/takes/cli.sh', '#!/bin/bash\necho "$@"\n', 0o755);
+    project.write(
+      'tools/takes/tool.yaml',
+      'name: takes\nadapter: plain\ninputs: [{ name: size, type: number }, { name: data, type: json }]\n',
+    );
+    project.write(
+      'workflows/passes.yaml',
+      'inputs: { size: { type: number }, data: { type: json } }\nsteps: [{ name: a, tool: takes, args: { data: "${inputs.data}" } }]\n',
+    );
+    const before = (await acor.call('run.list')).data.runs.length;
+    const endless: Record<string, unknown> = {};
+    endless['again'] = endless;
+    for (const [inputs, said] of [
+      [{ size: Number.NaN }, /'size' must not have the number NaN/],
+      [{ size: Number.POSITIVE_INFINITY }, /'size' must not have the number Infinity/],
+      [{ size: 5n }, /'size' must not have the number 5n/],
+      [{ data: { list: [1, 5n] } }, /'data' must not have the number 5n/],
+      [{ size: 1, data: endless }, /'data' cannot be written as JSON: it contains itself/],
+    ] as const) {
+      const calls = [
+        () => acor.run('takes', inputs),
+        () => acor.workflow('passes', inputs),
+        () => acor.call('run.start', { tool: 'takes', args: inputs as never }),
+      ];
+      for (const call of calls) {
+        const { code, message } = await refusal(call);
+        assert.equal(code, 'E_USAGE', message);
+        assert.match(message, said);
+      }
+    }
+    assert.equal((await acor.call('run.list')).data.runs.length, before);
+    // The control: the same inputs, with values that JSON holds.
+    const { result } = await acor.run('takes', { size: 1.5, data: { list: [1, 5] } });
+    assert.deepEqual(result?.data, { output: '--size 1.5 --data {"list":[1,5]}' });
+  });
 });
 
 describe('the library, as the shell', () => {

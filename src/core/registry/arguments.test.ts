@@ -264,7 +264,7 @@ describe('--input-json', () => {
   it('is taken from the command line, a file and stdin', () => {
     project.write('values.json', json);
     assert.deepEqual(resolve({ inputs }, ['--input-json', json]).args, words);
-    assert.deepEqual(resolve({ inputs }, ['--input-json=@values.json']).args, words);
+    assert.deepEqual(resolve({ inputs }, ['--input-json=@values.json'], { readsFiles: true }).args, words);
     assert.deepEqual(resolve({ inputs }, ['--input-json', '-'], { readStdin: () => json }).args, words);
   });
 
@@ -286,13 +286,82 @@ describe('--input-json', () => {
   });
 
   it('is rejected when it is not a JSON object, or cannot be read', () => {
+    const needing = [...inputs, { name: 'needed', required: true }];
     for (const source of ['[1]', '{', '@none.json', '-', 'null']) {
-      assert.deepEqual(
-        problems(refused({ inputs }, ['--input-json', source])),
-        [['input-json', 'input-json']],
-        source,
-      );
+      const error = refused({ inputs: needing }, ['--input-json', source], { readsFiles: true });
+      assert.deepEqual(problems(error), [['input-json', 'input-json']], source);
     }
+  });
+
+  it('has each key once, at any depth', () => {
+    for (const [source, key] of [
+      ['{"size":1,"size":2}', 'size'],
+      ['{"size":1,"s\\u0069ze":2}', 'size'],
+      ['{"options":{"list":[{"deep":1},{"deep":1,"other":{},"deep":2}]}}', 'deep'],
+    ] as const)
+      assert.match(
+        refused({ inputs }, ['--input-json', source]).message,
+        new RegExp(`--input-json has the key '${key}' twice$`),
+      );
+    assert.match(
+      refused({ inputs }, ['--options', '{"a":1,"a":2}']).message,
+      /'options' has the key 'a' twice/,
+    );
+    const same = '{"size":1,"options":{"size":2,"a":{"a":"\\"a\\":"},"b":[{"a":1},{"a":2}]}}';
+    assert.equal(resolve({ inputs }, ['--input-json', same]).values['size'], 1);
+  });
+
+  it('refuses a number that a program cannot hold as the value of its input, whatever its type, as a flag does', () => {
+    const needing = ['string', 'int', 'number', 'json', 'duration'].map((type) => ({
+      name: 'value',
+      type,
+      required: true,
+    }));
+    for (const input of needing)
+      for (const number of ['9007199254740993', '-9007199254740993.0', '1e400', '1e-400']) {
+        const error = refused({ inputs: [input] }, ['--input-json', `{"value":${number}}`]);
+        assert.deepEqual(problems(error), [['value', 'type']], `${input.type} ${number}`);
+        assert.match(
+          error.message,
+          new RegExp(`'value' must not have the number ${number}, which .*is ${number}$`),
+        );
+        assert.match(error.hint!, /^Give a number from -9007199254740991 to 9007199254740991\./);
+        if (input.type === 'string' || input.type === 'duration') continue;
+        assert.equal(refused({ inputs: [input] }, ['--value', number]).hint, error.hint, number);
+      }
+    // Each of them can be held, but may stand for another whole number.
+    const whole = { inputs: [{ name: 'value', type: 'int' }] };
+    for (const words of [
+      ['--value', '9007199254740992'],
+      ['--input-json', '{"value":9007199254740992}'],
+    ])
+      assert.match(refused(whole, words).message, /must not have the number 9007199254740992/);
+  });
+
+  it('has whole numbers as JSON Schema does, as a flag has', () => {
+    const whole = { inputs: [{ name: 'value', type: 'int' }] };
+    for (const number of ['5', '5.0', '5e0', '0.5e1', '50e-1'])
+      for (const words of [
+        ['--value', number],
+        ['--input-json', `{"value":${number}}`],
+      ])
+        assert.deepEqual(resolve(whole, words).args, ['--value', '5'], number);
+    for (const words of [
+      ['--value', '5.5'],
+      ['--input-json', '{"value":5.5}'],
+    ])
+      assert.match(refused(whole, words).message, /'value' must be a whole number/);
+  });
+
+  it('does not take __proto__ for anything but the name of an input that there is not', () => {
+    const open = { type: 'object', properties: {}, additionalProperties: true };
+    for (const manifest of [{ inputs }, { input_schema: open }])
+      assert.deepEqual(problems(refused(manifest, ['--input-json', '{"__proto__":{"polluted":1}}'])), [
+        ['__proto__', 'unknown-input'],
+      ]);
+    const { args } = resolve({ inputs }, ['--input-json', '{"options":{"__proto__":{"polluted":1}}}']);
+    assert.deepEqual(args, ['--options', '{"__proto__":{"polluted":1}}']);
+    assert.equal(({} as { polluted?: number }).polluted, undefined);
   });
 });
 

@@ -1,6 +1,13 @@
 import { isOfType, parseDurationS } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
-import { inexactNumber, NOT_HELD } from '../../util/inexact-number.ts';
+import {
+  duplicateKey,
+  FIX_NUMBER,
+  inexactNumber,
+  isInexact,
+  NOT_HELD,
+  parseExact,
+} from '../../util/exact-json.ts';
 
 /** A value from the caller: a word of the command line, or a value from `--input-json` or a default. */
 export type GivenValue = { text: string } | { json: unknown };
@@ -17,6 +24,7 @@ export interface InputValue {
 export interface ValueMistake {
   rule: string;
   mistake: string;
+  fix?: string;
 }
 
 /** Parses a value as the input's type and checks the input's limits. */
@@ -35,13 +43,15 @@ function fromText(spec: InputSpec, text: string): InputValue | ValueMistake {
       return { value: text, text };
     case 'url':
       return URL.canParse(text) ? { value: text, text } : wrong;
-    case 'int': {
-      const value = Number(text);
-      return /^[+-]?\d+$/.test(text) && Number.isSafeInteger(value) ? { value, text: String(value) } : wrong;
-    }
+    case 'int':
     case 'number': {
-      const isNumber = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text));
-      return isNumber ? { value: Number(text), text } : wrong;
+      if (!NUMBER.test(text)) return wrong;
+      if (isInexact(text)) return notHeld(text);
+      const value = Number(text);
+      if (spec.type === 'number') return { value, text };
+      // As in JSON Schema, 5.0 is a whole number.
+      if (!Number.isInteger(value)) return wrong;
+      return Number.isSafeInteger(value) ? { value, text: String(value) } : notHeld(text);
     }
     case 'bool':
       return text === 'true' || text === 'false' ? { value: text === 'true', text } : wrong;
@@ -49,29 +59,41 @@ function fromText(spec: InputSpec, text: string): InputValue | ValueMistake {
       const value = parseDurationS(text);
       return value === undefined ? wrong : { value, text: String(value), written: text };
     }
-    case 'json': {
-      const value = parsed(text);
-      const inexact = value && inexactNumber(text);
-      if (inexact !== undefined)
-        return { rule: 'type', mistake: `must not have the number ${inexact}, ${NOT_HELD}` };
-      return value ?? wrong;
-    }
+    case 'json':
+      return fromJsonText(text) ?? wrong;
   }
 }
 
 function fromJson(spec: InputSpec, json: unknown): InputValue | ValueMistake {
+  const inexact = inexactNumber(json);
+  if (inexact !== undefined) return notHeld(inexact);
+  if (spec.type === 'int' && Number.isInteger(json) && !Number.isSafeInteger(json))
+    return notHeld(String(json));
   if (!isOfType(spec.type, json)) return { rule: 'type', mistake: WANTED[spec.type] };
   if (spec.type === 'json') return { value: json, text: JSON.stringify(json) };
   return fromText(spec, String(json));
 }
 
-function parsed(text: string): InputValue | undefined {
+function fromJsonText(text: string): InputValue | ValueMistake | undefined {
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    return { value, text: JSON.stringify(value) };
+    value = parseExact(text);
   } catch {
     return undefined;
   }
+  const inexact = inexactNumber(value);
+  if (inexact !== undefined) return notHeld(inexact);
+  const key = duplicateKey(text);
+  if (key !== undefined) return { rule: 'type', mistake: `has the key '${key}' twice`, fix: FIX_DUPLICATE };
+  return { value, text: JSON.stringify(value) };
+}
+
+export const FIX_DUPLICATE = 'Keep one of the two.';
+
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
+
+function notHeld(number: string): ValueMistake {
+  return { rule: 'type', mistake: `must not have the number ${number}, ${NOT_HELD}`, fix: FIX_NUMBER };
 }
 
 function limitMistake(spec: InputSpec, { value, text }: InputValue): ValueMistake | undefined {

@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec, Manifest } from '../../protocol/manifest.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
-import { inexactNumber, NOT_HELD } from '../../util/inexact-number.ts';
+import { duplicateKey, parseExact, shownJson } from '../../util/exact-json.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { NOT_REGULAR, readRegular } from '../../util/regular-file.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
 import { inputsOf, type UnlistedInput, unlistedInputOf } from './input-schema.ts';
-import { type GivenValue, type InputValue, readValue } from './input-values.ts';
+import { FIX_DUPLICATE, type GivenValue, type InputValue, readValue } from './input-values.ts';
 import { parseArguments } from './parse-arguments.ts';
 
 /** An input and its values: as data, and as words. */
@@ -74,11 +74,13 @@ export function readInputs(
   }
   for (const [name, values] of given) all.set(name, values);
 
+  // What a text holds that could not be read is unknown.
+  const isAllRead = problems.every(({ rule }) => rule !== 'input-json');
   const read: ReadInput[] = [];
   for (const spec of known.values()) {
     const values = all.get(spec.name) ?? defaultOf(spec);
     if (values === undefined) {
-      if (spec.required) problems.push(missing(spec));
+      if (spec.required && isAllRead) problems.push(missing(spec));
       continue;
     }
     const good = values.flatMap((each) => {
@@ -90,7 +92,7 @@ export function readInputs(
           spec.name,
           value.rule,
           `'${spec.name}' ${value.mistake}${shownGiven(spec, each)}`,
-          'Use a valid value.',
+          value.fix ?? 'Use a valid value.',
         ),
       );
       return [];
@@ -129,7 +131,7 @@ export function wordsOf(spec: InputSpec): string {
 /** The end of a message about a value: the value, unless it is secret. */
 export function shownGiven(spec: InputSpec, given: GivenValue): string {
   if (spec.secret) return '';
-  const shown = 'text' in given ? `'${given.text}'` : JSON.stringify(given.json);
+  const shown = 'text' in given ? `'${given.text}'` : shownJson(given.json);
   return `, and is ${shown.length > 200 ? `${shown.slice(0, 200)}…` : shown}`;
 }
 
@@ -147,11 +149,11 @@ function readInputJson(
   const unlisted: InputSpec[] = [];
   const problems: ArgumentProblem[] = [];
   const object = objectFrom(source, options);
-  if (typeof object === 'string') {
-    problems.push(usageProblem('input-json', 'input-json', `--input-json ${object}`, FORMS));
+  if ('mistake' in object) {
+    problems.push(usageProblem('input-json', 'input-json', `--input-json ${object.mistake}`, object.fix));
     return { given, unlisted, problems };
   }
-  for (const [name, value] of Object.entries(object)) {
+  for (const [name, value] of Object.entries(object.values)) {
     const listed = specs.find((each) => each.name === name);
     const spec = listed ?? options.unlisted?.(name);
     if (spec === undefined) {
@@ -180,21 +182,24 @@ function readInputJson(
   return { given, unlisted, problems };
 }
 
-function objectFrom(source: string, options: Reading): Record<string, unknown> | string {
-  let value: unknown;
+function objectFrom(
+  source: string,
+  options: Reading,
+): { values: Record<string, unknown> } | { mistake: string; fix: string } {
+  const no = (mistake: string, fix = FORMS) => ({ mistake, fix });
   try {
     const text = textOf(source, options);
-    value = JSON.parse(text);
-    const inexact = inexactNumber(text);
-    if (inexact !== undefined) return `has the number ${inexact}, ${NOT_HELD}`;
+    const value = parseExact(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      return no('is not a JSON object');
+    const key = duplicateKey(text);
+    if (key !== undefined) return no(`has the key '${key}' twice`, FIX_DUPLICATE);
+    return { values: value as Record<string, unknown> };
   } catch (error) {
-    if (error instanceof SyntaxError) return 'is not valid JSON';
+    if (error instanceof SyntaxError) return no('is not valid JSON');
     const code = errorCode(error);
-    return `cannot be read (${code === undefined || code === NOT_REGULAR ? errorMessage(error) : code})`;
+    return no(`cannot be read (${code === undefined || code === NOT_REGULAR ? errorMessage(error) : code})`);
   }
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : 'is not a JSON object';
 }
 
 function textOf(source: string, { cwd, readStdin, readsFiles = true }: Reading): string {

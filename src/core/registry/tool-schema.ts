@@ -2,6 +2,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import type { InputSpec, Manifest } from '../../protocol/manifest.ts';
 import { describeTool } from '../../protocol/next-steps.ts';
 import { inputsOf, isSilentlyClosed, unlistedTypes } from './input-schema.ts';
+import { jsonWords } from './json-words.ts';
 
 /** A JSON Schema of an object. */
 export interface ObjectSchema {
@@ -32,8 +33,7 @@ export function inputSchemaOf(manifest: Manifest): ObjectSchema {
  * expressed.
  */
 export function wordsFor(manifest: Manifest, given: Readonly<Record<string, unknown>>): string[] {
-  if (manifest.inputs !== undefined || manifest.input_schema !== undefined)
-    return ['--input-json', JSON.stringify(given)];
+  if (manifest.inputs !== undefined || manifest.input_schema !== undefined) return jsonWords(given);
   const { args = [], ...unknown } = given;
   const areWords = Array.isArray(args) && args.every((each) => typeof each === 'string');
   if (areWords && Object.keys(unknown).length === 0) return ['--', ...args];

@@ -6,6 +6,7 @@ import { defineCli } from '../../compose/define-cli.ts';
 import type { HealthCheck } from '../../compose/health-shape.ts';
 import type { Operation } from '../../compose/operation.ts';
 import { inputsOf } from '../../core/registry/input-schema.ts';
+import { jsonWords } from '../../core/registry/json-words.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { ERROR_CODES, errorInfo } from '../../protocol/error-codes.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
@@ -100,7 +101,7 @@ function commandOf(program: string, { name, manifest }: ToolEntry): [string, Ope
       const { runStart } = await import('../run/run-start.ts');
       const input = {
         tool: name,
-        args: ['--input-json', JSON.stringify(values)],
+        args: jsonWords(values),
         stream: false,
         dry_run,
       };

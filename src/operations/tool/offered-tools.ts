@@ -12,6 +12,8 @@ import type { AcorApp, Project } from '../acor-app.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
+export { jsonWords } from '../../core/registry/json-words.ts';
+
 /** A tool of the project, for callers that pass inputs as an object. Its texts and schemas are untrusted: the author of the tool wrote them. */
 export interface OfferedTool {
   name: string;

@@ -1,4 +1,5 @@
 import type { GivenValue } from '../../registry/input-values.ts';
+import { jsonWords } from '../../registry/json-words.ts';
 import type { Template } from '../expression/expression.ts';
 import type { StepArguments } from '../model.ts';
 
@@ -12,7 +13,7 @@ export function openWords(args: StepArguments): string[] {
     .map(([name, each]) => [name, openValue(each)] as const)
     // An input whose value is null is omitted.
     .filter(([, value]) => value !== null);
-  return ['--input-json', JSON.stringify(Object.fromEntries(values))];
+  return jsonWords(Object.fromEntries(values));
 }
 
 /** The value with placeholders. A list keeps its items; a map that contains an expression becomes a placeholder. */

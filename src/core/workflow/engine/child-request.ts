@@ -3,6 +3,7 @@ import { traceVariables } from '../../../util/ids.ts';
 import { newSha256 } from '../../../util/sha256.ts';
 import { unreachable } from '../../../util/unreachable.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
+import { jsonWords } from '../../registry/json-words.ts';
 import { asText, evaluate, type Scope } from '../expression/expression.ts';
 import type { StepArguments } from '../model.ts';
 import { pipeCall } from '../pipe/pipe-call.ts';
@@ -59,7 +60,7 @@ function jsonOf(values: Extract<StepArguments, { form: 'named' }>['values'], sco
   const given = Object.entries(values)
     .map(([name, value]) => [name, evaluate(value, scope)] as const)
     .filter(([, value]) => value !== null && value !== undefined);
-  return given.length === 0 ? [] : ['--input-json', JSON.stringify(Object.fromEntries(given))];
+  return jsonWords(Object.fromEntries(given));
 }
 
 function shortened(taskId: string): string {

@@ -1,0 +1,72 @@
+/** Why a number is refused, behind "the number 1e400". */
+export const NOT_HELD = 'which could only be passed on as another value';
+
+export const FIX_NUMBER = `Give a number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}. Where the input takes text, give the digits in quotes.`;
+
+/** Stands in a text in front of a number that a program cannot hold, and in its place among values. Unicode keeps the character out of texts. */
+const MARK = '\u{10ffff}';
+
+const MARKED = new RegExp(`^${MARK}(\\S+)$`);
+
+/** Strings, which may have digits or be keys, numbers, and the ends of objects in a JSON text. */
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|-?\d[\d.eE+-]*|[{}]/gs;
+
+/**
+ * Parses JSON as `JSON.parse` does, but keeps the text of each number that a program cannot hold: null would come of 1e400 when it is written
+ * again, 0 of 1e-400, and another whole number of one with more than 16 digits. Throws a SyntaxError.
+ */
+export function parseExact(json: string): unknown {
+  const value: unknown = JSON.parse(json);
+  const marked = json.replace(TOKENS, (token) => (isInexact(token) ? `"${MARK}${token}"` : token));
+  return marked === json ? value : JSON.parse(marked);
+}
+
+/** The first key that an object of a valid JSON text has twice: `JSON.parse` takes the last value. */
+export function duplicateKey(json: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (const [token, colon] of json.matchAll(TOKENS)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '}') open.pop();
+    if (colon === undefined) continue;
+    const key: string = JSON.parse(token.slice(0, -colon.length));
+    const keys = open.at(-1)!;
+    if (keys.has(key)) return key;
+    keys.add(key);
+  }
+  return undefined;
+}
+
+/** Writes values as JSON for `parseExact`, which finds each number in it that JSON cannot express. Throws a TypeError for a value in itself. */
+export function exactJson(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => {
+    if (typeof each === 'bigint') return `${MARK}${each}n`;
+    return typeof each === 'number' && !Number.isFinite(each) ? `${MARK}${each}` : each;
+  });
+}
+
+/** The first number in what `parseExact` returns that a program cannot hold, as it was written. */
+export function inexactNumber(value: unknown): string | undefined {
+  if (typeof value === 'string') return MARKED.exec(value)?.[1];
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const each of Object.values(value)) {
+    const found = inexactNumber(each);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What `parseExact` has read, as it was written. */
+export function shownJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(new RegExp(`"${MARK}([^"]+)"`, 'g'), '$1');
+}
+
+/** Whether a number, as it is written, becomes another one in a program. Decimals may be rounded. */
+export function isInexact(text: string): boolean {
+  if (!/^[+-]?[.\d]/.test(text)) return false;
+  const value = Number(text);
+  if (!Number.isFinite(value)) return true;
+  const [mantissa] = text.split(/e/i) as [string];
+  if (value === 0) return /[1-9]/.test(mantissa);
+  const [whole] = /^[+-]?\d+(?=(?:\.0*)?$)/.exec(text) ?? [];
+  return whole !== undefined && !Number.isSafeInteger(value) && BigInt(whole) !== BigInt(value);
+}
