@@ -293,6 +293,13 @@ describe('--input-json', () => {
     }
   });
 
+  it('names a file only for a caller that may have one read', () => {
+    project.write('values.json', json);
+    const error = refused({ inputs }, ['--input-json', '@values.json']);
+    assert.match(error.message, /names no file: give the JSON object itself/);
+    assert.deepEqual(resolve({ inputs }, ['--input-json', '@values.json'], { readsFiles: true }).args, words);
+  });
+
   it('has each key once, at any depth', () => {
     for (const [source, key] of [
       ['{"size":1,"size":2}', 'size'],

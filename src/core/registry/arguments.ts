@@ -34,7 +34,7 @@ export interface ResolvedArguments {
 
 export interface ResolveOptions extends GrantRules {
   readStdin?: () => string;
-  /** Whether `--input-json` may name a file; by default it may. */
+  /** Whether `--input-json` may name a file; by default it may not. */
   readsFiles?: boolean;
 }
 
@@ -64,7 +64,7 @@ export function resolveArguments(
   given: readonly string[],
   options: ResolveOptions,
 ): ResolvedArguments {
-  const { cwd, readStdin, readsFiles = true } = options;
+  const { cwd, readStdin, readsFiles = false } = options;
   const values = readToolInputs(tool.manifest, given, { cwd, readsFiles, ...(readStdin && { readStdin }) });
   if (values === undefined)
     return {

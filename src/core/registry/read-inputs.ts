@@ -25,7 +25,7 @@ export interface ReadInput {
 interface Reading {
   cwd: string;
   readStdin?: () => string;
-  /** False for words that a workflow or a tool has written: ACOR would read the file with the rights of its user. */
+  /** Only for words that a person has written: ACOR reads the file with the rights of its user. */
   readsFiles?: boolean;
   open?: (value: GivenValue) => boolean;
 }
@@ -202,7 +202,7 @@ function objectFrom(
   }
 }
 
-function textOf(source: string, { cwd, readStdin, readsFiles = true }: Reading): string {
+function textOf(source: string, { cwd, readStdin, readsFiles = false }: Reading): string {
   if (source === '-') {
     if (readStdin === undefined) throw new Error('there is no stdin here');
     return readStdin();

@@ -84,6 +84,7 @@ async function subjectOf(
   if (args === undefined) return { args: [], grants: [], staged: [], tier };
   const resolved = await resolveCheckedArguments(tool, [...args], {
     cwd,
+    readsFiles: true,
     roots: grantRoots(config, cwd),
     untrustedRoots: untrustedRoots(config, cwd),
     protectedRoots: [store.root, `${config.root}/.acor`],

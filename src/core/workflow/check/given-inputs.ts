@@ -35,7 +35,7 @@ async function problemsOfCall(
   args: StepArguments,
   { cwd, roots, config }: Surroundings,
 ): Promise<ArgumentProblem[]> {
-  const given = readToolInputs(tool.manifest, openWords(args), { cwd, readsFiles: false, open: isOpen });
+  const given = readToolInputs(tool.manifest, openWords(args), { cwd, open: isOpen });
   if (given === undefined) return [];
   const { read, problems } = given;
   const ofPaths = grantInputs(read, { cwd, roots, protectedRoots: [], stagingDir: cwd }).problems;

@@ -65,7 +65,6 @@ async function argumentMistakes(
 ): Promise<Problem[]> {
   const given = readToolInputs(tool.manifest, openWords(call.args), {
     cwd: surroundings.cwd,
-    readsFiles: false,
     open: isOpen,
   });
   if (given === undefined) return namesWithoutInputs(file, call);

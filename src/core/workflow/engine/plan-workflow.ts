@@ -109,6 +109,7 @@ function valuesOf(workflow: Workflow, args: readonly string[], request: RunReque
   const specs = inputSpecsOf(workflow);
   const { read, problems } = readInputs(specs, args, {
     cwd: request.cwd,
+    readsFiles: request.parent === undefined,
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
   refuseInputs(workflow, problems, withoutKind(request.tool));
