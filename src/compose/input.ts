@@ -91,9 +91,13 @@ async function readInputJson(
     problems.push({ parameter: '--input-json', message: `--input-json: ${message}`, ...fix });
     return {};
   };
+  const { lossOf } = await import('../util/exact-json.ts');
   let value: unknown;
   try {
-    value = JSON.parse(await inputJsonText(line.inputJson, sources));
+    const text = await inputJsonText(line.inputJson, sources);
+    value = JSON.parse(text);
+    const loss = lossOf(text);
+    if (loss !== undefined) return wrong(loss.mistake, loss);
   } catch (error) {
     return wrong(error instanceof Error ? error.message : String(error));
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { lossOf } from '../util/exact-json.ts';
 import { ambiguity, bearerToken, isOwnHost, isOwnOrigin, isSameSecret } from '../util/loopback.ts';
 import { AppError } from './app-error.ts';
 import { buildCatalog } from './catalog.ts';
@@ -123,6 +124,8 @@ async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>
   }
   const text = Buffer.concat(chunks).toString('utf8');
   const body = text === '' ? {} : jsonOf(text);
+  const loss = body === undefined || text === '' ? undefined : lossOf(text);
+  if (loss !== undefined) throw new AppError('E_USAGE', `the body ${loss.mistake}`, { hint: loss.fix });
   if (typeof body === 'object' && body !== null && !Array.isArray(body))
     return body as Record<string, unknown>;
   throw new AppError('E_USAGE', 'the body must be a JSON object');

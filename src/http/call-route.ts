@@ -5,6 +5,7 @@ import type { NextStep } from '../compose/next-step.ts';
 import { readQuery } from '../compose/query-input.ts';
 import type { AcorApp } from '../operations/acor-app.ts';
 import { type OperationName, SERVERS } from '../operations/command-forms.ts';
+import { lossOf } from '../util/exact-json.ts';
 import { parseObject } from '../util/parse-object.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
@@ -79,6 +80,8 @@ export async function readBody(req: IncomingMessage): Promise<Record<string, unk
       hint: 'Send the input as a JSON object, with Content-Type: application/json.',
     });
   const body = parseObject(text);
+  const loss = body && lossOf(text);
+  if (loss !== undefined) throw new HttpError(400, 'E_USAGE', `the body ${loss.mistake}`, { hint: loss.fix });
   if (body !== undefined) return body;
   throw new HttpError(400, 'E_USAGE', 'the body is not a JSON object', {
     hint: 'Send the input as a JSON object.',

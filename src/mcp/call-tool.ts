@@ -16,6 +16,7 @@ import { namedRun, runQuestions } from '../operations/run/run-status.ts';
 import { jsonWords, offeredTool, wordsForTool } from '../operations/tool/offered-tools.ts';
 import { isWorkflow } from '../operations/workflow/is-workflow.ts';
 import type { Manifest } from '../protocol/manifest.ts';
+import { inexactNumber, lossOfNumber } from '../util/exact-json.ts';
 import { answerCalls, possibleAnswers } from './answer-calls.ts';
 import { boundedAnswer } from './bounded-answer.ts';
 import { callOwnTool } from './call-own-tool.ts';
@@ -227,7 +228,19 @@ async function withoutAnswer(
 function checked<S extends z.ZodObject>(schema: S, given: Given): z.output<S> {
   const { problems, value } = checkFields({ input: schema }, given, schema.safeParse(given, PLAIN_WORDS));
   if (problems.length > 0) throw usageError(problems);
+  refuseInexact(given);
   return value as z.output<S>;
+}
+
+/** The arguments of another tool are refused by its inputs. */
+function refuseInexact({ arguments: _, ...own }: Given): void {
+  const problems = Object.entries(own).flatMap(([parameter, value]) => {
+    const number = inexactNumber(value);
+    if (number === undefined) return [];
+    const { mistake, fix } = lossOfNumber(number);
+    return { parameter, message: `${parameter} ${mistake}`, fix };
+  });
+  if (problems.length > 0) throw usageError(problems);
 }
 
 function defined(values: Given): Record<string, unknown> {

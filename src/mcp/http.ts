@@ -5,6 +5,7 @@ import type { McpRequest } from '../operations/acor-app.ts';
 import { listenOnLoopback } from '../operations/system/listen.ts';
 import { ambiguity, bearerToken, isOwnHost, isOwnOrigin, isSameSecret } from '../util/loopback.ts';
 import { Webhooks } from './events/webhooks.ts';
+import { withExactBody } from './exact-arguments.ts';
 import { LiveServers } from './live-servers.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';
 import { Sessions } from './sessions.ts';
@@ -41,7 +42,8 @@ export async function serveByHttp(
   const sessions = new Sessions(newServer, MAX_BODY_BYTES);
   const serve = toNodeHandler(
     {
-      fetch: async (request) => {
+      fetch: async (given) => {
+        const request = await withExactBody(given);
         const isLegacy = await isLegacyRequest(request, undefined, { maxRequestBodySize: MAX_BODY_BYTES });
         return isLegacy ? sessions.handle(request) : handler.fetch(request);
       },

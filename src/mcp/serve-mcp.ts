@@ -3,6 +3,7 @@ import { createRequestStateCodec, type McpRequestContext } from '@modelcontextpr
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { McpRequest } from '../operations/acor-app.ts';
 import { RunWatch } from './events/run-watch.ts';
+import { exactLines } from './exact-arguments.ts';
 import { Host } from './host.ts';
 import { KeptTools } from './kept-tools.ts';
 import { LiveServers } from './live-servers.ts';
@@ -32,7 +33,7 @@ export async function serveMcp({ http, cwd, env, callLimitS, maxTools }: McpRequ
  * continue.
  */
 async function serveByStdio(shared: Shared): Promise<void> {
-  const transport = new StdioServerTransport();
+  const transport = new StdioServerTransport(process.stdin.pipe(exactLines()));
   const live = new LiveServers();
   shared.kept.onListed = () => live.toolsChanged();
   const newServer = async ({ era }: McpRequestContext) => {

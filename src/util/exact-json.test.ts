@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { duplicateKey, exactJson, inexactNumber, parseExact, shownJson } from './exact-json.ts';
+import { exactJson, inexactNumber, lossOfKey, parseExact, shownJson } from './exact-json.ts';
 
 describe('a JSON text', () => {
   it('has a number that a program cannot hold', () => {
@@ -42,14 +42,14 @@ describe('a JSON text', () => {
   });
 
   it('has a key twice in one object', () => {
-    assert.equal(duplicateKey('{"a":1,"b":{"a":2},"a" :3}'), 'a');
-    assert.equal(duplicateKey('[{"\\u0061":1,"a":2}]'), 'a');
-    assert.equal(duplicateKey('{"a":{"b":1},"b":[{"a":1},{"a":2}],"c":"a\\":","d":"a"}'), undefined);
+    assert.match(lossOfKey('{"a":1,"b":{"a":2},"a" :3}')!.mistake, /the key 'a' twice/);
+    assert.match(lossOfKey('[{"\\u0061":1,"a":2}]')!.mistake, /the key 'a' twice/);
+    assert.equal(lossOfKey('{"a":{"b":1},"b":[{"a":1},{"a":2}],"c":"a\\":","d":"a"}'), undefined);
   });
 
   it('is checked when it is long', () => {
     const text = JSON.stringify({ a: 'x\n'.repeat(3_000_000) });
-    assert.equal(duplicateKey(text), undefined);
+    assert.equal(lossOfKey(text), undefined);
     assert.equal(inexactNumber(parseExact(text)), undefined);
   });
 });

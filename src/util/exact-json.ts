@@ -1,8 +1,3 @@
-/** Why a number is refused, behind "the number 1e400". */
-export const NOT_HELD = 'which could only be passed on as another value';
-
-export const FIX_NUMBER = `Give a number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}. Where the input takes text, give the digits in quotes.`;
-
 /** Stands in a text in front of a number that a program cannot hold, and in its place among values. Unicode keeps the character out of texts. */
 const MARK = '\u{10ffff}';
 
@@ -22,7 +17,7 @@ export function parseExact(json: string): unknown {
 }
 
 /** The first key that an object of a valid JSON text has twice: `JSON.parse` takes the last value. */
-export function duplicateKey(json: string): string | undefined {
+function duplicateKey(json: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [token, colon] of json.matchAll(TOKENS)) {
     if (token === '{') open.push(new Set());
@@ -34,6 +29,26 @@ export function duplicateKey(json: string): string | undefined {
     keys.add(key);
   }
   return undefined;
+}
+
+/** What of a valid JSON text would not be passed on as it is, in words behind the name of the text; undefined when all of it would. */
+export function lossOf(json: string): { mistake: string; fix: string } | undefined {
+  const number = inexactNumber(parseExact(json));
+  return number === undefined ? lossOfKey(json) : lossOfNumber(number);
+}
+
+export function lossOfNumber(number: string): { mistake: string; fix: string } {
+  return {
+    mistake: `must not have the number ${number}, which could only be passed on as another value`,
+    fix: `Give a number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}. Where the input takes text, give the digits in quotes.`,
+  };
+}
+
+export function lossOfKey(json: string): { mistake: string; fix: string } | undefined {
+  const key = duplicateKey(json);
+  return key === undefined
+    ? undefined
+    : { mistake: `must not have the key '${key}' twice`, fix: 'Keep one of the two.' };
 }
 
 /** Writes values as JSON for `parseExact`, which finds each number in it that JSON cannot express. Throws a TypeError for a value in itself. */

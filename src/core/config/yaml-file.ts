@@ -111,6 +111,7 @@ export async function parseYaml(
     if (mistakes.some(({ message }) => /call stack/i.test(message))) return tooDeep(file);
     const problems = onePerPlace(mistakes).map((mistake) => syntaxProblem(file, text, lines, mistake));
     if (text.includes('*')) problems.push(...wrongAliasIn(document, options, { file, lines, yaml }));
+    if (/__proto__|\\/.test(text)) problems.push(...protoKeysIn(document, { file, lines, yaml }));
     const value = problems.length > 0 ? undefined : (document.toJS({ maxAliasCount: MAX_ALIAS_COUNT }) ?? {});
     return { file, text, value, problems, ...placesIn(document, lines, yaml) };
   } catch (error) {
@@ -167,6 +168,29 @@ function wrongAliasIn(
         fix: 'Replace the alias by its value.',
       });
       return yaml.visit.BREAK;
+    },
+  });
+  return problems;
+}
+
+/** A key that the checks of objects drop, so that nothing would report it. */
+function protoKeysIn(
+  document: Document.Parsed,
+  { file, lines, yaml }: { file: string; lines: LineCounter; yaml: typeof import('yaml') },
+): Problem[] {
+  const problems: Problem[] = [];
+  yaml.visit(document, {
+    Pair(_, { key }) {
+      if (!yaml.isScalar(key) || key.value !== '__proto__') return;
+      const { line, col } = lines.linePos(key.range?.[0] ?? 0);
+      problems.push({
+        file,
+        line,
+        column: col,
+        rule: 'unknown-key',
+        message: "unknown key '__proto__'",
+        fix: 'Leave it out.',
+      });
     },
   });
   return problems;

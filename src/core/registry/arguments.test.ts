@@ -308,11 +308,11 @@ describe('--input-json', () => {
     ] as const)
       assert.match(
         refused({ inputs }, ['--input-json', source]).message,
-        new RegExp(`--input-json has the key '${key}' twice$`),
+        new RegExp(`--input-json must not have the key '${key}' twice$`),
       );
     assert.match(
       refused({ inputs }, ['--options', '{"a":1,"a":2}']).message,
-      /'options' has the key 'a' twice/,
+      /'options' must not have the key 'a' twice/,
     );
     const same = '{"size":1,"options":{"size":2,"a":{"a":"\\"a\\":"},"b":[{"a":1},{"a":2}]}}';
     assert.equal(resolve({ inputs }, ['--input-json', same]).values['size'], 1);

@@ -1,13 +1,6 @@
 import { isOfType, parseDurationS } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
-import {
-  duplicateKey,
-  FIX_NUMBER,
-  inexactNumber,
-  isInexact,
-  NOT_HELD,
-  parseExact,
-} from '../../util/exact-json.ts';
+import { inexactNumber, isInexact, lossOf, lossOfNumber } from '../../util/exact-json.ts';
 
 /** A value from the caller: a word of the command line, or a value from `--input-json` or a default. */
 export type GivenValue = { text: string } | { json: unknown };
@@ -77,23 +70,18 @@ function fromJson(spec: InputSpec, json: unknown): InputValue | ValueMistake {
 function fromJsonText(text: string): InputValue | ValueMistake | undefined {
   let value: unknown;
   try {
-    value = parseExact(text);
+    value = JSON.parse(text);
   } catch {
     return undefined;
   }
-  const inexact = inexactNumber(value);
-  if (inexact !== undefined) return notHeld(inexact);
-  const key = duplicateKey(text);
-  if (key !== undefined) return { rule: 'type', mistake: `has the key '${key}' twice`, fix: FIX_DUPLICATE };
-  return { value, text: JSON.stringify(value) };
+  const loss = lossOf(text);
+  return loss === undefined ? { value, text: JSON.stringify(value) } : { rule: 'type', ...loss };
 }
-
-export const FIX_DUPLICATE = 'Keep one of the two.';
 
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
 
 function notHeld(number: string): ValueMistake {
-  return { rule: 'type', mistake: `must not have the number ${number}, ${NOT_HELD}`, fix: FIX_NUMBER };
+  return { rule: 'type', ...lossOfNumber(number) };
 }
 
 function limitMistake(spec: InputSpec, { value, text }: InputValue): ValueMistake | undefined {

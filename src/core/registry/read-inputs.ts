@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec, Manifest } from '../../protocol/manifest.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
-import { duplicateKey, parseExact, shownJson } from '../../util/exact-json.ts';
+import { lossOfKey, parseExact, shownJson } from '../../util/exact-json.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { NOT_REGULAR, readRegular } from '../../util/regular-file.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
 import { inputsOf, type UnlistedInput, unlistedInputOf } from './input-schema.ts';
-import { FIX_DUPLICATE, type GivenValue, type InputValue, readValue } from './input-values.ts';
+import { type GivenValue, type InputValue, readValue } from './input-values.ts';
 import { parseArguments } from './parse-arguments.ts';
 
 /** An input and its values: as data, and as words. */
@@ -192,9 +192,7 @@ function objectFrom(
     const value = parseExact(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return no('is not a JSON object');
-    const key = duplicateKey(text);
-    if (key !== undefined) return no(`has the key '${key}' twice`, FIX_DUPLICATE);
-    return { values: value as Record<string, unknown> };
+    return lossOfKey(text) ?? { values: value as Record<string, unknown> };
   } catch (error) {
     if (error instanceof SyntaxError) return no('is not valid JSON');
     const code = errorCode(error);

@@ -165,6 +165,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'prompt-argument': error('prompt', 'Every {{name}} in the text is among the arguments.'),
   'prompt-file': error('prompt', 'Every embedded file is in the project.'),
   expression: error('workflow', 'What stands in ${…} is an expression of the language, and its types fit.'),
+  'inexact-number': error('workflow', 'A number is one that a program can hold.'),
   'secret-input': error('workflow', 'No input is secret: ACOR stores the inputs of a workflow to resume it.'),
   'what-a-step-does': error('workflow', 'A step has one kind, and only keys of that kind.'),
   command: error('workflow', 'A command begins with the name of a tool, and its quotes are closed.'),

@@ -1,4 +1,5 @@
 import { splitWords } from '../../../util/shell-words.ts';
+import { inexactNumbers } from '../../config/inexact-numbers.ts';
 import type { KeyPath } from '../../config/yaml-file.ts';
 import { endOfExpression, type TemplatePart } from '../expression/parse-template.ts';
 import type { StepArguments, StepWork } from '../model.ts';
@@ -21,6 +22,7 @@ export function readTool(reader: FileReader, step: StepFile, path: KeyPath): Ste
 
 function readArguments(reader: FileReader, { args }: StepFile, path: KeyPath): StepArguments {
   if (Array.isArray(args)) {
+    reader.problems.push(...inexactNumbers(reader.yaml, [...path, 'args'], args));
     return {
       form: 'words',
       words: args.map((word, index) => reader.template([...path, 'args', index], String(word))),

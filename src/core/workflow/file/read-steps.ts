@@ -1,5 +1,6 @@
 import { DEFAULT_MAX_ITEMS, parallelTask, type WorkflowStepFile } from '../../../protocol/workflow-file.ts';
 import { checkFile } from '../../config/check-file.ts';
+import { inexactNumbers } from '../../config/inexact-numbers.ts';
 import type { KeyPath, YamlFile } from '../../config/yaml-file.ts';
 import type { Step, StepCommon, StepWork, Task } from '../model.ts';
 import { findSubWorkflow } from './find-workflow.ts';
@@ -63,6 +64,7 @@ function readWork(reader: FileReader, step: StepFile, path: KeyPath): StepWork |
     case 'tool':
       return readTool(reader, step, path);
     case 'decision':
+      reader.problems.push(...inexactNumbers(reader.yaml, [...path, 'default'], step.default));
       return {
         kind,
         action: step.decision_type!,

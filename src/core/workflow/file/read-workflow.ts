@@ -8,6 +8,7 @@ import {
 } from '../../../protocol/workflow-file.ts';
 import { newSha256 } from '../../../util/sha256.ts';
 import { checkFile } from '../../config/check-file.ts';
+import { inexactNumbers } from '../../config/inexact-numbers.ts';
 import type { Problem } from '../../config/problem.ts';
 import { type KeyPath, readYamlFile, type YamlFile } from '../../config/yaml-file.ts';
 import { parseTemplate, templateOf } from '../expression/parse-template.ts';
@@ -61,9 +62,14 @@ function assemble(
     problems,
     folders: [dirname(file), ...folders],
     onError: data.on_error,
-    template: (path, value) => parseTemplate(yaml, path, value, problems),
+    template: (path, value) => {
+      problems.push(...inexactNumbers(yaml, path, value));
+      return parseTemplate(yaml, path, value, problems);
+    },
     word: (path, pieces) => templateOf(yaml, path, pieces, problems),
   };
+  for (const [name, input] of Object.entries(data.inputs))
+    problems.push(...inexactNumbers(yaml, ['inputs', name, 'default'], input.default));
   const outputs = Object.entries(data.outputs).map(
     ([key, value]) => [key, reader.template(['outputs', key], value)] as const,
   );
