@@ -22,9 +22,15 @@ export function isSilentlyClosed(root: Schema): boolean {
   return (
     additionalProperties === undefined &&
     unevaluatedProperties === undefined &&
+    !mayReferToWhole(root) &&
     !all.some(allowsUnlisted) &&
     namesIn(root).every((name) => Object.hasOwn(asSchema(properties), name))
   );
+}
+
+/** Whether a part of the schema may be the whole schema, whose values would be closed with it. */
+function mayReferToWhole(root: Schema): boolean {
+  return /"\$(?:dynamicRef|recursiveRef)":|"\$ref":"(?!#\/)/.test(JSON.stringify(root));
 }
 
 /** The input of a name that the schema does not list. */

@@ -44,6 +44,20 @@ describe('the inputs of a manifest as a JSON Schema', () => {
       assert.equal(closed({ properties: { a: {} }, ...more }), undefined);
   });
 
+  it('do not close the values in a schema that contains itself', () => {
+    const node = (child: object, more = {}) =>
+      inputSchemaOf(manifest({ input_schema: { properties: { child }, ...more } }))['additionalProperties'];
+    for (const child of [
+      { $ref: '#' },
+      { type: 'array', items: { $ref: '#' } },
+      { $dynamicRef: '#node' },
+      { anyOf: [{ type: 'null' }, { $ref: 'https://example.com/node' }] },
+    ])
+      assert.equal(node(child), undefined, JSON.stringify(child));
+    // The control: a reference to a part that is closed by itself.
+    assert.equal(node({ $ref: '#/$defs/leaf' }, { $defs: { leaf: {} } }), false);
+  });
+
   it('becomes words that no flag of ACOR can be smuggled into', () => {
     assert.deepEqual(wordsFor(manifest({ inputs: [] }), { a: '--detach' }), [
       '--input-json',
