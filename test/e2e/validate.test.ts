@@ -151,6 +151,68 @@ describe('acor validate', () => {
     assert.equal(error.code, 'E_MANIFEST_INVALID');
   });
 
+  it('reports each default that its input does not accept, in manifests, schemas and workflows', async () => {
+    const typed = WHOLE.replace('name: whole', 'name: typed').replace('"--count", "3"', '"--kind", "a"');
+    using project = projectWith({
+      whole: WHOLE.replace(
+        /inputs:\n.*\n/,
+        `inputs:
+  - { name: count, type: int, default: 12, max: 9 }
+  - { name: kind, enum: [a, b], default: c }
+  - { name: word, pattern: ^a, default: b }
+  - { name: big, type: number, default: 9007199254740993 }
+  - { name: wait, type: duration, enum: [5s, 1m], default: 5s }
+  - { name: need, required: true }
+`,
+      ).replace('"--count", "3"', '"--count", "3", "--need", "x"'),
+      typed: typed
+        .replace(
+          /inputs:\n.*\n/,
+          `input_schema:
+  type: object
+  required: [need]
+  properties:
+    need: { type: integer }
+    kind: { enum: [a, b], default: c }
+    half: { type: number, multipleOf: 0.5, default: 0.7 }
+    wait: { type: string, format: duration, enum: [5s], default: 1m }
+    good: { type: integer, exclusiveMinimum: 0, default: 1 }
+`,
+        )
+        .replace('"--kind", "a"', '"--kind", "a", "--need", "1"'),
+    });
+    project.write(
+      'workflows/flow.yaml',
+      'inputs:\n  kind: { enum: [a, b], default: c }\n  good: { enum: [a], default: a }\nsteps: [{ name: a, tool: whole, args: { need: x } }]\n',
+    );
+    const { error } = await project.envelope(['validate']);
+    // Each call that leaves such an input out is refused, so examples and steps are reported, too.
+    const findings = (error.details.findings as Finding[]).filter(({ rule }) =>
+      ['default-value', 'inexact-number'].includes(rule),
+    );
+    assert.deepEqual(placed(findings, project), [
+      'tools/typed/tool.yaml:14:36 error default-value',
+      'tools/typed/tool.yaml:16:66 error default-value',
+      'tools/whole/tool.yaml:10:40 error default-value',
+      'tools/whole/tool.yaml:11:42 error default-value',
+      'tools/whole/tool.yaml:12:41 error default-value',
+      'tools/whole/tool.yaml:13:41 error inexact-number',
+      'workflows/flow.yaml:2:34 error default-value',
+    ]);
+    assert.match(findings[2]!.message, /^the default of 'count' must be at most 9, and is 12$/);
+    // What the schema alone refuses is reported where all inputs can be read.
+    project.write(
+      'tools/typed/tool.yaml',
+      typed.replace(
+        /inputs:\n.*\n/,
+        'input_schema: { type: object, properties: { kind: { type: string }, half: { type: number, multipleOf: 0.5, default: 0.7 } } }\n',
+      ),
+    );
+    const again = await project.envelope(['validate', 'tools/typed']);
+    const [half] = (again.error.details.findings as Finding[]).filter(({ rule }) => rule === 'default-value');
+    assert.match(half!.message, /^the default of 'half' must be multiple of 0\.5, and is 0\.7$/);
+  });
+
   it('names each keyword and format of an input_schema that no call is checked by', async () => {
     const schema =
       '{ type: object, properties: { n: { type: string, format: iri, minLenght: 2, x-own: 1 } } }';

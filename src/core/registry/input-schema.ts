@@ -141,11 +141,7 @@ function setLimits(spec: InputSpec, schema: Schema): void {
   const isText = spec.type === 'string' || spec.type === 'path' || spec.type === 'url';
   const isNumber = spec.type === 'int' || spec.type === 'number' || spec.type === 'duration';
   const choices = choicesOf(schema);
-  // A duration is read as seconds, and the choices are not.
-  if (
-    spec.type !== 'duration' &&
-    choices?.every((each) => typeof each === 'string' || typeof each === 'number')
-  )
+  if (choices?.every((each) => typeof each === 'string' || typeof each === 'number'))
     spec.enum = choices as (string | number)[];
   const [min, max] = isText
     ? [schema['minLength'], schema['maxLength']]

@@ -97,6 +97,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'min-above-max': error('manifest', '`min` is not above `max`.'),
   pattern: error('manifest', 'A pattern is a regular expression.'),
   'default-type': error('manifest', 'A default has the type of its input.'),
+  'default-value': error('manifest', 'An input accepts its default.'),
   'level-too-low': error('manifest', '`permissions.level` is high enough for the requested permissions.'),
   'rules-need-gateway': error('manifest', 'A tool with rules for requests is not privileged.'),
   'host-without-rules': error(
@@ -165,7 +166,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'prompt-argument': error('prompt', 'Every {{name}} in the text is among the arguments.'),
   'prompt-file': error('prompt', 'Every embedded file is in the project.'),
   expression: error('workflow', 'What stands in ${…} is an expression of the language, and its types fit.'),
-  'inexact-number': error('workflow', 'A number is one that a program can hold.'),
+  'inexact-number': error(
+    'workflow',
+    'A number, also a default in a manifest, is one that a program can hold.',
+  ),
   'secret-input': error('workflow', 'No input is secret: ACOR stores the inputs of a workflow to resume it.'),
   'what-a-step-does': error('workflow', 'A step has one kind, and only keys of that kind.'),
   command: error('workflow', 'A command begins with the name of a tool, and its quotes are closed.'),

@@ -1,5 +1,6 @@
 import type { Checker, ValidateOptions } from './checker.ts';
 import { advice } from './checkers/advice.ts';
+import { defaults } from './checkers/defaults.ts';
 import { examples } from './checkers/examples.ts';
 import { config, errorCodes, manifests, policies } from './checkers/project-files.ts';
 import { published } from './checkers/published.ts';
@@ -26,6 +27,7 @@ export async function validate(
 const CHECKERS: readonly Checker[] = [
   config,
   manifests,
+  defaults,
   examples,
   advice,
   errorCodes,

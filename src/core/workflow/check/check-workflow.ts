@@ -4,6 +4,7 @@ import type { Problem } from '../../config/problem.ts';
 import { allSteps, type CheckedFile, nearestOf, problemAt, type Surroundings } from './checked-file.ts';
 import { checkConditions } from './conditions.ts';
 import { checkDecisions } from './decisions.ts';
+import { checkDefaults } from './defaults.ts';
 import { checkLiterals } from './literals.ts';
 import { checkOrder } from './order.ts';
 import { checkOwnFile } from './own-file.ts';
@@ -51,6 +52,7 @@ async function checkFileAlone(file: CheckedFile, surroundings: Surroundings): Pr
     ...(order.length === 0 && names.length === 0
       ? [...references, ...checkConditions(file)]
       : references.filter(({ rule }) => rule !== 'not-before')),
+    ...checkDefaults(file),
     ...checkLiterals(file),
     ...(await checkToolCalls(file, surroundings)),
     ...(await checkDecisions(file, surroundings)),
