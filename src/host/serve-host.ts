@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { SIGNALS } from '../compose/interrupts.ts';
+import type { Interrupts } from '../compose/interrupts.ts';
 import type { Terminal } from '../compose/terminal.ts';
 import { inheritedFrom } from '../core/host/caller.ts';
 import {
@@ -43,7 +43,7 @@ export async function serveHost(request: HostRequest, terminal: () => Promise<Te
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!isPrivate(folder)) return;
   writeFileSync(join(folder, TERMS), termsOf(request.cwd, request.env), { mode: 0o600 });
-  await new HostProcess(folder, terminal).ended;
+  await new HostProcess(folder, terminal, request.interrupts).ended;
 }
 
 class HostProcess {
@@ -63,7 +63,7 @@ class HostProcess {
   #running: RunningCall | undefined;
   #mayStay = true;
 
-  constructor(folder: string, terminal: () => Promise<Terminal>) {
+  constructor(folder: string, terminal: () => Promise<Terminal>, interrupts: Interrupts) {
     this.#folder = folder;
     this.#terminal = terminal;
     // The path of a socket has at most 107 bytes; through a descriptor of its folder it is short.
@@ -73,7 +73,7 @@ class HostProcess {
     rmSync(this.#path('idle'), { force: true });
     this.#stopListening = listenUnix(`${this.#short}/${this.#name}.busy`, this.#handlers());
     chmodSync(this.#path('busy'), 0o600);
-    for (const signal of SIGNALS) process.on(signal, () => this.#interrupt(signal));
+    interrupts.listen((signal) => this.#interrupt(signal));
     process.on('SIGPIPE', () => {});
     setInterval(() => this.#check(), CHECK_MS);
     void prepare().then(() => {
@@ -122,7 +122,7 @@ class HostProcess {
     if (Date.now() - this.#idleSince > IDLE_MS || programNow() !== this.#program) this.#end();
   }
 
-  #interrupt(signal: (typeof SIGNALS)[number]): void {
+  #interrupt(signal: string): void {
     this.#mayStay = false;
     if (this.#running === undefined) this.#end();
     else this.#running.interrupt(signal);

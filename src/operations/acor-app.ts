@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Route } from '../compose/cli-app.ts';
+import type { Interrupts } from '../compose/interrupts.ts';
 import type { OperationDescription } from '../compose/operation.ts';
 import type { LoadedConfig } from '../core/config/load.ts';
 import { policyPaths } from '../core/guard/policy-paths.ts';
@@ -389,6 +390,8 @@ export interface HttpRequest {
 export interface HostRequest {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** The signals that reach the process. */
+  interrupts: Interrupts;
 }
 
 /** The servers that a command can start. They are in layers above the operations, so the program's entry point (cli/main.ts) passes them in. */

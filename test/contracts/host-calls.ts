@@ -367,6 +367,26 @@ export function hostCallsContract(caller: string, program: string): void {
       assert.ok(!project.sockets().some((name) => name.startsWith(stale)));
     });
 
+    it('that is ended by SIGTERM cancels the run of its call, and leaves no socket, nor does one that waits', async () => {
+      await using project = makeProject(OFF);
+      const { pid } = await project.warmUp();
+      const identity = identify(pid);
+      const running = project.start(['run', 'heeds_cancel', '--no-stream'], { env: project.auto });
+      await until(() => project.runIds().some((id) => project.record(id)?.state === 'running'));
+      assert.equal(supervisorOf(project), pid);
+      process.kill(pid, 'SIGTERM');
+      const { stdout } = await running.finished;
+      assert.equal(JSON.parse(stdout).error.code, 'E_CANCELLED');
+      await until(() => !isRunning(identity));
+      assert.ok(!project.sockets().some((name) => name.startsWith(`${pid}-`)));
+
+      const { pid: waits } = await project.warmUp();
+      const waiting = identify(waits);
+      process.kill(waits, 'SIGTERM');
+      await until(() => !isRunning(waiting));
+      assert.ok(!project.sockets().some((name) => name.startsWith(`${waits}-`)));
+    });
+
     it('does not serve a caller whose tools would have other limits, nor one in a sandbox', async () => {
       await using project = makeProject(OFF);
       const { pid } = await project.warmUp();

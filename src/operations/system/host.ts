@@ -98,7 +98,7 @@ export const hostServe = acorOperation({
   output: z.object({}),
   example: 'acor host serve',
   async run(_input, ctx) {
-    await ctx.app.surfaces?.host({ cwd: ctx.cwd, env: ctx.env });
+    await ctx.app.surfaces?.host({ cwd: ctx.cwd, env: ctx.env, interrupts: ctx.interrupts });
     return { kind: 'data', data: {} };
   },
 });
