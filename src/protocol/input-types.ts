@@ -43,3 +43,42 @@ export function parseDurationS(text: string): number | undefined {
   if (!match) return undefined;
   return Number(match[1]) * SECONDS[(match[2] ?? 's') as keyof typeof SECONDS];
 }
+
+/** More ways to match than this are not tried by an engine that backtracks. It tries as many in some tens of milliseconds. */
+const MAX_WAYS = 1_000_000;
+
+const TOKENS =
+  /\\(?:[1-9]|k<|.)|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:<?[=!]|<[^>]*>|:))?|\)|[*+?]\??|\{\d+(?:,\d*)?\}\??|\|/gsu;
+
+/**
+ * Whether an engine that backtracks finds out quickly if a text of this length matches a regular expression: an upper bound of the ways in
+ * which it can match, without a look at what it matches. Where the answer is no, the pattern may still be a harmless one.
+ */
+export function isQuickPattern(source: string, length: number): boolean {
+  let ways = source.startsWith('^') && !source.includes('|') ? 1 : length + 1;
+  /** For each open group, whether it can match in several ways. */
+  const groups = [false];
+  /** The same for the group that ends here. */
+  let closed = { end: -1, hasWays: false };
+  for (const { 0: token, index } of source.matchAll(TOKENS)) {
+    const count = waysOf(token, length);
+    if (/^[*+{]/.test(token) && closed.end === index && closed.hasWays) return false;
+    if (count > 1) groups[groups.length - 1] = true;
+    ways *= count;
+    if (token.startsWith('(')) groups.push(false);
+    if (token === ')') {
+      closed = { end: index + 1, hasWays: groups.pop() === true };
+      if (closed.hasWays) groups[groups.length - 1] = true;
+    }
+  }
+  return ways <= MAX_WAYS;
+}
+
+/** In how many ways a part of a pattern can match at one place. */
+function waysOf(token: string, length: number): number {
+  if (token === '|' || token.startsWith('?')) return 2;
+  if (/^(?:[*+]|\\[1-9k]$|\\k<)/.test(token)) return length + 1;
+  const [, min, max] = /^\{(\d+)(,\d*)?\}/.exec(token) ?? [];
+  if (max === undefined) return 1;
+  return max === ',' ? length + 1 : Math.min(length, Number(max.slice(1)) - Number(min)) + 1;
+}

@@ -1,39 +1,52 @@
+type Take = { kind: 'take'; test: (code: number) => boolean };
+type Assert = { kind: 'assert'; holds: (search: Search, at: number) => boolean };
+
 /** A step of a compiled pattern. A `split` tries `to` first, then `or`. */
 type Step =
-  | { kind: 'take'; test: (code: number) => boolean }
+  | Take
+  | Assert
   | { kind: 'split'; to: number; or: number }
   | { kind: 'jump'; to: number }
   | { kind: 'save'; slot: number }
-  | { kind: 'assert'; holds: (text: string, at: number) => boolean }
   | { kind: 'match' };
 
 type Node =
-  | { kind: 'take'; test: (code: number) => boolean }
-  | { kind: 'assert'; holds: (text: string, at: number) => boolean }
+  | Take
+  | Assert
   | { kind: 'sequence' | 'choice'; nodes: Node[] }
   | { kind: 'repeat'; node: Node; min: number; max: number; lazy: boolean }
   | { kind: 'group'; node: Node; slot: number };
 
+/** A text that is searched. */
+interface Search {
+  text: string;
+  /** Whether a character outside of the basic plane is one character, as with the flag `u`. */
+  unicode: boolean;
+  /** Is called for each character. */
+  tick: (() => void) | undefined;
+}
+
 const MAX_STEPS = 2000;
 const MAX_REPEAT = 1000;
 const MAX_DEPTH = 50;
+const MAX_ESCAPE_CHARS = 100;
 
 /**
  * A regular expression whose search takes time linear in the text, whatever the text is: all alternatives advance together (Pike's
  * algorithm), so that nothing is ever tried twice. It has what JavaScript's have, without backreferences and look-around. Throws a
- * SyntaxError that says what is wrong.
+ * SyntaxError that says what is wrong. With `isInFull` it is read as with the flag `u`, and has look-around, each of which adds a search at each
+ * character.
  */
 export class LinearPattern {
   readonly #steps: readonly Step[];
   readonly #names: readonly string[];
+  readonly #isInFull: boolean;
 
-  constructor(source: string) {
-    const { node, names } = new PatternReader(source).read();
-    const steps: Step[] = [];
-    emit(node, steps);
-    steps.push({ kind: 'match' });
-    this.#steps = steps;
+  constructor(source: string, { isInFull = false }: { isInFull?: boolean } = {}) {
+    const { node, names } = new PatternReader(source, isInFull).read();
+    this.#steps = stepsOf(node);
     this.#names = names;
+    this.#isInFull = isInFull;
   }
 
   /** The named groups, in their order. */
@@ -41,60 +54,13 @@ export class LinearPattern {
     return this.#names;
   }
 
-  /** The named groups of the first match; groups without a match are left out. Undefined when nothing matches. */
-  search(text: string): Record<string, string> | undefined {
-    const marks = new Int32Array(this.#steps.length).fill(-1);
-    let found: Saved | undefined;
-    let now: Thread[] = [];
-    for (let at = 0; at <= text.length; at++) {
-      const next: Thread[] = [];
-      // A match that begins earlier wins.
-      if (found === undefined) this.#add(now, 0, [], text, at, marks);
-      for (const { pc, saved } of now) {
-        const step = this.#steps[pc]!;
-        if (step.kind === 'match') {
-          found = saved;
-          break;
-        }
-        if (step.kind === 'take' && at < text.length && step.test(text.charCodeAt(at)))
-          next.push({ pc: pc + 1, saved });
-      }
-      if (next.length === 0 && found !== undefined) break;
-      now = [];
-      // Every step is entered once a position, by the thread that comes first.
-      for (const { pc, saved } of next) this.#add(now, pc, saved, text, at + 1, marks);
-    }
+  /**
+   * The named groups of the first match; groups without a match are left out. Undefined when nothing matches. Calls `tick` for each
+   * character, which may end a long search by throwing.
+   */
+  search(text: string, tick?: () => void): Record<string, string> | undefined {
+    const found = new Matcher(this.#steps, { text, unicode: this.#isInFull, tick }).first();
     return found && this.#groupsOf(found, text);
-  }
-
-  /** Follows the steps that take no character. */
-  #add(list: Thread[], from: number, caught: Saved, text: string, at: number, marks: Int32Array): void {
-    const open: Thread[] = [{ pc: from, saved: caught }];
-    for (let thread = open.pop(); thread !== undefined; thread = open.pop()) {
-      const { pc, saved } = thread;
-      if (marks[pc] === at) continue;
-      marks[pc] = at;
-      const step = this.#steps[pc]!;
-      switch (step.kind) {
-        case 'jump':
-          open.push({ pc: step.to, saved });
-          break;
-        case 'split':
-          open.push({ pc: step.or, saved }, { pc: step.to, saved });
-          break;
-        case 'save': {
-          const next = [...saved];
-          next[step.slot] = at;
-          open.push({ pc: pc + 1, saved: next });
-          break;
-        }
-        case 'assert':
-          if (step.holds(text, at)) open.push({ pc: pc + 1, saved });
-          break;
-        default:
-          list.push({ pc, saved });
-      }
-    }
   }
 
   #groupsOf(saved: Saved, text: string): Record<string, string> {
@@ -111,6 +77,98 @@ type Saved = readonly (number | undefined)[];
 interface Thread {
   pc: number;
   saved: Saved;
+}
+
+/** One run of the steps of a pattern over a text. */
+class Matcher {
+  readonly #steps: readonly Step[];
+  readonly #search: Search;
+  readonly #marks: Int32Array;
+
+  constructor(steps: readonly Step[], search: Search) {
+    this.#steps = steps;
+    this.#search = search;
+    this.#marks = new Int32Array(steps.length).fill(-1);
+  }
+
+  /** The first match in the text. */
+  first(): Saved | undefined {
+    return this.#match(0, () => true);
+  }
+
+  /** Whether a match begins here. */
+  beginsAt(at: number): boolean {
+    return this.#match(at, (start) => start === at) !== undefined;
+  }
+
+  /** Whether a match ends here. */
+  endsAt(at: number): boolean {
+    return this.#match(0, () => true, at) !== undefined;
+  }
+
+  #match(from: number, mayBegin: (at: number) => boolean, onlyEnd?: number): Saved | undefined {
+    const { text, unicode, tick } = this.#search;
+    let found: Saved | undefined;
+    let now: Thread[] = [];
+    for (let at = from; at <= (onlyEnd ?? text.length); ) {
+      tick?.();
+      const next: Thread[] = [];
+      const code = (unicode ? text.codePointAt(at) : text.charCodeAt(at)) ?? Number.NaN;
+      // A match that begins earlier wins.
+      if (found === undefined && mayBegin(at)) this.#add(now, 0, [], at);
+      for (const { pc, saved } of now) {
+        const step = this.#steps[pc]!;
+        if (step.kind === 'match' && (onlyEnd ?? at) === at) {
+          found = saved;
+          break;
+        }
+        if (step.kind === 'take' && at < text.length && step.test(code)) next.push({ pc: pc + 1, saved });
+      }
+      if (next.length === 0 && (found !== undefined || !mayBegin(at + 1))) break;
+      at += code > 0xffff ? 2 : 1;
+      now = [];
+      // Every step is entered once a position, by the thread that comes first.
+      for (const { pc, saved } of next) this.#add(now, pc, saved, at);
+    }
+    return found;
+  }
+
+  /** Follows the steps that take no character. */
+  #add(list: Thread[], from: number, caught: Saved, at: number): void {
+    const open: Thread[] = [{ pc: from, saved: caught }];
+    for (let thread = open.pop(); thread !== undefined; thread = open.pop()) {
+      const { pc, saved } = thread;
+      if (this.#marks[pc] === at) continue;
+      this.#marks[pc] = at;
+      const step = this.#steps[pc]!;
+      switch (step.kind) {
+        case 'jump':
+          open.push({ pc: step.to, saved });
+          break;
+        case 'split':
+          open.push({ pc: step.or, saved }, { pc: step.to, saved });
+          break;
+        case 'save': {
+          const next = [...saved];
+          next[step.slot] = at;
+          open.push({ pc: pc + 1, saved: next });
+          break;
+        }
+        case 'assert':
+          if (step.holds(this.#search, at)) open.push({ pc: pc + 1, saved });
+          break;
+        default:
+          list.push({ pc, saved });
+      }
+    }
+  }
+}
+
+function stepsOf(node: Node): Step[] {
+  const steps: Step[] = [];
+  emit(node, steps);
+  steps.push({ kind: 'match' });
+  return steps;
 }
 
 function emit(node: Node, steps: Step[]): void {
@@ -173,25 +231,22 @@ function emitRepeat({ node, min, max, lazy }: Extract<Node, { kind: 'repeat' }>,
   for (const settle of open) settle(steps.length);
 }
 
-const CLASSES: Readonly<Record<string, (code: number) => boolean>> = {
-  d: isDigit,
-  w: isWord,
-  s: isSpace,
-  D: (code) => !isDigit(code),
-  W: (code) => !isWord(code),
-  S: (code) => !isSpace(code),
-};
-const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', f: '\f', v: '\v' };
+/** What stands for one character behind a backslash. */
+const ESCAPED = /^(?:u[\dA-Fa-f]{4}|x[\dA-Fa-f]{2}|[dDwWsSnrtfv]|[^A-Za-z\d])/;
+const ESCAPED_IN_FULL =
+  /^(?:u\{[\dA-Fa-f]+\}|u[dD][89abAB][\dA-Fa-f]{2}\\u[dD][c-fC-F][\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|x[\dA-Fa-f]{2}|c[A-Za-z]|0(?!\d)|[pP]\{[^}]*\}|[dDwWsSnrtfv]|[^A-Za-z\d])/u;
 
 /** Reads the text of a pattern. */
 class PatternReader {
   readonly #source: string;
+  readonly #isInFull: boolean;
   readonly #names: string[] = [];
   #at = 0;
   #depth = 0;
 
-  constructor(source: string) {
+  constructor(source: string, isInFull: boolean) {
     this.#source = source;
+    this.#isInFull = isInFull;
   }
 
   read(): { node: Node; names: string[] } {
@@ -238,18 +293,21 @@ class PatternReader {
   }
 
   #atom(): Node {
+    const begin = this.#at;
     const char = this.#take();
     switch (char) {
       case '(':
         return this.#group();
       case '[':
-        return { kind: 'take', test: this.#class() };
+        while (this.#next !== ']') if (this.#take() === '\\') this.#take();
+        this.#at++;
+        return this.#oneOf(begin);
       case '.':
-        return { kind: 'take', test: (code) => code !== 10 && code !== 13 };
+        return this.#oneOf(begin);
       case '^':
         return { kind: 'assert', holds: (_, at) => at === 0 };
       case '$':
-        return { kind: 'assert', holds: (text, at) => at === text.length };
+        return { kind: 'assert', holds: ({ text }, at) => at === text.length };
       case '\\':
         return this.#escape();
       case '*':
@@ -268,6 +326,8 @@ class PatternReader {
   #group(): Node {
     let slot: number | undefined;
     if (this.#took('?')) {
+      const look = /^<?[=!]/.exec(this.#source.slice(this.#at, this.#at + 2))?.[0];
+      if (look !== undefined && this.#isInFull) return this.#look(look);
       if (this.#took('<')) {
         const name = /^[A-Za-z_]\w*(?=>)/.exec(this.#source.slice(this.#at, this.#at + 100))?.[0];
         if (name === undefined)
@@ -282,59 +342,48 @@ class PatternReader {
     return slot === undefined ? node : { kind: 'group', node, slot };
   }
 
+  #look(kind: string): Node {
+    this.#at += kind.length;
+    const before = this.#names.length;
+    const steps = stepsOf(this.#choice());
+    if (!this.#took(')')) throw this.#wrong("'(' without ')'");
+    if (this.#names.length > before) throw this.#wrong('a group in a look-around has no name');
+    const wanted = kind.endsWith('=');
+    const isBehind = kind.startsWith('<');
+    return {
+      kind: 'assert',
+      holds: (search, at) => {
+        const matcher = new Matcher(steps, search);
+        return (isBehind ? matcher.endsAt(at) : matcher.beginsAt(at)) === wanted;
+      },
+    };
+  }
+
   #escape(): Node {
+    const begin = this.#at - 1;
     if (this.#next === 'b' || this.#next === 'B') {
       const wanted = this.#take() === 'b';
-      return { kind: 'assert', holds: (text, at) => isBoundary(text, at) === wanted };
+      return { kind: 'assert', holds: ({ text }, at) => isBoundary(text, at) === wanted };
     }
-    return { kind: 'take', test: this.#escapedTest() };
+    const rest = this.#source.slice(this.#at, this.#at + MAX_ESCAPE_CHARS);
+    const [escaped] = (this.#isInFull ? ESCAPED_IN_FULL : ESCAPED).exec(rest) ?? [];
+    if (escaped === undefined) throw this.#wrong(`\\${this.#next ?? ''} is not supported`);
+    this.#at += escaped.length;
+    return this.#oneOf(begin);
   }
 
-  #escapedTest(): (code: number) => boolean {
-    const char = this.#take();
-    if (CLASSES[char] !== undefined) return CLASSES[char];
-    const code = this.#escapedCode(char);
-    return (each) => each === code;
-  }
-
-  #escapedCode(char: string): number {
-    if (CONTROLS[char] !== undefined) return CONTROLS[char].charCodeAt(0);
-    if (char === 'u' || char === 'x') {
-      const digits = this.#source.slice(this.#at, this.#at + (char === 'u' ? 4 : 2));
-      if (!/^[\da-f]+$/i.test(digits) || digits.length !== (char === 'u' ? 4 : 2))
-        throw this.#wrong(`\\${char} needs hexadecimal digits`);
-      this.#at += digits.length;
-      return Number.parseInt(digits, 16);
+  /** What JavaScript's engine takes for one character, from a place of the pattern to this one. */
+  #oneOf(begin: number): Node {
+    const source = this.#source.slice(begin, this.#at);
+    let native: RegExp;
+    try {
+      native = new RegExp(`^(?:${source})$`, this.#isInFull ? 'u' : '');
+    } catch {
+      throw this.#wrong(`${source} is not valid`);
     }
-    if (/[A-Za-z0-9]/.test(char)) throw this.#wrong(`\\${char} is not supported`);
-    return char.charCodeAt(0);
-  }
-
-  #class(): (code: number) => boolean {
-    const isNegated = this.#took('^');
-    const tests: ((code: number) => boolean)[] = [];
-    while (!this.#took(']')) {
-      const char = this.#take();
-      if (char === '\\' && CLASSES[this.#next ?? ''] !== undefined) {
-        tests.push(this.#escapedTest());
-        continue;
-      }
-      const from = this.#codeOf(char);
-      const isRange = this.#next === '-' && this.#source[this.#at + 1] !== ']';
-      if (!isRange) {
-        tests.push((code) => code === from);
-        continue;
-      }
-      this.#at++;
-      const to = this.#codeOf(this.#take());
-      if (to < from) throw this.#wrong('a range in [] is out of order');
-      tests.push((code) => code >= from && code <= to);
-    }
-    return (code) => tests.some((test) => test(code)) !== isNegated;
-  }
-
-  #codeOf(char: string): number {
-    return char === '\\' ? this.#escapedCode(this.#take()) : char.charCodeAt(0);
+    const ask = (code: number) => native.test(String.fromCodePoint(code));
+    const ofAscii = Array.from({ length: 128 }, (_, code) => ask(code));
+    return { kind: 'take', test: (code) => ofAscii[code] ?? ask(code) };
   }
 
   get #next(): string | undefined {
@@ -342,9 +391,10 @@ class PatternReader {
   }
 
   #take(): string {
-    const char = this.#source[this.#at];
-    if (char === undefined) throw this.#wrong('the pattern ends too early');
-    this.#at++;
+    const code = this.#isInFull ? this.#source.codePointAt(this.#at) : this.#source.charCodeAt(this.#at);
+    if (code === undefined || Number.isNaN(code)) throw this.#wrong('the pattern ends too early');
+    const char = String.fromCodePoint(code);
+    this.#at += char.length;
     return char;
   }
 
@@ -360,20 +410,14 @@ class PatternReader {
 }
 
 function literal(char: string): Node {
-  const wanted = char.charCodeAt(0);
+  const wanted = char.codePointAt(0);
   return { kind: 'take', test: (code) => code === wanted };
 }
 
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
-}
-
 function isWord(code: number): boolean {
-  return isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95;
-}
-
-function isSpace(code: number): boolean {
-  return (code >= 9 && code <= 13) || code === 32 || code === 160 || code === 0xfeff;
+  return (
+    (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95
+  );
 }
 
 function isBoundary(text: string, at: number): boolean {

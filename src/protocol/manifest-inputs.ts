@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { BoundedPattern } from './bounded-pattern.ts';
 import { INPUT_NAME, INPUT_NAME_RULE, INPUT_TYPES, type InputType, isOfType } from './input-types.ts';
 
 const ORDERED: readonly InputType[] = ['string', 'int', 'number', 'duration'];
@@ -151,11 +152,12 @@ function* inputMistakes(input: InputLimits): Generator<KeyMistake> {
   if (input.min !== undefined && input.max !== undefined && input.min > input.max) {
     yield mistake('max', 'min-above-max', `max ${input.max} is below min ${input.min}`, 'Swap the two.');
   }
-  if (input.pattern !== undefined && !isPattern(input.pattern)) {
+  const unusable = input.pattern === undefined ? undefined : whyNoPattern(input.pattern);
+  if (unusable !== undefined) {
     yield mistake(
       'pattern',
       'pattern',
-      `'${input.pattern}' is not a valid regular expression`,
+      `'${input.pattern}' is not a usable regular expression: ${unusable}`,
       'Fix the pattern; it is a JavaScript regular expression.',
     );
   }
@@ -175,12 +177,12 @@ function isDefault(input: InputLimits): boolean {
   return Array.isArray(input.default) && input.default.every((item) => isOfType(input.type, item));
 }
 
-function isPattern(text: string): boolean {
+function whyNoPattern(text: string): string | undefined {
   try {
-    new RegExp(text, 'u');
-    return true;
-  } catch {
-    return false;
+    new BoundedPattern(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
   }
 }
 

@@ -5,7 +5,7 @@ import type { InputSpec } from '../../protocol/manifest.ts';
 import { type ArgumentProblem, refuseArguments, usageLine, usageProblem } from './argument-problem.ts';
 import { inputsOf } from './input-schema.ts';
 import { type Grant, type GrantRules, grantExisting, grantPath, type StagedOutput } from './path-grants.ts';
-import { givenValue, type ReadInput, readToolInputs } from './read-inputs.ts';
+import { givenValue, type ReadInput, readToolInputs, slowValuesOf } from './read-inputs.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { grantInputs } from './tool-grants.ts';
 
@@ -39,7 +39,7 @@ export interface ResolveOptions extends GrantRules {
 }
 
 /**
- * Resolves a tool's arguments, and checks their values against its `input_schema`. Throws what `resolveArguments` throws, and
+ * Resolves a tool's arguments, and checks their values against its `input_schema` and the patterns that take long. Throws what `resolveArguments` throws, and
  * E_MANIFEST_INVALID for a schema that cannot be used.
  */
 export async function resolveCheckedArguments(
@@ -48,7 +48,7 @@ export async function resolveCheckedArguments(
   options: ResolveOptions,
 ): Promise<ResolvedArguments> {
   const resolved = resolveArguments(tool, given, options);
-  if (tool.manifest.input_schema === undefined) return resolved;
+  if (tool.manifest.input_schema === undefined && slowValuesOf(resolved.read).length === 0) return resolved;
   const { problemsBySchema } = await import('./check-by-schema.ts');
   const usage = usageLine(tool.name, inputsOf(tool.manifest));
   refuseArguments(tool.name, await problemsBySchema(tool, resolved.read), usage);

@@ -5,11 +5,12 @@ import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
 import { inputsFromSchema } from './input-schema.ts';
 import { givenValue, type ReadInput, shownGiven, wordsOf } from './read-inputs.ts';
 import type { SchemaChecks } from './schema-check.ts';
+import { slowPatternProblems } from './slow-patterns.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * The problems of a call by the `input_schema` of its tool. Where a value is still unknown, each known value is checked on its own.
+ * The problems of a call by the `input_schema` of its tool, and by patterns that take long. Where a value is still unknown, each known value is checked on its own.
  * Throws E_MANIFEST_INVALID for a schema that cannot be used.
  */
 export async function problemsBySchema(
@@ -17,12 +18,14 @@ export async function problemsBySchema(
   read: readonly ReadInput[],
 ): Promise<ArgumentProblem[]> {
   const schema = tool.manifest.input_schema;
-  if (schema === undefined || isReadInFull(schema)) return [];
-  const { checksOf } = await import('./schema-check.ts');
+  if (schema === undefined || isReadInFull(schema)) return slowPatternProblems(read);
+  const { checksOf, whyUnchecked } = await import('./schema-check.ts');
   let errors: ErrorObject[];
   try {
     errors = errorsOf(read, schema, await checksOf(schema));
   } catch (error) {
+    const why = whyUnchecked(error);
+    if (why !== undefined) return [uncheckedProblem(why)];
     throw new AcorError(
       'E_MANIFEST_INVALID',
       `input_schema of tool '${tool.name}' is not a valid JSON Schema: ${(error as Error).message}`,
@@ -32,6 +35,15 @@ export async function problemsBySchema(
   const problems = settled(errors).map((each) => problemOf(each, schema, read));
   const byMessage = new Map(problems.map((problem) => [problem.message, problem]));
   return [...byMessage.values()];
+}
+
+function uncheckedProblem(why: string): ArgumentProblem {
+  return usageProblem(
+    'input_schema',
+    'too-costly',
+    `the inputs cannot be checked by input_schema of the tool: ${why}`,
+    'Pass smaller values, or make alternatives in the schema fewer: each one below a reference multiplies the work.',
+  );
 }
 
 /** Keywords that ask for nothing. `default` is read with the inputs. */
@@ -143,23 +155,27 @@ function settled(errors: readonly ErrorObject[]): Settled[] {
   const own = errors.some((each) => !isRepeated(each)) ? errors.filter((each) => !isRepeated(each)) : errors;
   let found: Settled[] = [];
   for (const error of own) {
-    const isAlternative = ({ error: each }: Settled) => isBelow(each, error);
+    const isBelow = belowAlternatives(error);
+    const isAlternative = ({ error: each }: Settled) => isBelow(each);
     const alternatives = found.filter(isAlternative).map(({ error: each }) => each);
     found = [...found.filter((each) => !isAlternative(each)), { error, alternatives }];
   }
   return found;
 }
 
-/** Whether an error comes from an alternative of `anyOf` or `oneOf`. Behind a reference, its place in the schema does not show it. */
-function isBelow(error: ErrorObject, { keyword, schemaPath, instancePath, schema }: ErrorObject): boolean {
-  if (keyword !== 'anyOf' && keyword !== 'oneOf') return false;
-  if (error.schemaPath.startsWith(`${schemaPath}/`)) return true;
+/** Whether another error comes from an alternative of this `anyOf` or `oneOf`. Behind a reference, its place in the schema does not show it. */
+function belowAlternatives({
+  keyword,
+  schemaPath,
+  instancePath,
+  schema,
+}: ErrorObject): (error: ErrorObject) => boolean {
+  if (keyword !== 'anyOf' && keyword !== 'oneOf') return () => false;
   const properties = `${schemaPath.slice(0, -keyword.length)}properties/`;
-  return (
-    JSON.stringify(schema).includes('"$ref"') &&
-    error.instancePath.startsWith(instancePath) &&
-    !error.schemaPath.startsWith(properties)
-  );
+  const hasReference = JSON.stringify(schema).includes('"$ref"');
+  return (error) =>
+    error.schemaPath.startsWith(`${schemaPath}/`) ||
+    (hasReference && error.instancePath.startsWith(instancePath) && !error.schemaPath.startsWith(properties));
 }
 
 function problemOf(

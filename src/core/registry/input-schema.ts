@@ -1,4 +1,4 @@
-import { flagOf, INPUT_NAME } from '../../protocol/input-types.ts';
+import { flagOf, INPUT_NAME, isQuickPattern } from '../../protocol/input-types.ts';
 import type { InputSpec, InputType, Manifest } from '../../protocol/manifest.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -106,7 +106,8 @@ function patternsFor(name: string, part: Schema): [string, unknown][] {
 
 function matches(pattern: string, name: string): boolean {
   try {
-    return new RegExp(pattern, 'u').test(name);
+    // A pattern that may be slow is left to the checker of the schema.
+    return !isQuickPattern(pattern, name.length) || new RegExp(pattern, 'u').test(name);
   } catch {
     // The manifest is refused for it.
     return false;
@@ -158,12 +159,18 @@ function choicesOf(schema: Schema): unknown[] | undefined {
   return Array.isArray(schema['enum']) ? schema['enum'] : undefined;
 }
 
-/** Alternatives may refer to each other without an end. */
-const MAX_DEPTH = 16;
-
 /** `format: path` and `format: duration` are ACOR's own; `uri` is standard JSON Schema. */
-function typeOf(schema: unknown, root: Schema, depth = 0): InputType {
-  const whole = flat(schema, root);
+function typeOf(schema: unknown, root: Schema, known = new Map<unknown, InputType>()): InputType {
+  // Alternatives may refer to each other.
+  const type = known.get(schema);
+  if (type !== undefined) return type;
+  known.set(schema, 'json');
+  const found = typeBy(flat(schema, root), root, known);
+  known.set(schema, found);
+  return found;
+}
+
+function typeBy(whole: Schema, root: Schema, known: Map<unknown, InputType>): InputType {
   const types: unknown[] = [whole['type']].flat();
   if (types.length > 1)
     return types.every((type) => type === 'integer' || type === 'number') ? 'number' : 'json';
@@ -181,8 +188,8 @@ function typeOf(schema: unknown, root: Schema, depth = 0): InputType {
     case undefined: {
       const alternatives = [...listOf(whole['anyOf']), ...listOf(whole['oneOf'])];
       const ofChoices = typeOfChoices(choicesOf(whole));
-      return ofChoices === 'json' && depth < MAX_DEPTH
-        ? commonType(alternatives.map((each) => typeOf(each, root, depth + 1)))
+      return ofChoices === 'json'
+        ? commonType(alternatives.map((each) => typeOf(each, root, known)))
         : ofChoices;
     }
     default:
@@ -234,12 +241,17 @@ function branchesOf(schema: unknown, root: Schema, seen = new Set<unknown>()): S
 }
 
 /** The schema that a `$ref` into the same schema names. For any other one, the checker of the schema knows it. */
-function referenced(ref: unknown, root: Schema): unknown {
+export function referenced(ref: unknown, root: Schema): unknown {
   if (typeof ref !== 'string' || !/^#(\/|$)/.test(ref)) return undefined;
   let found: unknown = root;
-  for (const part of ref.split('/').slice(1)) found = asSchema(found)[pointed(part)];
+  for (const part of pathOf(ref)) found = asSchema(found)[part];
   // References in a schema with an id of its own are relative to it.
   return found !== root && asSchema(found)['$id'] !== undefined ? undefined : found;
+}
+
+/** The keys on the way to what a `$ref` into the same schema names. */
+export function pathOf(ref: string): string[] {
+  return ref.split('/').slice(1).map(pointed);
 }
 
 function pointed(part: string): string {

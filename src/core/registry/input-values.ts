@@ -1,4 +1,4 @@
-import { isOfType, parseDurationS } from '../../protocol/input-types.ts';
+import { isOfType, isQuickPattern, parseDurationS } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
 import { inexactNumber, isInexact, lossOf, lossOfNumber } from '../../util/exact-json.ts';
 
@@ -20,7 +20,7 @@ export interface ValueMistake {
   fix?: string;
 }
 
-/** Parses a value as the input's type and checks the input's limits. */
+/** Parses a value as the input's type and checks the input's limits, except for a pattern that may take long (`slowValuesOf`). */
 export function readValue(spec: InputSpec, given: GivenValue): InputValue | ValueMistake {
   const read = 'text' in given ? fromText(spec, given.text) : fromJson(spec, given.json);
   if ('mistake' in read) return read;
@@ -103,10 +103,12 @@ function limitMistake(spec: InputSpec, { value, text }: InputValue): ValueMistak
     return { rule: 'min', mistake: `must be at least ${limit(spec.min)}` };
   if (spec.max !== undefined && size > spec.max)
     return { rule: 'max', mistake: `must be at most ${limit(spec.max)}` };
-  if (spec.pattern !== undefined && !new RegExp(spec.pattern, 'u').test(text)) {
-    return { rule: 'pattern', mistake: `must match ${spec.pattern}` };
-  }
-  return undefined;
+  if (spec.pattern === undefined || !isQuickPattern(spec.pattern, text.length)) return undefined;
+  return new RegExp(spec.pattern, 'u').test(text) ? undefined : patternMistake(spec.pattern);
+}
+
+export function patternMistake(pattern: string): ValueMistake {
+  return { rule: 'pattern', mistake: `must match ${pattern}` };
 }
 
 const WANTED: Readonly<Record<InputSpec['type'], string>> = {

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { flagOf } from '../../protocol/input-types.ts';
+import { flagOf, isQuickPattern } from '../../protocol/input-types.ts';
 import type { InputSpec, Manifest } from '../../protocol/manifest.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { lossOfKey, parseExact, shownJson } from '../../util/exact-json.ts';
@@ -46,6 +46,19 @@ export function readToolInputs(
   if (specs === undefined) return undefined;
   const unlisted = unlistedInputOf(manifest);
   return readInputs(specs, words, { ...options, takesExtra: manifest.extra_args, unlisted });
+}
+
+/** The values whose pattern may take long, so that reading them does not check it: `slowPatternProblems` does. */
+export function slowValuesOf(
+  read: readonly ReadInput[],
+): { spec: InputSpec; pattern: string; text: string }[] {
+  return read.flatMap(({ spec, values }) => {
+    const { pattern } = spec;
+    if (pattern === undefined) return [];
+    return values.flatMap(({ text }) =>
+      isQuickPattern(pattern, text.length) ? [] : { spec, pattern, text },
+    );
+  });
 }
 
 /** The value of an input: a list for an input that accepts several. */

@@ -101,17 +101,13 @@ async function schemaProblems(manifest: Manifest, yaml: YamlFile): Promise<Probl
   for (const [key, rule] of SCHEMA_KEYS) {
     const schema = manifest[key];
     if (schema === undefined) continue;
-    const { whyUnusable } = await import('./schema-check.ts');
-    const why = await whyUnusable(schema);
-    if (why === undefined) continue;
+    const { schemaMistake } = await import('./schema-check.ts');
+    const mistake = await schemaMistake(schema);
+    if (mistake === undefined) continue;
+    const { why, path, fix } = mistake;
+    const place = path.length === 0 ? yaml.placeOfKey([], key) : yaml.placeOf([key, ...path]);
     const message = `'${key}' is not a valid JSON Schema: ${why}`;
-    problems.push({
-      file: yaml.file,
-      ...yaml.placeOfKey([], key),
-      rule,
-      message,
-      fix: 'Correct the schema.',
-    });
+    problems.push({ file: yaml.file, ...place, rule, message, fix });
   }
   return problems;
 }

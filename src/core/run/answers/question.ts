@@ -198,14 +198,13 @@ export function jsonAnswer(value: unknown): unknown {
 }
 
 async function checkOfSchema(schema: Schema, actionId: string): Promise<AnswerCheck> {
-  const { newAjv } = await import('../../registry/schema-check.ts');
-  const ajv = await newAjv(schema);
+  const { checkOf } = await import('../../registry/schema-check.ts');
   try {
-    const validate = ajv.compile({ ...schema });
-    return (value) =>
-      validate(value)
-        ? undefined
-        : `the answer to '${actionId}' does not match its schema: ${ajv.errorsText(validate.errors, { dataVar: 'answer' })}`;
+    const check = await checkOf(schema, 'answer');
+    return (value) => {
+      const problem = check(value);
+      return problem && `the answer to '${actionId}' does not match its schema: ${problem}`;
+    };
   } catch (error) {
     return () => `the schema of '${actionId}' is invalid: ${errorMessage(error)}`;
   }

@@ -1,4 +1,5 @@
 import type { Problem } from '../../config/problem.ts';
+import type { SchemaMistake } from '../../registry/schema-check.ts';
 import { checkOfAnswers } from '../../run/answers/question.ts';
 import { allSteps, type Check, type CheckedFile, problemAt, worksOf } from './checked-file.ts';
 
@@ -35,16 +36,16 @@ async function mistakesOf(file: CheckedFile, decision: Decision): Promise<Proble
     }
     ids.add(id);
   }
-  const whyNoSchema = schema === undefined ? undefined : await schemaMistake(schema);
-  if (whyNoSchema !== undefined) {
+  const mistake = schema === undefined ? undefined : await mistakeIn(schema);
+  if (mistake !== undefined) {
     problems.push(
       problemAt(
         file,
-        { path: [...path, 'schema'] },
+        { path: [...path, 'schema', ...mistake.path] },
         {
           rule: 'answer-schema',
-          message: `the schema of '${name}' is not a valid JSON Schema: ${whyNoSchema}`,
-          fix: 'Correct the schema.',
+          message: `the schema of '${name}' is not a valid JSON Schema: ${mistake.why}`,
+          fix: mistake.fix,
         },
       ),
     );
@@ -72,7 +73,7 @@ async function mistakesOf(file: CheckedFile, decision: Decision): Promise<Proble
   return problems;
 }
 
-async function schemaMistake(schema: object): Promise<string | undefined> {
-  const { whyUnusable } = await import('../../registry/schema-check.ts');
-  return whyUnusable({ ...schema });
+async function mistakeIn(schema: object): Promise<SchemaMistake | undefined> {
+  const { schemaMistake } = await import('../../registry/schema-check.ts');
+  return schemaMistake({ ...schema });
 }

@@ -3,6 +3,7 @@ import { LIST_WORKFLOWS } from '../../../protocol/next-steps.ts';
 import { MOST_NESTED_WORKFLOWS } from '../../../protocol/workflow-file.ts';
 import type { Problem } from '../../config/problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
+import { slowPatternProblems } from '../../registry/slow-patterns.ts';
 import { whyOutside, workflowFolders } from '../file/find-workflow.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
 import { inputSpecsOf, type StepWork } from '../model.ts';
@@ -38,7 +39,7 @@ export async function checkSubWorkflows(
       const sub = await look(file, work, trail);
       if (sub === undefined) continue;
       depth = Math.max(depth, sub.depth + 1);
-      if (sub.file !== undefined) problems.push(...inputMistakes(file, work, sub.file, surroundings));
+      if (sub.file !== undefined) problems.push(...(await inputMistakes(file, work, sub.file, surroundings)));
       if (trail.length + sub.depth > MOST_NESTED_WORKFLOWS && trail.length <= MOST_NESTED_WORKFLOWS) {
         problems.push(tooDeep(file, work));
       }
@@ -118,15 +119,15 @@ function tooDeep(file: CheckedFile, work: SubWork): Problem {
   );
 }
 
-function inputMistakes(
+async function inputMistakes(
   file: CheckedFile,
   work: SubWork,
   { workflow }: CheckedFile,
   { cwd }: Surroundings,
-): Problem[] {
+): Promise<Problem[]> {
   const words = openWords({ form: 'named', values: work.inputs });
-  const { problems } = readInputs(inputSpecsOf(workflow), words, { cwd, open: isOpen });
-  return problems.map(({ input, message, fix }) =>
+  const { read, problems } = readInputs(inputSpecsOf(workflow), words, { cwd, open: isOpen });
+  return [...problems, ...(await slowPatternProblems(read))].map(({ input, message, fix }) =>
     problemAt(
       file,
       Object.hasOwn(work.inputs, input)

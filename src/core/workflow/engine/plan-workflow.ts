@@ -6,6 +6,7 @@ import type { PreparedAnswer } from '../../ports/run-launcher.ts';
 import { type ArgumentProblem, refuseArguments, workflowUsage } from '../../registry/argument-problem.ts';
 import { readInputs } from '../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../registry/registry.ts';
+import { slowPatternProblems } from '../../registry/slow-patterns.ts';
 import { answerTo, checkOfAnswers } from '../../run/answers/question.ts';
 import { toolMayAsk } from '../../run/may-ask.ts';
 import { mayCost } from '../../run/plan/cost.ts';
@@ -42,7 +43,7 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
   const name = runName('workflow', workflow.name);
   const version = `sha256:${workflow.digest}`;
   if (again !== undefined && !again.force) await refuseChanged(services, again.runId, file, version);
-  const inputs = valuesOf(workflow, args, request);
+  const inputs = await valuesOf(workflow, args, request);
   // Of a resumed workflow, completed steps may have used them up.
   if (again === undefined)
     refuseInputs(workflow, await problemsOfGivenInputs(workflow, inputs, surroundings), wanted);
@@ -105,14 +106,18 @@ function groupOf({ steps, finally: last, maxConcurrency }: Workflow, runId: stri
   return [...steps, ...last].some(holdsWorkflow) ? { id: runId, maxRuns: maxConcurrency } : null;
 }
 
-function valuesOf(workflow: Workflow, args: readonly string[], request: RunRequest): Record<string, unknown> {
+async function valuesOf(
+  workflow: Workflow,
+  args: readonly string[],
+  request: RunRequest,
+): Promise<Record<string, unknown>> {
   const specs = inputSpecsOf(workflow);
   const { read, problems } = readInputs(specs, args, {
     cwd: request.cwd,
     readsFiles: request.parent === undefined,
     ...(request.readStdin && { readStdin: request.readStdin }),
   });
-  refuseInputs(workflow, problems, withoutKind(request.tool));
+  refuseInputs(workflow, [...problems, ...(await slowPatternProblems(read))], withoutKind(request.tool));
   const given = Object.fromEntries(read.map(({ spec, values }) => [spec.name, values[0]?.value ?? null]));
   return { ...Object.fromEntries(specs.map(({ name }) => [name, null])), ...given };
 }

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { checkOfAnswers } from '../run/answers/question.ts';
+import { problemBySchema, schemaMistake } from './schema-check.ts';
+
+type Schema = Record<string, unknown>;
+
+/** A schema of levels, each of which refers twice to the next. */
+function doubling(levels: number, keyword: 'anyOf' | 'allOf'): Schema {
+  const $defs: Schema = { [`l${levels}`]: { type: 'integer' } };
+  for (let level = 0; level < levels; level++) {
+    const $ref = `#/$defs/l${level + 1}`;
+    $defs[`l${level}`] = { [keyword]: [{ $ref }, { $ref }] };
+  }
+  return { $defs, $ref: '#/$defs/l0' };
+}
+
+/** A tree whose alternatives look alike until their last key, so that each level doubles the work. */
+const TREE = {
+  $ref: '#/$defs/node',
+  $defs: {
+    node: { anyOf: [{ type: 'null' }, ...['and', 'or'].map(operator)] },
+  },
+};
+
+function operator(name: string): Schema {
+  return {
+    type: 'object',
+    properties: { of: { $ref: '#/$defs/node' }, name: { const: name } },
+    required: ['of', 'name'],
+  };
+}
+
+function tree(depth: number, name = 'and'): unknown {
+  let node: unknown = null;
+  for (let level = 0; level < depth; level++) node = { of: node, name };
+  return node;
+}
+
+describe('a schema whose check has no end', () => {
+  it('is refused with its place when its references multiply, and accepted while they are few', async () => {
+    for (const keyword of ['anyOf', 'allOf'] as const) {
+      const mistake = await schemaMistake(doubling(30, keyword));
+      assert.match(mistake?.why ?? '', /#\/\$defs\/l\d+ checks one value by more than 100000 schemas/);
+      assert.deepEqual(mistake?.path.slice(0, 1), ['$defs']);
+      assert.equal(await schemaMistake(doubling(8, keyword)), undefined);
+    }
+  });
+
+  it('is refused with its place when it refers to itself, and accepted when a property or an item lies in between', async () => {
+    const cyclic = {
+      type: 'object',
+      properties: { p: { $ref: '#/$defs/a' } },
+      $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } },
+    };
+    const mistake = await schemaMistake(cyclic);
+    assert.match(
+      mistake?.why ?? '',
+      /the reference at #\/\$defs\/b\/not\/\$ref leads back to where it stands/,
+    );
+    assert.deepEqual(mistake?.path, ['$defs', 'b', 'not', '$ref']);
+    assert.equal((await schemaMistake({ $ref: '#' }))?.path.at(-1), '$ref');
+    const recursive = {
+      $ref: '#/$defs/a',
+      $defs: {
+        a: { properties: { b: { $ref: '#/$defs/b' } } },
+        b: { items: { anyOf: [{ $ref: '#/$defs/a' }] } },
+      },
+    };
+    assert.equal(await schemaMistake(recursive), undefined);
+    const data = { default: { $ref: '#' }, properties: { default: { type: 'string' } } };
+    assert.equal(await schemaMistake(data), undefined);
+  });
+});
+
+describe('a check of a value', () => {
+  it('ends when its value makes the work of a recursive schema multiply, and answers for an ordinary value', async () => {
+    assert.equal(await problemBySchema(TREE, tree(6)), undefined);
+    const problem = await problemBySchema(TREE, tree(40, 'xor'));
+    assert.match(problem ?? '', /cannot be checked by its schema: the check had not ended after 2 s/);
+    const answer = await checkOfAnswers({ options: undefined, schema: TREE, actionId: 'which' });
+    assert.match(answer(tree(40, 'xor')) ?? '', /had not ended after 2 s/);
+  });
+
+  it('ends for a pattern on which a search with backtracking has no end', async () => {
+    const text = `${'a'.repeat(5_000)}b`;
+    for (const schema of [
+      { pattern: '^(a+)+$' },
+      { patternProperties: { '^(a+)+$': false }, minProperties: 2 },
+    ]) {
+      const value = 'pattern' in schema ? text : { [text]: 1 };
+      assert.match((await problemBySchema(schema, value)) ?? '', /must (match pattern|NOT have fewer)/);
+    }
+    assert.match((await schemaMistake({ pattern: '^((a+)+)\\1$' }))?.why ?? '', /time without an end/);
+  });
+
+  it('finds two equal ones among many items', async () => {
+    const many: unknown[] = Array.from({ length: 200_000 }, (_, index) => ({ index, x: [index] }));
+    assert.equal(await problemBySchema({ uniqueItems: true }, many), undefined);
+    assert.equal(await problemBySchema({ uniqueItems: false }, [1, 1]), undefined);
+    assert.equal(await problemBySchema({ uniqueItems: true }, [1, '1', [1], null, 'null']), undefined);
+    const twice = await problemBySchema({ uniqueItems: true }, [...many, { x: [7], index: 7 }]);
+    assert.match(twice ?? '', /must NOT have duplicate items \(items ## 7 and 200000 are identical\)/);
+  });
+
+  it('names a bounded number of problems', async () => {
+    const texts = Array.from({ length: 300_000 }, () => 'x');
+    const problem = await problemBySchema({ items: { type: 'integer' } }, texts);
+    assert.equal(problem?.split(', ').length, 1_000);
+  });
+});
