@@ -1,6 +1,6 @@
 import { Transform } from 'node:stream';
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from '@modelcontextprotocol/server';
-import { parseExact } from '../util/exact-json.ts';
+import { isTooDeep, parseExact } from '../util/exact-json.ts';
 
 /**
  * The JSON of a client with the arguments of its calls in a form that the SDK passes on whole: it would change numbers that a program cannot hold,
@@ -15,6 +15,7 @@ export function withExactArguments(json: string): string {
     // The SDK refuses it.
     return json;
   }
+  if (isTooDeep(messages)) return json;
   for (const each of [messages].flat()) {
     const params = objectIn(each, 'params');
     const given = objectIn(params, 'arguments');

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { exactJson, inexactNumber, lossOfKey, parseExact, shownJson } from './exact-json.ts';
+import {
+  exactJson,
+  inexactNumber,
+  isTooDeep,
+  lossOf,
+  lossOfKey,
+  parseExact,
+  shownJson,
+} from './exact-json.ts';
 
 describe('a JSON text', () => {
   it('has a number that a program cannot hold', () => {
@@ -52,9 +60,23 @@ describe('a JSON text', () => {
     assert.equal(lossOfKey(text), undefined);
     assert.equal(inexactNumber(parseExact(text)), undefined);
   });
+
+  it('is nested deeper than what is passed on', () => {
+    const nested = (depth: number) => '{"a":['.repeat(depth / 2) + ']}'.repeat(depth / 2);
+    assert.equal(lossOf(nested(1_000)), undefined);
+    for (const depth of [1_002, 200_000])
+      assert.match(lossOf(nested(depth))!.mistake, /^must not be nested deeper than 1000 levels$/);
+  });
 });
 
 describe('a value of a program', () => {
+  it('has no depth that grows with its width, and an object that contains itself has no end of it', () => {
+    assert.equal(isTooDeep(Array.from({ length: 100_000 }, () => [{}])), false);
+    const own: Record<string, unknown> = {};
+    Object.assign(own, { a: own, b: own });
+    assert.equal(isTooDeep(own), true);
+  });
+
   it('has a number that JSON cannot express', () => {
     for (const [value, shown] of [
       [Number.NaN, 'NaN'],

@@ -33,7 +33,9 @@ function duplicateKey(json: string): string | undefined {
 
 /** What of a valid JSON text would not be passed on as it is, in words behind the name of the text; undefined when all of it would. */
 export function lossOf(json: string): { mistake: string; fix: string } | undefined {
-  const number = inexactNumber(parseExact(json));
+  const value = parseExact(json);
+  if (isTooDeep(value)) return TOO_DEEP;
+  const number = inexactNumber(value);
   return number === undefined ? lossOfKey(json) : lossOfNumber(number);
 }
 
@@ -51,6 +53,29 @@ export function lossOfKey(json: string): { mistake: string; fix: string } | unde
     : { mistake: `must not have the key '${key}' twice`, fix: 'Keep one of the two.' };
 }
 
+/** Deeper values overflow the stack of what writes, compares and checks them. */
+const MAX_DEPTH = 1_000;
+
+export const TOO_DEEP = {
+  mistake: `must not be nested deeper than ${MAX_DEPTH} levels`,
+  fix: 'Pass such data in a file.',
+};
+
+/** Whether lists and objects of a value are nested deeper than ACOR passes on. */
+export function isTooDeep(value: unknown): boolean {
+  let level = [value].filter(isNested);
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= MAX_DEPTH) return true;
+    // An object of a program may be at several places, and contain itself.
+    level = [...new Set(level.flatMap((each) => Object.values(each).filter(isNested)))];
+  }
+  return false;
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
 /** Writes values as JSON for `parseExact`, which finds each number in it that JSON cannot express. Throws a TypeError for a value in itself. */
 export function exactJson(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => {
@@ -62,7 +87,7 @@ export function exactJson(value: unknown): string {
 /** The first number in what `parseExact` returns that a program cannot hold, as it was written. */
 export function inexactNumber(value: unknown): string | undefined {
   if (typeof value === 'string') return MARKED.exec(value)?.[1];
-  if (typeof value !== 'object' || value === null) return undefined;
+  if (!isNested(value)) return undefined;
   for (const each of Object.values(value)) {
     const found = inexactNumber(each);
     if (found !== undefined) return found;

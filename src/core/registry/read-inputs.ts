@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { flagOf, isQuickPattern } from '../../protocol/input-types.ts';
 import type { InputSpec, Manifest } from '../../protocol/manifest.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
-import { lossOfKey, parseExact, shownJson } from '../../util/exact-json.ts';
+import { isTooDeep, lossOfKey, parseExact, shownJson, TOO_DEEP } from '../../util/exact-json.ts';
 import { nearestWords } from '../../util/nearest.ts';
 import { NOT_REGULAR, readRegular } from '../../util/regular-file.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
@@ -205,6 +205,7 @@ function objectFrom(
     const value = parseExact(text);
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return no('is not a JSON object');
+    if (isTooDeep(value)) return TOO_DEEP;
     return lossOfKey(text) ?? { values: value as Record<string, unknown> };
   } catch (error) {
     if (error instanceof SyntaxError) return no('is not valid JSON');

@@ -54,10 +54,7 @@ describe('a schema whose check has no end', () => {
       $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { not: { $ref: '#/$defs/a' } } },
     };
     const mistake = await schemaMistake(cyclic);
-    assert.match(
-      mistake?.why ?? '',
-      /the reference at #\/\$defs\/b\/not\/\$ref leads back to where it stands/,
-    );
+    assert.match(mistake?.why ?? '', /the reference at #\/\$defs\/b\/not\/\$ref leads back to itself/);
     assert.deepEqual(mistake?.path, ['$defs', 'b', 'not', '$ref']);
     assert.equal((await schemaMistake({ $ref: '#' }))?.path.at(-1), '$ref');
     const recursive = {

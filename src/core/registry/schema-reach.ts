@@ -57,7 +57,7 @@ export function refuseEndless(root: Schema): void {
 }
 
 function endless(place: Path): EndlessSchema {
-  const message = `the reference at ${pointer(place)} leads back to where it stands, with no property or item in between, so a check has no end`;
+  const message = `the reference at ${pointer(place)} leads back to itself, with no property or item in between, so a check has no end`;
   return new EndlessSchema(message, place, "Remove the reference, or put it below 'properties' or 'items'.");
 }
 
@@ -66,7 +66,7 @@ function tooManyAt(path: Path): EndlessSchema {
   return new EndlessSchema(message, path, 'Refer to each schema once, and write alternatives into one list.');
 }
 
-/** A schema that another one applies to the same value: where it is applied, and where it stands. */
+/** A schema that another one applies to the same value: where it is applied, and its own place. */
 interface Applied {
   applied: object;
   place: Path;

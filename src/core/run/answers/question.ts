@@ -2,6 +2,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import type { OperationStep } from '../../../protocol/next-steps.ts';
 import { type AnswerSource, type Audience, audienceOf } from '../../../protocol/v1/wire.ts';
 import { errorMessage } from '../../../util/error-code.ts';
+import { isTooDeep, TOO_DEEP } from '../../../util/exact-json.ts';
 
 /** One choice of a question. */
 export interface QuestionOption {
@@ -187,6 +188,8 @@ export async function problemOfAnswer(question: Question, value: unknown): Promi
 
 /** The JSON form of an answer, as the tool receives it. Throws E_BAD_ANSWER for a value that JSON cannot represent. */
 export function jsonAnswer(value: unknown): unknown {
+  if (isTooDeep(value))
+    throw new AcorError('E_BAD_ANSWER', `an answer ${TOO_DEEP.mistake}`, { hint: TOO_DEEP.fix });
   try {
     return JSON.parse(JSON.stringify(value));
   } catch (cause) {
