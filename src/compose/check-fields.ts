@@ -1,5 +1,4 @@
 import type * as z from 'zod';
-import { isTooDeep, TOO_DEEP } from '../util/exact-json.ts';
 import { nearest } from '../util/nearest.ts';
 import { didYouMean, type UsageProblem } from './app-error.ts';
 import { describeIssue } from './describe-issue.ts';
@@ -12,10 +11,6 @@ export function checkFields(
   result: z.ZodSafeParseResult<Record<string, unknown>>,
   noun = 'parameter',
 ): { problems: UsageProblem[]; value: Record<string, unknown> } {
-  if (isTooDeep(given)) {
-    const message = `the values of the ${noun}s ${TOO_DEEP.mistake}`;
-    return { problems: [{ parameter: 'the input', message, fix: TOO_DEEP.fix }], value: {} };
-  }
   const parameters = parametersOf(declared);
   const names = parameters.map(({ key }) => key);
   const unknown = Object.keys(given).filter((key) => !names.includes(key));
