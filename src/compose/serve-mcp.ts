@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { lossOf } from '../util/exact-json.ts';
 import type { CliApp } from './cli-app.ts';
 import { type Allowed, callTool, type OfferedTool, offeredTools, withCommands } from './offered-tools.ts';
 import { guardStdout } from './serve.ts';
@@ -68,6 +69,8 @@ class McpServer<C> {
     if (method === 'notifications/cancelled') this.#calls.get(params['requestId'] as string)?.abort();
     if (id === undefined || id === null) return;
     try {
+      const loss = method === 'tools/call' ? lossOf(line) : undefined;
+      if (loss !== undefined) throw new Error(`the message ${loss.mistake}. ${loss.fix}`);
       const result = await this.#result(id, method, params);
       this.#send(
         result === undefined

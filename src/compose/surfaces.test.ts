@@ -98,6 +98,28 @@ describe('a program over MCP', () => {
   });
 });
 
+describe('a call that JSON would change', () => {
+  it('is refused by the server of MCP', () => {
+    const call = (id: number, size: string) =>
+      `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"copies_list","arguments":{"folder":"photos","min_size":${size}}}}`;
+    const { stdout } = spawnSync(process.execPath, [DOUBLES, 'mcp'], {
+      cwd: folder,
+      encoding: 'utf8',
+      input: `${[call(1, '9007199254740993'), call(2, '1e400'), call(3, '1,"min_size":2'), call(4, '1')].join('\n')}\n`,
+    });
+    const answers = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .sort((one, other) => one.id - other.id);
+    const [whole, endless, twice, control] = answers;
+    assert.match(whole.error.message, /must not have the number 9007199254740993, which/);
+    assert.match(endless.error.message, /must not have the number 1e400, which/);
+    assert.match(twice.error.message, /must not have the key 'min_size' twice/);
+    assert.equal(control.result.isError, false);
+  });
+});
+
 describe('a program over HTTP', () => {
   it('answers with envelopes to callers with its token, and offers only what it may do', async () => {
     const server = await serveHttp(doubles);

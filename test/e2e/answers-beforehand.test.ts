@@ -53,6 +53,33 @@ describe('an answer that was given beforehand', () => {
     assert.deepEqual([trail.decisions[0].answer, trail.decisions[0].source], ['2', 'beforehand']);
   });
 
+  it('is refused where JSON would change it, as an answer to an open question is', async () => {
+    using project = new TestProject({ tools: ['asks'] });
+    project.write('tools/asks/tool.yaml', 'name: asks\nactions: [choose_speed]\n');
+    const waiting = await project.envelope(['run', 'asks', '--no-stream']);
+    const run = waiting.error.details.run_id;
+    for (const [text, said] of [
+      ['9007199254740993', /must not have the number 9007199254740993, which/],
+      ['{"rows":1e400}', /must not have the number 1e400, which/],
+    ] as const) {
+      project.write('answers.yaml', `choose_speed: ${text}\n`);
+      project.write('answer.json', text);
+      for (const args of [
+        ['run', 'asks', '--no-stream', '--answer', `choose_speed=${text}`],
+        ['run', 'asks', '--no-stream', '--answers', 'answers.yaml'],
+        ['answer', run, '--value', text],
+        ['answer', run, '--file', 'answer.json'],
+      ]) {
+        const { error } = await project.envelope(args);
+        assert.equal(error.code, 'E_USAGE', args.join(' '));
+        assert.match(error.message, said);
+      }
+    }
+    const twice = await project.envelope(['answer', run, '--value', '{"rows":1,"rows":2}']);
+    assert.match(twice.error.message, /must not have the key 'rows' twice/);
+    assert.equal((await project.envelope(['answer', run, '--value', '"slow"'])).ok, true, 'the control');
+  });
+
   it('still holds for a run that is resumed after its supervisor was killed, until it has completed', async () => {
     using project = new TestProject({ tools: [], config: WITHOUT_SANDBOX });
     project.write(

@@ -365,7 +365,11 @@ describe('questions in the library', { skip: noPython }, () => {
       });
       return error.code === 'E_BAD_ANSWER';
     });
-    await assert.rejects(acor.answer(runId, 'a-1', 10n), { code: 'E_BAD_ANSWER' });
+    for (const number of [10n, Number.NaN, [Number.POSITIVE_INFINITY]])
+      await assert.rejects(acor.answer(runId, 'a-1', number), {
+        code: 'E_BAD_ANSWER',
+        message: /must not have the number (10n|NaN|Infinity), which/,
+      });
     await assert.rejects(acor.answer(runId, 'a-9', 'slow'), { code: 'E_BAD_ANSWER' });
     await acor.answer(runId, 'choose_speed', 'slow', { reason: 'to be sure', by: 'a program' });
     assert.deepEqual((await run).result?.data, { answer: 'slow' });

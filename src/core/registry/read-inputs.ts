@@ -150,8 +150,6 @@ export function shownGiven(spec: InputSpec, given: GivenValue): string {
 
 const MAX_INPUT_JSON_BYTES = 8 * 1024 * 1024;
 
-const FORMS = `Give a JSON object of input names and values, @file, or - for stdin.`;
-
 /** Reads the values of `--input-json` (contract §5): inline JSON, `@file`, or `-` for stdin. */
 function readInputJson(
   specs: readonly InputSpec[],
@@ -199,7 +197,7 @@ function objectFrom(
   source: string,
   options: Reading,
 ): { values: Record<string, unknown> } | { mistake: string; fix: string } {
-  const no = (mistake: string, fix = FORMS) => ({ mistake, fix });
+  const no = (mistake: string) => ({ mistake, fix: formsFor(options) });
   try {
     const text = textOf(source, options);
     const value = parseExact(text);
@@ -212,6 +210,11 @@ function objectFrom(
     const code = errorCode(error);
     return no(`cannot be read (${code === undefined || code === NOT_REGULAR ? errorMessage(error) : code})`);
   }
+}
+
+function formsFor({ readsFiles = false, readStdin }: Reading): string {
+  const forms = [...(readsFiles ? ['@file'] : []), ...(readStdin === undefined ? [] : ['- for stdin'])];
+  return `Give ${['a JSON object of input names and values', ...forms].join(', or ')}.`;
 }
 
 function textOf(source: string, { cwd, readStdin, readsFiles = false }: Reading): string {

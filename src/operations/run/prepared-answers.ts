@@ -4,6 +4,7 @@ import { problemText } from '../../core/config/problem.ts';
 import type { PreparedAnswer } from '../../core/ports/run-launcher.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { exactAnswer } from './exact-answer.ts';
 
 /**
  * The answers that a caller gives in advance. Those of `--answer ACTION=VALUE` override those of the file. Throws E_POLICY_DENIED for a caller
@@ -16,7 +17,8 @@ export async function preparedAnswers(
   if (given.length > 0 || file !== undefined) await app.authorizeOwnAnswers();
   const fromFlags = given.map((text) => {
     const equals = text.indexOf('=');
-    if (equals > 0) return beforehand(text.slice(0, equals), jsonOrText(text.slice(equals + 1)));
+    const action = text.slice(0, equals);
+    if (equals > 0) return beforehand(action, jsonOrText(text.slice(equals + 1), `--answer ${action}`));
     throw new AcorError('E_USAGE', `--answer ${text}: must be ACTION=VALUE`, {
       hint: `For example: --answer choose_strategy=strict, or --answer 'limits={"rows":10}'`,
     });
@@ -26,7 +28,10 @@ export async function preparedAnswers(
 
 async function answersOfFile(path: string): Promise<PreparedAnswer[]> {
   const { readYamlFile } = await import('../../core/config/yaml-file.ts');
-  const { value: answers, problems } = await readYamlFile(path);
+  const { inexactNumbers } = await import('../../core/config/inexact-numbers.ts');
+  const yaml = await readYamlFile(path);
+  const { value: answers } = yaml;
+  const problems = [...yaml.problems, ...inexactNumbers(yaml, [], answers)];
   if (problems.length > 0) {
     throw new AcorError('E_USAGE', `--answers: ${problemText(problems[0]!)}`, {
       hint: problems[0]!.fix,
@@ -45,10 +50,12 @@ function beforehand(action: string, answer: unknown): PreparedAnswer {
   return { action, answer, by: 'caller', source: 'beforehand' };
 }
 
-function jsonOrText(text: string): unknown {
+function jsonOrText(text: string, source: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     return text;
   }
+  return exactAnswer(value, text, source);
 }

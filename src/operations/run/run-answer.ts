@@ -9,6 +9,7 @@ import { readRegular } from '../../util/regular-file.ts';
 import { acorOperation } from '../define.ts';
 import { requirePersonFor } from '../needs-person.ts';
 import { runId } from '../shapes.ts';
+import { exactAnswer } from './exact-answer.ts';
 
 const input = z.object({
   run: runId,
@@ -82,10 +83,11 @@ function answerGiven({ choice, value, file }: Input, cwd: string): unknown {
   }
   if (choice !== undefined) return choice;
   const text = value ?? textOf(resolve(cwd, file!));
+  const source = file === undefined ? '--value' : file;
   try {
-    return JSON.parse(text);
+    return exactAnswer(JSON.parse(text), text, source);
   } catch (error) {
-    const source = file === undefined ? '--value' : file;
+    if (error instanceof AcorError) throw error;
     throw new AcorError('E_USAGE', `${source} is not valid JSON: ${errorMessage(error)}`, {
       hint: `Write a text with its quotes: --value '"text"'`,
     });

@@ -2,7 +2,14 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import type { OperationStep } from '../../../protocol/next-steps.ts';
 import { type AnswerSource, type Audience, audienceOf } from '../../../protocol/v1/wire.ts';
 import { errorMessage } from '../../../util/error-code.ts';
-import { isTooDeep, TOO_DEEP } from '../../../util/exact-json.ts';
+import {
+  exactJson,
+  inexactNumber,
+  isTooDeep,
+  lossOfNumber,
+  parseExact,
+  TOO_DEEP,
+} from '../../../util/exact-json.ts';
 
 /** One choice of a question. */
 export interface QuestionOption {
@@ -190,8 +197,16 @@ export async function problemOfAnswer(question: Question, value: unknown): Promi
 export function jsonAnswer(value: unknown): unknown {
   if (isTooDeep(value))
     throw new AcorError('E_BAD_ANSWER', `an answer ${TOO_DEEP.mistake}`, { hint: TOO_DEEP.fix });
+  const answer = asJson(value);
+  const number = inexactNumber(answer);
+  if (number === undefined) return answer;
+  const { mistake, fix } = lossOfNumber(number);
+  throw new AcorError('E_BAD_ANSWER', `an answer ${mistake}`, { hint: fix });
+}
+
+function asJson(value: unknown): unknown {
   try {
-    return JSON.parse(JSON.stringify(value));
+    return parseExact(exactJson(value));
   } catch (cause) {
     throw new AcorError('E_BAD_ANSWER', `an answer must be a JSON value, got ${String(value)}`, {
       hint: 'Answer with a string, a number, true, false, null, an array or a plain object.',
