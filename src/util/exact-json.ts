@@ -95,6 +95,15 @@ export function inexactNumber(value: unknown): string | undefined {
   return undefined;
 }
 
+const MAY_BE_INEXACT = /(?<![.\d])\d{16}|\de[+-]?\d{2}/i;
+
+/** The first number in a valid JSON text that a program cannot hold, as it is written. Cheap where there is none. */
+export function inexactNumberIn(json: string): string | undefined {
+  if (!MAY_BE_INEXACT.test(json)) return undefined;
+  for (const [token] of json.matchAll(TOKENS)) if (isInexact(token)) return token;
+  return undefined;
+}
+
 /** What `parseExact` has read, as it was written. */
 export function shownJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(new RegExp(`"${MARK}([^"]+)"`, 'g'), '$1');

@@ -203,3 +203,23 @@ function sent(port: number, body: string, more: Record<string, string>) {
     call.end(body);
   });
 }
+
+describe('the result of a tool with a number that a program cannot hold', () => {
+  it('has a warning that names the number', async () => {
+    const line = (id: string) => `{"type":"result","status":"ok","data":{"id":${id}}}`;
+    project.write('tools/numbers/cli.sh', `#!/bin/bash\necho '${line('1234567890123456789')}'\n`, 0o755);
+    project.write('tools/exact/cli.sh', `#!/bin/bash\necho '${line('"1234567890123456789"')}'\n`, 0o755);
+    project.write('tools/whole/cli.sh', '#!/bin/bash\necho \'{"id":1E400}\'\n', 0o755);
+    project.write('tools/whole/tool.yaml', 'name: whole\nversion: 1.0.0\nadapter: plain\noutput: json\n');
+    for (const [tool, number] of [
+      ['numbers', '1234567890123456789'],
+      ['whole', '1E400'],
+    ]) {
+      const { ok, meta } = await project.envelope(['run', tool!, '--no-stream']);
+      assert.ok(ok);
+      assert.match(meta.warnings.join('\n'), new RegExp(`the number ${number}, which became another one`));
+    }
+    const { data, meta } = await project.envelope(['run', 'exact', '--no-stream']);
+    assert.deepEqual([data.result.data.id, meta.warnings], ['1234567890123456789', undefined], 'the control');
+  });
+});

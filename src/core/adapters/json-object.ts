@@ -1,3 +1,4 @@
+import { inexactNumberIn } from '../../util/exact-json.ts';
 import type { Intake } from '../run/attempt/intake.ts';
 
 /** Readers of the events cannot be relied on to parse and write JSON nested deeper than this. */
@@ -37,7 +38,21 @@ export function readJsonObject(
   }
   const object = startsLikeObject(view) ? parsedObject(text) : undefined;
   if (object === undefined) intake.unparsedLine('non-json stdout', text);
+  else warnOfInexact(intake, text);
   return object;
+}
+
+function warnOfInexact(intake: Intake, json: string): void {
+  const warning = inexactWarning(json);
+  if (warning !== undefined) intake.warnOnce('inexact', 'E_PROTOCOL', warning);
+}
+
+/** A warning about a number in the JSON of a tool that became another one when it was read. */
+export function inexactWarning(json: string): string | undefined {
+  const number = inexactNumberIn(json);
+  return (
+    number && `the tool wrote the number ${number}, which became another one: write it as a text, in quotes`
+  );
 }
 
 /** Whether the first character is a brace. A thrown SyntaxError for each line of a flood of text would take much longer. */

@@ -28,6 +28,24 @@ describe('an output with a declared form', () => {
     assert.match(problemOf('jsonl', '{"a":1}\nHello'), /^line 2: it is not valid JSON/);
   });
 
+  it('has a warning for a number that became another one', () => {
+    for (const [declared, text] of [
+      ['json', '{"a":[\n1234567890123456789]}'],
+      ['jsonl', '{"a":1}\n{"a":1234567890123456789}\n{"a":1e400}'],
+    ] as const) {
+      const parsed = parse(declared, text);
+      assert.ok('data' in parsed);
+      assert.equal(parsed.warnings.length, 1);
+      assert.match(parsed.warnings[0]!, /the number 1234567890123456789, which became another one/);
+    }
+    const exact = parse('json', '{"a":9007199254740992,"b":0.30000000000000004,"c":"1234567890123456789"}');
+    assert.deepEqual('data' in exact && exact.warnings, [], 'the control');
+    assert.deepEqual(dataOf({ format: 'csv', types: { a: 'number' } }, 'a\n1234567890123456789\n2'), [
+      { a: null },
+      { a: 2 },
+    ]);
+  });
+
   it('is a list of lines', () => {
     assert.deepEqual(dataOf('lines', 'a b\n\n c\r\n'), ['a b', ' c']);
   });

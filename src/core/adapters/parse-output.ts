@@ -1,6 +1,8 @@
 import type { OutputSettings, OutputSpec, ValueType } from '../../protocol/manifest-output.ts';
 import { settingsOf } from '../../protocol/output-settings.ts';
+import { isInexact } from '../../util/exact-json.ts';
 import { unreachable } from '../../util/unreachable.ts';
+import { inexactWarning } from './json-object.ts';
 
 /** The data in a program's text, or the first place where it has another form than the manifest says. */
 export type ParsedOutput = { data: unknown; warnings: string[] } | { problem: string };
@@ -37,9 +39,9 @@ function dataOf(settings: OutputSettings, lines: readonly string[], types: Typed
     case 'text':
       throw new Error('Internal: text is not parsed');
     case 'json':
-      return parsedJson(lines.join('\n'), '');
+      return parsedJson(lines.join('\n'), '', types);
     case 'jsonl':
-      return numbered.map(({ text, number }) => parsedJson(text, `line ${number}: `));
+      return numbered.map(({ text, number }) => parsedJson(text, `line ${number}: `, types));
     case 'lines':
       return numbered.map(({ text }) => text);
     case 'csv':
@@ -60,9 +62,11 @@ function dataOf(settings: OutputSettings, lines: readonly string[], types: Typed
   }
 }
 
-function parsedJson(text: string, where: string): unknown {
+function parsedJson(text: string, where: string, types: TypedValues): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    types.noteInexact(text);
+    return value;
   } catch (error) {
     throw new WrongForm(`${where}it is not valid JSON: ${(error as Error).message}`);
   }
@@ -250,6 +254,14 @@ class TypedValues {
     return row;
   }
 
+  /** Reports the first number of a JSON text that became another one. */
+  noteInexact(json: string): void {
+    const warning = this.#reported.has('') ? undefined : inexactWarning(json);
+    if (warning === undefined) return;
+    this.#reported.add('');
+    this.warnings.push(warning);
+  }
+
   #report(name: string, type: ValueType, text: string): void {
     if (this.#reported.has(name)) return;
     this.#reported.add(name);
@@ -263,5 +275,5 @@ function typedValue(type: ValueType, text: string): unknown {
     return FALSE.includes(text.toLowerCase()) ? false : null;
   }
   const isNumber = type === 'int' ? /^[+-]?\d{1,15}$/ : /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-  return isNumber.test(text) ? Number(text) : null;
+  return isNumber.test(text) && !isInexact(text) ? Number(text) : null;
 }
