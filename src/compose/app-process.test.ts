@@ -29,6 +29,20 @@ describe('a real process', () => {
     assert.equal(JSON.parse(done.stdout).data.title, 'Milk');
   });
 
+  it('refuses an argument that is not UTF-8, of which it would get another one', {
+    skip: process.platform !== 'linux' && 'Linux',
+  }, () => {
+    const add = (title: string) => {
+      const command = `exec "$0" "$1" add --title ${title}`;
+      const done = spawnSync('bash', ['-c', command, process.execPath, main], { encoding: 'utf8', env });
+      return JSON.parse(done.stdout);
+    };
+    const { error } = add(`$'a\\xff'`);
+    assert.equal(error.code, 'E_USAGE');
+    assert.match(error.message, /'a\ufffd' is not UTF-8/);
+    assert.equal(add(`$'a\\xef\\xbf\\xbd'`).data.title, 'a\ufffd', 'the control');
+  });
+
   it('loses nothing of a large answer, though the reader is slow and the process exits at once', async () => {
     const size = 3_000_000;
     const child = spawn(process.execPath, [main, 'bytes', String(size)], {

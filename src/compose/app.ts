@@ -34,6 +34,7 @@ export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Prom
 }
 
 async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply<C>): Promise<number> {
+  if (argv.some((word) => word.includes('\uFFFD'))) (await import('./lost-bytes.ts')).refuseLostBytes(argv);
   const found = findCommand(app.routes, argv, app.aliases);
   reply.invocation = [calledAs(app), ...found.words].join(' ');
   if (found.route === undefined) return answerWithoutCommand(app, found, reply, io);

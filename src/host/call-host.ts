@@ -25,6 +25,8 @@ export type HostAnswer = number | 'missed' | 'own';
 /** Lets a waiting process of the host run a command line. Without an exit code nothing has happened. */
 export async function callHost(argv: string[]): Promise<HostAnswer> {
   if (!SERVED.has(argv[0] ?? '') || process.env['ACOR_HOST'] === 'off') return 'own';
+  // This process refuses words that have lost bytes.
+  if (argv.some((word) => word.includes('\uFFFD'))) return 'own';
   // At a terminal a command asks, and draws: that needs the terminal itself.
   if (!(await isForPrograms(1)) || !(await isForPrograms(2))) return 'own';
   if (!hasWaiting(process.env)) return 'missed';
