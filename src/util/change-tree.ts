@@ -39,6 +39,12 @@ export interface TreeConflict {
   problem: 'appeared' | 'changed' | 'removed' | 'not_a_folder';
 }
 
+/**
+ * The mode of a new folder until everything is in it. With the sticky bit it is not taken for a folder that another program made, so that
+ * changes that were interrupted at any moment can be continued.
+ */
+const INTERIM_MODE = 0o1700;
+
 /** What makes `after` out of `before`, sorted by path, so that a folder is before what is in it. */
 export function changesBetween(before: TreeListing, after: TreeListing): TreeChange[] {
   const keys = [...new Set([...before.keys(), ...after.keys()])].sort();
@@ -83,10 +89,14 @@ export function selectChanges(changes: readonly TreeChange[], keys: readonly str
   );
 }
 
-/** The changes that are still to be made in a tree that is now like `now`, and those that cannot be made. */
+/**
+ * The changes that are still to be made in a tree that is now like `now`, and those that cannot be made. With `continues`, an earlier
+ * attempt may have been interrupted between the two steps of a change.
+ */
 export function comparedWith(
   changes: readonly TreeChange[],
   now: TreeListing,
+  { continues = false }: { continues?: boolean } = {},
 ): { open: TreeChange[]; conflicts: TreeConflict[] } {
   const changed = new Map(changes.map((change) => [change.key, change]));
   const open: TreeChange[] = [];
@@ -94,9 +104,10 @@ export function comparedWith(
   for (const change of changes) {
     const { key, before, after } = change;
     const is = now.get(key);
-    if (isSameEntry(is, after)) continue;
-    open.push(change);
-    if (!isSameEntry(is, before))
+    const isHalf = continues && isHalfMade(change, is);
+    if (!isHalf && isSameEntry(is, after)) continue;
+    open.push(isHalf ? { ...change, before: is } : change);
+    if (!isHalf && !isSameEntry(is, before))
       conflicts.push({
         key,
         problem: before === undefined ? 'appeared' : is === undefined ? 'removed' : 'changed',
@@ -116,6 +127,17 @@ export function comparedWith(
     const above = changed.get(aboveOf(key));
     return (above === undefined ? now.get(aboveOf(key)) : above.after)?.kind === 'folder';
   }
+}
+
+/** Whether the old entry is removed and the new one not yet there, or the new folder is being filled. */
+function isHalfMade({ before, after }: TreeChange, is: TreeEntry | undefined): boolean {
+  if (after === undefined || before?.kind === after.kind) return false;
+  if (is !== undefined) return after.kind === 'folder' && isInterim(is);
+  return before?.kind === 'folder' || (before !== undefined && after.kind === 'folder');
+}
+
+function isInterim(entry: TreeEntry | undefined): boolean {
+  return entry?.kind === 'folder' && (entry.mode & 0o1777) === INTERIM_MODE;
 }
 
 function aboveOf(key: string): string {
@@ -197,10 +219,12 @@ function* putEntry(
 }
 
 function makeFolder({ folder, name }: TreePlace): void {
-  mkdirSync(folder.at(name), 0o700);
+  mkdirSync(folder.at(name), INTERIM_MODE);
+  using own = folder.child(name);
+  // Only Linux takes the sticky bit from mkdir.
+  if (process.platform !== 'linux') chmodSync(own.self, INTERIM_MODE);
   if (!isRoot()) return;
   const { uid, gid } = folder.stats();
-  using own = folder.child(name);
   chownSync(own.self, uid, gid);
 }
 

@@ -13,6 +13,7 @@ import {
   readFileSync,
   readlinkSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -22,7 +23,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
-import { TestProject } from '../support/project.ts';
+import { needsStrace } from '../support/faults.ts';
+import { ACOR, TestProject } from '../support/project.ts';
 import { atTerminal, noTerminal } from '../support/terminal.ts';
 
 const canMount = process.platform === 'linux' && (await bubblewrap.probe()).available;
@@ -216,6 +218,56 @@ describe('a layer', { skip }, () => {
     project.write('site/a.txt', 'changed\n');
     assert.equal((await project.envelope(['apply', run, 'site/a.txt'])).ok, true);
   });
+
+  it(
+    'is continued after a kill at any moment, and takes no folder of another program for its own',
+    needsStrace,
+    async () => {
+      const folders = `os.makedirs('deep/er')\nopen('deep/er/d.txt', 'w').write('d\\n')\nos.mkdir('own')\nos.chmod('deep', 0o555)\n`;
+      const turned = `os.remove('turns'); os.mkdir('turns'); open('turns/t.txt', 'w').write('t\\n')\n`;
+      project.write('site/turns', 'a file\n');
+      addTool('works', CHANGES + folders + turned, 'review');
+      const run = await ran(['works']);
+      const start = `rm -rf site .runs; cp -a kept/. .`;
+      const inProject = (line: string) => spawnSync('sh', ['-ec', line], { cwd: project.root });
+      inProject('mkdir kept; cp -a site .runs kept');
+      const expected = {
+        ...{ ...AFTER, own: '/', turns: '/', 'turns/t.txt': 't\n' },
+        ...{ deep: '/', 'deep/er': '/', 'deep/er/d.txt': 'd\n' },
+      };
+      let [kills, conflicts] = [0, 0];
+      for (const call of ['mkdir', 'chmod', 'rename', 'unlink', 'rmdir']) {
+        for (let nth = 1, wasKilled = true; wasKilled; nth++) {
+          inProject(start);
+          const argv = ['-qqq', '-o', '/dev/null', '-e', `trace=${call}`, ACOR, 'apply', run];
+          const inject = ['-e', `inject=${call}:signal=SIGKILL:when=${nth}`];
+          const { signal } = await project.startProgram('strace', [...inject, ...argv], {}).finished;
+          wasKilled = signal === 'SIGKILL';
+          const moment = `${call} ${nth}`;
+          if (wasKilled) kills++;
+          if (call === 'mkdir' && !existsSync(project.path('site/own'))) {
+            mkdirSync(project.path('site/own'), { mode: 0o700 });
+            const { error } = await project.envelope(['apply', run]);
+            assert.match(
+              error!.message,
+              /^nothing was applied: 1 entry changed since, .*own \(appeared\)$/,
+              moment,
+            );
+            rmdirSync(project.path('site/own'));
+            conflicts++;
+          }
+          // After the last step nothing is left to do.
+          const { error } = await project.envelope(['apply', run]);
+          assert.match(error?.message ?? '', /^(?:|run r-\w+ has nothing to apply)$/, moment);
+          const left = Object.entries(data()).filter(([name]) => !name.includes('.acor-'));
+          assert.deepEqual(Object.fromEntries(left), expected, moment);
+          const modes = ['deep', 'own'].map((name) => statSync(project.path('site', name)).mode & 0o7777);
+          assert.deepEqual(modes, [0o555, 0o755], moment);
+        }
+      }
+      assert.ok(kills > 20 && conflicts > 2, `${kills} kills, ${conflicts} conflicts`);
+    },
+  );
 
   it('never puts pipes, links that lead out, or set-id bits in place', async () => {
     addTool(

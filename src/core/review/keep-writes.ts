@@ -109,6 +109,7 @@ export async function compareKept(
   return withKept(dir, async (kept) => {
     const summaries: KeptSummary[] = [];
     const tooLarge: string[] = [];
+    const unchanged: KeptPlace[] = [];
     for (const place of [...kept.places]) {
       if (place.state !== 'open') continue;
       const isOutput = !place.tree.startsWith(`${KEPT}/`);
@@ -118,7 +119,7 @@ export async function compareKept(
         const summary = after && summaryOf(place, kept.listing(place, 'before') ?? new Map(), after);
         if (summary === undefined) {
           place.state = 'unchanged';
-          kept.drop(place);
+          unchanged.push(place);
         } else {
           kept.keepListing(place, 'after', after!);
           place.state = 'pending';
@@ -130,7 +131,7 @@ export async function compareKept(
         tooLarge.push(`${place.path}: ${error.message}`);
       }
     }
-    kept.store();
+    kept.storeWithout(unchanged);
     return { summaries, tooLarge };
   });
 }

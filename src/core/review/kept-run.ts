@@ -143,9 +143,10 @@ export class KeptRun {
     return openAbove({ folder, name: basename(this.dir) }, tree);
   }
 
-  /** Removes the copy and the listings of a place that is settled. */
-  drop(place: KeptPlace): void {
-    removePath(join(this.dir, KEPT, place.id));
+  /** Stores, then removes the copies and the listings of places that are settled: a kill in between leaves nothing that still needs them. */
+  storeWithout(places: readonly KeptPlace[]): void {
+    this.store();
+    for (const { id } of places) removePath(join(this.dir, KEPT, id));
   }
 }
 

@@ -115,11 +115,8 @@ export function discardKept(run: SettledRun, dryRun: boolean): Promise<{ places:
     const paths = places.map(({ path }) => path);
     if (dryRun) return { places: paths };
     await record(run, kept, 'discarded', paths);
-    for (const place of places) {
-      place.state = 'discarded';
-      kept.drop(place);
-    }
-    kept.store();
+    for (const place of places) place.state = 'discarded';
+    kept.storeWithout(places);
     return { places: paths };
   });
 }
@@ -162,6 +159,8 @@ class Settlement {
   readonly #run: SettledRun;
   readonly #kept: KeptRun;
   readonly #effect: 'applied' | 'undone';
+  /** Whether it was begun before, as the list of the run says. */
+  readonly #continues: boolean;
   readonly #prepared: PreparedPlace[] = [];
   readonly #conflicts: { path: string; problem: TreeConflict['problem'] }[] = [];
   readonly #refused: Settled['refused'] = [];
@@ -175,6 +174,7 @@ class Settlement {
     this.#run = run;
     this.#kept = kept;
     this.#effect = effect;
+    this.#continues = kept.effects.some((each) => each.effect === effect);
   }
 
   async prepare(place: KeptPlace, paths: readonly string[]): Promise<void> {
@@ -190,7 +190,7 @@ class Settlement {
       return why === undefined;
     });
     const now = await this.#presentState(place, this.#effect === 'applied' ? before : after);
-    const { open, conflicts } = comparedWith(selected, now);
+    const { open, conflicts } = comparedWith(selected, now, { continues: this.#continues });
     for (const { key, problem } of conflicts) this.#conflicts.push({ path: pathOf(place, key), problem });
     if (this.#effect === 'applied') this.#findExecuted(place, open);
     this.#prepared.push({ place, before: new Map(before), after: new Map(after), now, open, selected });
@@ -294,12 +294,12 @@ class Settlement {
     }
     if (changesBetween(before, after).length === 0) {
       place.state = this.#effect;
-      this.#kept.drop(place);
-    } else {
-      place.state = 'pending';
-      this.#kept.keepListing(place, 'before', before);
-      this.#kept.keepListing(place, 'after', after);
+      this.#kept.storeWithout([place]);
+      return;
     }
+    place.state = 'pending';
+    this.#kept.keepListing(place, 'before', before);
+    this.#kept.keepListing(place, 'after', after);
     this.#kept.store();
   }
 
