@@ -199,6 +199,58 @@ describe('a full store', needsMounts, () => {
     assert.equal((await project.envelope(['verify'])).code, 0);
   });
 
+  it('gets room again by the removal of its runs', async () => {
+    using project = await open();
+    project.mountSmall('.runs', 'size=2m');
+    for (let n = 0; n < 5; n++) await project.acor(['run', 'quick']);
+    const [first, second, third, , last] = project.runIds();
+    project.fill('.runs');
+    assert.equal((await project.envelope(['run', 'quick', '--no-stream'])).error.code, 'E_DISK_FULL');
+    const cleaned = await project.envelope(['clean', '--keep', '3']);
+    assert.deepEqual(cleaned.data?.removed, [first, second], JSON.stringify(cleaned.error));
+    project.fill('.runs');
+    const removed = await project.envelope(['runs', 'rm', 'last']);
+    assert.deepEqual(removed.data?.removed, [last], JSON.stringify(removed.error));
+    project.fill('.runs');
+    const old = await project.envelope(['clean', '--older-than', '0', '--keep', '1']);
+    assert.deepEqual(old.data?.removed, [third], JSON.stringify(old.error));
+    assert.deepEqual((await project.envelope(['verify'])).data.counts.runs, 1);
+    project.freeSpace('.runs');
+    assert.equal((await project.run(['quick'])).end.state, 'completed');
+  });
+
+  it('loses no run without an entry when their removal is killed', needsStrace, async () => {
+    using project = await open();
+    project.mountSmall('.runs', 'size=4m');
+    for (let n = 0; n < 10; n++) await project.acor(['run', 'quick']);
+    const trace = (call: string, nth: number) =>
+      `exec strace -qqq -o /dev/null -e trace=${call} -e inject=${call}:signal=SIGKILL:when=${nth} "$@"`;
+    let reported = 0;
+    for (const [call, nth] of [
+      ['rename', 1],
+      ['unlink', 5],
+      ['rmdir', 1],
+      ['rmdir', 2],
+      ['fdatasync', 1],
+    ] as const) {
+      const keep = String(project.runIds().length - 1);
+      project.fill('.runs');
+      const killed = project.start(['clean', '--keep', keep], { within: trace(call, nth) });
+      assert.equal((await killed.finished).signal, 'SIGKILL', `${call} ${nth}`);
+      // The control: the kill came before the entry.
+      if ((await project.envelope(['verify'])).code !== 0) reported++;
+      project.fill('.runs');
+      const { error } = await project.envelope(['clean', '--keep', keep]);
+      assert.equal(error, undefined, `${call} ${nth}`);
+      assert.equal((await project.envelope(['verify'])).code, 0, `${call} ${nth}`);
+      assert.deepEqual(
+        readdirSync(project.runsDir).filter((name) => name.startsWith('emptied-')),
+        [],
+      );
+    }
+    assert.ok(reported > 0);
+  });
+
   it("because of the shell's limit on file size is reported like any other", async () => {
     using project = await open();
     const { code, stdout } = await project.start(['run', 'many_events', '5000'], {
@@ -317,6 +369,26 @@ describe('a part of the store that cannot be written', needsMounts, () => {
     assert.deepEqual((await listed()).sort(), project.runIds());
     assert.deepEqual((await project.envelope(['decisions'])).data.decisions, []);
     assert.deepEqual(readFileSync(project.seen('.runs/index.sqlite')), before);
+  });
+
+  it('(all of it) is reported by the removal and the packing of runs', async () => {
+    using project = await open();
+    for (let n = 0; n < 3; n++) await project.acor(['run', 'quick']);
+    await project.acor(['clean', '--keep', '2']);
+    project.makeReadOnly('.runs');
+    const [, newest] = project.runIds();
+    for (const args of [
+      ['clean', '--keep', '0'],
+      ['clean', '--keep', '0', '--pack'],
+      ['runs', 'rm', newest!],
+    ]) {
+      const { code, error } = await project.envelope(args);
+      assert.deepEqual([code, error?.code], [2, 'E_STORAGE'], args.join(' '));
+      assert.match(error.message, /^the file system is read-only: cannot claim the run: .*\.runs\/leases$/);
+      assert.match(error.hint, /remount,rw/);
+    }
+    project.unmount('.runs');
+    assert.equal((await project.envelope(['clean', '--keep', '0'])).data.counts.removed, 2);
   });
 
   it('(the ledger) is reported, and the run is entered later', async () => {

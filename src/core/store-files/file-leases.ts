@@ -393,3 +393,8 @@ export function heldByAnother(runId: string, state: LeaseState = 'live'): AcorEr
     next: [followLogs(runId)],
   });
 }
+
+/** Whether a run could not be claimed because of another process, and not because of the disk. */
+export function isHeldByAnother(error: AcorError): boolean {
+  return error.cause === undefined;
+}

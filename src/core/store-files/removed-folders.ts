@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
@@ -16,11 +16,12 @@ export class RemovedFolders {
 
   constructor(root: string) {
     this.#folder = join(root, 'removed');
-    mkdirSync(this.#folder, { recursive: true });
   }
 
   /** A folder that was removed by hand meanwhile is gone as well. */
   take(dir: string): void {
+    if (!existsSync(dir)) return;
+    mkdirSync(this.#folder, { recursive: true });
     try {
       renameSync(dir, join(this.#folder, newSpanId()));
     } catch (error) {
@@ -33,6 +34,7 @@ export class RemovedFolders {
    * `assertAllDeleted` reports it.
    */
   async delete(): Promise<void> {
+    if (!existsSync(this.#folder)) return;
     using folder = OpenFolder.trusted(this.#folder);
     const names = readdirSync(this.#folder).filter((name) => !this.#kept.has(name));
     const next = async () => {

@@ -10,8 +10,8 @@ import {
   readOrUndefined,
   withClaimed,
 } from './claim-runs.ts';
+import { enterEmptied, enterRemoved } from './enter-removed.ts';
 import type { KeyOfRun } from './idempotency-keys.ts';
-import { Ledger } from './ledger.ts';
 import { keepCosts } from './removed-costs.ts';
 import { keepCounts } from './removed-counts.ts';
 import { RemovedFolders } from './removed-folders.ts';
@@ -76,6 +76,7 @@ export async function removeRuns(store: FileRuns, runIds: readonly string[]): Pr
   try {
     const trash = new RemovedFolders(store.root);
     await trash.delete();
+    await enterEmptied(store);
     for (const batch of batchesOf(store, runIds)) {
       removed.push(
         ...(await withClaimed(store, batch, 'remove', (claimed) => remove(store, claimed, { trash, keyed }))),
@@ -101,7 +102,7 @@ async function remove(
   // Before the ledger: a run that still exists does not count as removed.
   keepCosts(store.root, records);
   await keepCounts(store.root, records, (runId) => store.files.has(runId));
-  await new Ledger(store.root).append(...runIds.map((run_id) => ({ type: 'cleaned' as const, run_id })));
+  await enterRemoved(store, runIds);
   const takeFolders = () => {
     for (const runId of runIds) trash.take(store.layout(runId).dir);
   };
