@@ -18,6 +18,22 @@ const needsStrace = 'skip' in needsMounts || canTrace ? needsMounts : { skip: 'n
 
 const TOOLS = ['every_kind', 'quick', 'steps', 'asks', 'holds', 'asks_daemon', 'writes_two', 'many_events'];
 const open = () => ProjectWithMounts.open({ tools: TOOLS });
+/** With a tool that changes the folder `site`, of which ACOR keeps a snapshot. */
+const openWithSnapshot = async () => {
+  const project = await open();
+  project.letAgents('undo');
+  const write = '[{ path: site, mode: snapshot }]';
+  project.write(
+    'tools/works/tool.yaml',
+    `name: works\nversion: 1.0.0\npermissions: { filesystem: { write: ${write} } }\n`,
+  );
+  const changes = 'rm old && for n in 1 2 3; do mkdir $n; echo $n > $n/n; done';
+  project.write(
+    'tools/works/cli.sh',
+    `cd '${project.path('site')}' && ${changes}\necho '{"type":"result","status":"ok"}'\n`,
+  );
+  return project;
+};
 const SPACE = 'size=50m,nr_inodes=10000';
 
 describe('a full store', needsMounts, () => {
@@ -217,6 +233,52 @@ describe('a full store', needsMounts, () => {
     assert.deepEqual((await project.envelope(['verify'])).data.counts.runs, 1);
     project.freeSpace('.runs');
     assert.equal((await project.run(['quick'])).end.state, 'completed');
+  });
+
+  it('lets changes be undone and discarded by the same command once there is room', async () => {
+    using project = await openWithSnapshot();
+    project.mountSmall('.runs', 'size=4m');
+    for (const command of ['undo', 'discard']) {
+      project.write('site/old', 'old\n');
+      await project.acor(['run', 'works']);
+      const runId = project.runIds().at(-1)!;
+      project.fill('.runs');
+      const messages: string[] = [];
+      for (;;) {
+        const { code, error } = await project.envelope([command, runId]);
+        if (code === 0) break;
+        assert.equal(error.code, 'E_DISK_FULL', JSON.stringify(error));
+        messages.push(error.message);
+        project.shell('truncate -s -4k .runs/filler');
+      }
+      assert.match(messages[0]!, /^no space left to lock the changes of the run: .*kept\.lock$/);
+      assert.deepEqual(
+        readdirSync(project.path('site')).sort(),
+        command === 'undo' ? ['old'] : ['1', '2', '3'],
+      );
+      const { error } = await project.envelope([command, runId]);
+      assert.match(error.message, /has nothing to (?:undo|discard)$/);
+      project.shell('rm -rf site/*; rm .runs/filler');
+    }
+  });
+
+  it('says how many changes were undone before it was full, at each step', needsStrace, async () => {
+    using project = await openWithSnapshot();
+    project.write('site/old', 'old\n');
+    await project.acor(['run', 'works']);
+    const [runId] = project.runIds();
+    for (const [nth, message] of [
+      [1, /^no space left to write down the changes of the run: .*; 0 changes made before that$/],
+      [2, /^no space left to change .*\/site: .*; 6 changes made before that$/],
+      [3, /^no space left to write down the changes of the run: .*; 1 change made before that$/],
+    ] as const) {
+      const within = `strace -qqq -o /dev/null -e trace=rename -e inject=rename:error=ENOSPC:when=${nth} "$@"; exit $?`;
+      const { error } = JSON.parse((await project.start(['undo', runId!], { within }).finished).stdout);
+      assert.equal(error?.code, 'E_DISK_FULL');
+      assert.match(error.message, message);
+    }
+    assert.equal((await project.envelope(['undo', runId!])).code, 0);
+    assert.deepEqual(readdirSync(project.path('site')), ['old']);
   });
 
   it('loses no run without an entry when their removal is killed', needsStrace, async () => {

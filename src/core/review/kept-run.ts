@@ -12,6 +12,7 @@ import { openAbove, type TreeEntry, type TreeListing, type TreePlace } from '../
 import { removePath } from '../../util/walk-tree.ts';
 import { foreignRecord, isOwnRecord, signedRecord } from '../config/own-records.ts';
 import { KEPT } from '../store-files/layout.ts';
+import { storageError } from '../store-files/storage-error.ts';
 import { keptId, treeOf } from './kept-paths.ts';
 import { indexOf, type KeptMode, type KeptState } from './undecided.ts';
 
@@ -96,11 +97,18 @@ export class KeptRun {
 
   store(): void {
     this.checkOwn();
-    mkdirSync(join(this.dir, KEPT), { recursive: true, mode: 0o700 });
     const { places, effects } = this;
-    const path = indexOf(this.dir);
-    const text = signedRecord(path, { version: 1, places, effects }, { lasts: true });
-    writeAtomic(path, text, { durable: true, mode: 0o600 });
+    this.#write(indexOf(this.dir), { version: 1, places, effects }, { durable: true });
+  }
+
+  #write(path: string, record: object, { durable }: { durable: boolean }): void {
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      const text = signedRecord(path, record, { lasts: true });
+      writeAtomic(path, text, { durable, mode: 0o600 });
+    } catch (error) {
+      throw storageError(error, 'write down the changes of the run', path);
+    }
   }
 
   /** The place of a path, which is added if it is not there. */
@@ -123,10 +131,7 @@ export class KeptRun {
   }
 
   keepListing({ id }: KeptPlace, which: 'before' | 'after', listing: TreeListing): void {
-    const path = this.#listingPath(id, which);
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const text = signedRecord(path, { entries: [...listing] }, { lasts: true });
-    writeAtomic(path, text, { mode: 0o600 });
+    this.#write(this.#listingPath(id, which), { entries: [...listing] }, { durable: false });
   }
 
   dropListing({ id }: KeptPlace, which: 'before' | 'after'): void {
@@ -169,10 +174,17 @@ export function makePlace({ path }: Pick<KeptPlace, 'path'>): TreePlace {
  * Does `work` while no other process changes what is kept of a run. Throws E_INTEGRITY for an index that this user's
  * ACOR has not written.
  */
-export function withKept<T>(dir: string, work: (kept: KeptRun) => Promise<T>): Promise<T> {
-  return withFileLock(join(dir, `${KEPT}.lock`), () => {
-    const kept = KeptRun.read(dir);
-    kept.checkOwn();
-    return work(kept);
-  });
+export async function withKept<T>(dir: string, work: (kept: KeptRun) => Promise<T>): Promise<T> {
+  const lock = join(dir, `${KEPT}.lock`);
+  let isLocked = false;
+  try {
+    return await withFileLock(lock, () => {
+      isLocked = true;
+      const kept = KeptRun.read(dir);
+      kept.checkOwn();
+      return work(kept);
+    });
+  } catch (error) {
+    throw isLocked ? error : storageError(error, 'lock the changes of the run', lock);
+  }
 }

@@ -247,16 +247,29 @@ class Settlement {
   async make(): Promise<void> {
     // The intention is entered first: no effect is without a line in the ledger.
     const paths = this.#prepared.flatMap(({ place, open }) => open.map(({ key }) => pathOf(place, key)));
-    await record(this.#run, this.#kept, this.#effect, paths);
-    for (const prepared of this.#prepared) {
-      try {
-        await this.#makeIn(prepared);
-      } catch (error) {
-        throw this.#interrupted(prepared.place, error);
-      } finally {
-        this.#keepState(prepared);
-      }
+    try {
+      await record(this.#run, this.#kept, this.#effect, paths);
+      for (const prepared of this.#prepared) await this.#makeAndKeep(prepared);
+    } catch (error) {
+      throw this.#interrupted(error);
     }
+  }
+
+  async #makeAndKeep(prepared: PreparedPlace): Promise<void> {
+    const { path } = prepared.place;
+    let failed: AcorError | undefined;
+    try {
+      await this.#makeIn(prepared);
+    } catch (error) {
+      failed = storageError(error, `change ${path}`, path);
+    }
+    try {
+      this.#keepState(prepared);
+    } catch (error) {
+      // What could not be changed comes first: it is compared again in any case.
+      throw failed ?? error;
+    }
+    if (failed !== undefined) throw failed;
   }
 
   async #makeIn({ place, open, now }: PreparedPlace): Promise<void> {
@@ -303,8 +316,8 @@ class Settlement {
     this.#kept.store();
   }
 
-  #interrupted(place: KeptPlace, error: unknown): AcorError {
-    const failed = storageError(error, `change ${place.path}`, place.path);
+  #interrupted(error: unknown): AcorError {
+    const failed = storageError(error, 'write down the changes of the run', this.#kept.dir);
     return new AcorError(
       failed.code,
       `${failed.message}; ${countOf(this.#made.length, 'change')} made before that`,
