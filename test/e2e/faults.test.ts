@@ -433,7 +433,7 @@ describe('a part of the store that cannot be written', needsMounts, () => {
     assert.deepEqual(readFileSync(project.seen('.runs/index.sqlite')), before);
   });
 
-  it('(all of it) is reported by the removal and the packing of runs', async () => {
+  it('(all of it) is reported by health, and by the removal and the packing of runs', async () => {
     using project = await open();
     for (let n = 0; n < 3; n++) await project.acor(['run', 'quick']);
     await project.acor(['clean', '--keep', '2']);
@@ -449,6 +449,12 @@ describe('a part of the store that cannot be written', needsMounts, () => {
       assert.match(error.message, /^the file system is read-only: cannot claim the run: .*\.runs\/leases$/);
       assert.match(error.hint, /remount,rw/);
     }
+    const { error } = await project.envelope(['health']);
+    assert.match(
+      error.message,
+      /^store\.permissions is blocked: the file system is read-only: cannot write the runs/,
+    );
+    assert.match(error.hint, /remount,rw/);
     project.unmount('.runs');
     assert.equal((await project.envelope(['clean', '--keep', '0'])).data.counts.removed, 2);
   });

@@ -78,11 +78,42 @@ describe('a run of another user of the same project', () => {
     // The control: the project has no run at all.
     assert.equal(as(['show']).error.message, 'the project has no run yet');
     const { end } = await project.run(['quick']);
-    for (const words of [['show'], ['show', 'last'], ['logs'], ['verify', 'last'], ['artifacts', 'last']]) {
+    for (const words of [
+      ['show'],
+      ...[
+        'show',
+        'verify',
+        'artifacts',
+        'cancel',
+        'answer',
+        'resume',
+        'wait',
+        'attach',
+        'diff',
+        'discard',
+      ].map((command) => [command, 'last']),
+      ['logs'],
+      ['runs', 'rm', 'last'],
+      ['replay', 'last'],
+    ]) {
       const { code, message, hint } = as(words).error;
       assert.deepEqual([code, message], ['E_RUN_NOT_FOUND', 'the project has no run that can be read']);
       assert.match(hint, new RegExp(`^Run ${end.run_id} belongs to root, and this user may not read it`));
       assert.match(hint, /as root give it to this user: chown -R/);
+    }
+  });
+
+  it('makes a store that this user cannot write, which a run and health report with the same fix', {
+    skip,
+  }, async () => {
+    using shared = await sharedProject();
+    const { project, as } = shared;
+    await project.run(['quick']);
+    const give = `as root give it to this user \\(chown -R ${USER} ${project.path('.runs')}`;
+    for (const words of [['run', 'quick', '--no-stream'], ['health']]) {
+      const { message, hint } = as(words).error;
+      assert.match(message, /permission denied: cannot /);
+      assert.match(hint, new RegExp(`^It belongs to root\\. Do this as root, or ${give}.*\\)`));
     }
   });
 

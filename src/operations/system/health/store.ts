@@ -7,6 +7,7 @@ import { recoverLostRuns } from '../../../core/run/recover-lost-run.ts';
 import type { RunHost } from '../../../core/run/workspace.ts';
 import { canGiveUsers } from '../../../core/sandbox/identity/run-users.ts';
 import { FileRunQueue } from '../../../core/store-files/file-run-queue.ts';
+import { storageError } from '../../../core/store-files/storage-error.ts';
 import {
   CLEAN,
   RECOVER_LOST_RUNS,
@@ -111,13 +112,9 @@ function checkAccess(root: string): HealthCheck {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
     return { name: 'store.permissions', status: 'ok', detail: root };
-  } catch {
-    return {
-      name: 'store.permissions',
-      status: 'blocked',
-      detail: `permission denied: this user cannot write to ${folder}`,
-      fix: `chmod u+rwx '${folder}'`,
-    };
+  } catch (error) {
+    const { message, hint } = storageError(error, 'write the runs', folder);
+    return { name: 'store.permissions', status: 'blocked', detail: message, fix: hint };
   }
 }
 
