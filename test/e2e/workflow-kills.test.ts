@@ -103,6 +103,42 @@ describe('a workflow that is killed', () => {
     assert.deepEqual([project.record(two)!.state, processesOf(two)], ['cancelled', []]);
   });
 
+  it('runs a step again that was cancelled while the workflow had no supervisor, and its final steps once', async () => {
+    using project = new WorkflowProject();
+    const last = { name: 'last', ...project.noting('last ${workflow.ok}') };
+    project.startFlow({ ...threeSteps(project), finally: [last] });
+    await project.noted('begin two');
+    const flow = project.flowId();
+    const two = await project.child('two');
+    await project.killSupervisor(flow);
+    await project.envelope(['cancel', flow]);
+    assert.equal(project.record(two)!.state, 'cancelled');
+    project.write('go', '');
+    assert.equal((await project.envelope(['resume', flow, '--no-stream'])).code, 0);
+    assert.deepEqual(project.done(), ['last true', 'one', 'three', 'two']);
+    const ends = endsOf(project.events(flow));
+    assert.deepEqual(ends, ['one ok', 'two cancelled', 'two ok', 'three ok', 'last ok']);
+  });
+
+  it('runs a step again that failed while the workflow had no supervisor, as a new try of its rule', async () => {
+    using project = new WorkflowProject();
+    const flaw = { fails_with: 'E_DISK_FULL', unless: project.path('repaired'), until: project.path('go') };
+    const retry = { max: 1, on: ['E_DISK_FULL'], backoff_s: 0 };
+    project.startFlow({ steps: [{ name: 'one', ...project.noting('one', flaw), retry }] });
+    await project.noted('begin one');
+    const flow = project.flowId();
+    const one = await project.child('one');
+    await project.killSupervisor(flow);
+    project.write('go', '');
+    await project.envelope(['wait', one]);
+    assert.equal(project.record(one)!.state, 'failed');
+    assert.equal((await project.envelope(['resume', flow, '--no-stream'])).code, 1);
+    assert.deepEqual(submitted(project.events(flow)), ['one', 'one', 'one']);
+    project.write('repaired', '');
+    assert.equal((await project.envelope(['resume', flow, '--no-stream'])).code, 0);
+    assert.deepEqual(project.done(), ['one']);
+  });
+
   it('retries a step whose supervisor was killed, if its rule says so', async () => {
     using project = new WorkflowProject();
     const running = project.startFlow(

@@ -6,7 +6,7 @@ import { wasStoppedMidway } from '../../run/retry.ts';
 import { childRequest } from './child-request.ts';
 import { AT_DEADLINE, type Engine, emit, recordedFailure } from './engine.ts';
 import { type FollowedChild, followChild } from './follow-child.ts';
-import type { ChildTask, TaskTry } from './task.ts';
+import { type ChildTask, doneEvent, type TaskTry } from './task.ts';
 
 /** A host process may be killed during a start. The idempotency key makes the repeated start safe. */
 const STARTS = 3;
@@ -26,12 +26,18 @@ export async function runChild(engine: Engine, task: ChildTask, isFirst: boolean
       if (unknown !== undefined) return unknown;
     }
     const { isOpen, hasBegun, childRunId } = engine.history.of(task.id);
-    const goesOn = isFirst && isOpen && hasBegun && (await isThere(engine, childRunId));
+    const wasSubmitted = isFirst && isOpen;
+    const goesOn = wasSubmitted && hasBegun && (await isThere(engine, childRunId));
     const runId = goesOn ? childRunId! : await begin(engine, task, isFirst);
+    const endedBefore = wasSubmitted && (await isOver(engine, task, runId));
     const followed = await follow(engine, task, runId);
     engine.launcher.ended(runId);
     engine.costs.add(followed.record);
-    return tryOf(engine, task, followed);
+    const tried = tryOf(engine, task, followed);
+    if (!endedBefore || tried.status === 'ok' || engine.stop.signal.aborted) return tried;
+    // It failed while the workflow had no supervisor, so this is a failure of the attempt before.
+    await emit(engine, doneEvent(task.id, tried));
+    return await runChild(engine, task, isFirst);
   } catch (error) {
     // The child did not start: its arguments, its manifest or the policy are invalid.
     const { code, message } = recordedFailure(error);
@@ -61,6 +67,12 @@ async function takeUp(engine: Engine, { id, work }: ChildTask): Promise<TaskTry 
   const message = `its run ${childRunId} was stopped mid-way (${record.code ?? record.signal}), and '${record.tool}' is not idempotent, so its effects are unknown`;
   const fields = { child_run_id: childRunId };
   return { status: 'failed', code: 'E_OUTCOME_UNKNOWN', message, retryable: false, isUnknown: true, fields };
+}
+
+/** Whether this attempt finds only the end of a child. A lost sub-workflow or pipe continues instead. */
+async function isOver({ services }: Engine, { work }: ChildTask, runId: string): Promise<boolean> {
+  const { liveness } = await livenessOf(services.store, runId);
+  return liveness === 'ended' || (liveness === 'lost' && work.kind === 'tool');
 }
 
 function isUnknown(record: RunRecord): boolean {

@@ -5,7 +5,7 @@ import { backoffMs } from '../../run/retry.ts';
 import { runChild } from './child-task.ts';
 import { decideTask } from './decision-task.ts';
 import { type Engine, emit } from './engine.ts';
-import type { ChildTask, DecisionTask, EngineTask, TaskTry } from './task.ts';
+import { type ChildTask, type DecisionTask, doneEvent, type EngineTask, type TaskTry } from './task.ts';
 import type { TaskEnd } from './task-history.ts';
 import { actionIdOf } from './task-id.ts';
 
@@ -17,7 +17,7 @@ export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd
   for (let isFirst = true; ; isFirst = false) {
     const tried = await tryOnce(engine, task, isFirst);
     if (tried === undefined) return { status: 'cancelled', code: null, message: null, wasPassedOver: false };
-    const { status, code, message, isUnknown, fields } = tried;
+    const { status, code, message, isUnknown } = tried;
     let verdict: 'retry' | 'continue' | 'fail' = 'fail';
     if (status !== 'ok' && !engine.stop.signal.aborted) {
       if (await mayTryAgain(engine, task, tried)) {
@@ -26,15 +26,7 @@ export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd
     }
     if (verdict === 'retry' && (!isAnsweredBeforehand(engine) || (await pause(engine, task)))) continue;
     const wasPassedOver = status !== 'ok' && verdict === 'continue';
-    await emit(engine, {
-      type: 'task_done',
-      task_id: task.id,
-      status,
-      ...(code !== null && { code }),
-      ...(message !== null && { msg: message }),
-      ...(wasPassedOver && { passed_over: true }),
-      ...fields,
-    });
+    await emit(engine, doneEvent(task.id, tried, wasPassedOver));
     return { status, code, message, wasPassedOver, isUnknown };
   }
 }

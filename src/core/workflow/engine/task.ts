@@ -26,3 +26,16 @@ export interface TaskTry {
   /** Further fields of its `task_done` event. */
   fields: Record<string, unknown>;
 }
+
+/** The event that ends a task, with the outcome of its last try. */
+export function doneEvent(taskId: string, { status, code, message, fields }: TaskTry, wasPassedOver = false) {
+  return {
+    type: 'task_done',
+    task_id: taskId,
+    status,
+    ...(code !== null && { code }),
+    ...(message !== null && { msg: message }),
+    ...(wasPassedOver && { passed_over: true }),
+    ...fields,
+  };
+}
