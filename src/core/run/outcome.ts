@@ -1,4 +1,5 @@
 import { type ErrorInfo, errorInfo } from '../../protocol/error-codes.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import type { FinalState } from '../../protocol/run.ts';
 import { firstError } from '../../util/error-code.ts';
 import { unreachable } from '../../util/unreachable.ts';
@@ -38,6 +39,8 @@ export interface Outcome {
   isBareExit?: true;
   /** The child run that failed, of a workflow or a pipe. */
   failedRun?: string;
+  /** The steps that provide what a child run was refused for. */
+  remedies?: readonly NextStep[];
   /** Of a workflow: it is unknown what one of its steps did, so that only a resume with `force` repeats that. */
   needsForce?: true;
 }

@@ -1,10 +1,12 @@
 import { errorInfo } from '../../protocol/error-codes.ts';
 import {
+  approve,
   findOutEffects,
   type NextStep,
   readLogs,
   resumeRun,
   resumeWorkflow,
+  storeSecret,
 } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
@@ -26,19 +28,20 @@ interface Ended
   repeatable: boolean;
   /** The child run that failed, of a workflow or a pipe. */
   failedRun?: string;
+  remedies?: readonly NextStep[];
   needsForce?: true;
 }
 
 /** The next steps after a run has ended: only those that will be accepted. */
 export function stepsAfter(ended: Ended): NextStep[] {
   if (ended.state === 'completed') return [];
-  const { run_id, code, failedRun } = ended;
+  const { run_id, code, failedRun, remedies = [] } = ended;
   const resume = resumeAfter(ended);
   // What the tool did must be known before it is repeated.
   const first = forceFor(ended).force
     ? [findOutEffects(failedRun ?? run_id), ...resume]
     : [...resume, readLogs(failedRun ?? run_id)];
-  return [...first, ...stepsOfCode(code)];
+  return [...remedies, ...first, ...stepsOfCode(code)];
 }
 
 /** The child run that failed, of a workflow or a pipe: the next steps name its logs. */
@@ -95,9 +98,23 @@ export async function recordedSteps(
     resumeWorkflow(run_id, { force: true }),
     hasForce ? findOutEffects(run_id) : readLogs(run_id),
     ...table,
+    ...(record.kind === 'tool' ? [] : commands.flatMap((command) => remediesNamed(String(command)))),
     ...commands.flatMap((command) => String(command).match(RUN_IDS) ?? []).map(readLogs),
   ];
   return commands.flatMap((command) => possible.find((step) => command === store.commandOf(step)) ?? []);
+}
+
+/** The approval or the secret that a command may name in its last word. */
+function remediesNamed(command: string): NextStep[] {
+  const name = command.slice(command.lastIndexOf(' ') + 1);
+  return [approve(name), storeSecret(name)];
+}
+
+/** Which of the next steps provide an approval or a secret. */
+export function remediesAmong(next: readonly NextStep[]): NextStep[] {
+  return next.filter(
+    (step) => 'operation' in step && ['tool.approve', 'secret.set'].includes(step.operation),
+  );
 }
 
 function stepsOfCode(code: string | null): readonly NextStep[] {

@@ -16,8 +16,8 @@ import { RunSecrets } from './run-secrets.ts';
 export function planSecrets(
   { config }: PlanServices,
   tool: ToolEntry,
-  { secretInputs }: ResolvedArguments,
-  { env }: RunRequest,
+  { secretInputs }: Pick<ResolvedArguments, 'secretInputs'>,
+  { env }: Pick<RunRequest, 'env'>,
 ): RunSecrets {
   const store = new SecretStore(config.root, env);
   const read = [...new Set(tool.manifest.secrets)].map((name) => ({ name, bytes: store.read(name) }));
@@ -55,7 +55,7 @@ function missingSecrets({ name: tool }: ToolEntry, missing: readonly string[]): 
     'E_ENV_MISSING',
     `tool '${tool}' needs ${what} ${missing.join(', ')}, which ${missing.length === 1 ? 'is' : 'are'} not stored`,
     {
-      hint: 'Store each missing secret, then run the tool again.',
+      hint: 'Store each missing secret.',
       next: missing.map(storeSecret),
       details: { missing },
     },

@@ -146,7 +146,7 @@ function readingsOfSkipped(workflow: Workflow, skipped: ReadonlySet<string>): Pr
 }
 
 /** Steps that a run may skip: they have a condition, or need such a step and have no condition that allows for that. */
-function maybeSkipped({ steps, finally: last }: Workflow): Set<string> {
+export function maybeSkipped({ steps, finally: last }: Workflow): Set<string> {
   const skipped = new Set<string>();
   for (const { name, needs, when } of [...inOrderOfNeeds(steps), ...inOrderOfNeeds(last)])
     if (when !== undefined || needs.some((needed) => skipped.has(needed))) skipped.add(name);

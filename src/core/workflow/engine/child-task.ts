@@ -3,6 +3,8 @@ import type { RunRecord } from '../../../protocol/run-record.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { isLive, livenessOf } from '../../run/read-run.ts';
 import { wasStoppedMidway } from '../../run/retry.ts';
+import type { RunSummary } from '../../run/run-summary.ts';
+import { remediesAmong } from '../../run/steps-after.ts';
 import { childRequest } from './child-request.ts';
 import { AT_DEADLINE, type Engine, emit, recordedFailure } from './engine.ts';
 import { type FollowedChild, followChild } from './follow-child.ts';
@@ -40,8 +42,9 @@ export async function runChild(engine: Engine, task: ChildTask, isFirst: boolean
     return await runChild(engine, task, isFirst);
   } catch (error) {
     // The child did not start: its arguments, its manifest or the policy are invalid.
-    const { code, message } = recordedFailure(error);
-    return { status: 'failed', code, message, retryable: false, isUnknown: false, fields: {} };
+    const refusal = recordedFailure(error);
+    const { code, message } = refusal;
+    return { status: 'failed', code, message, retryable: false, isUnknown: false, fields: {}, refusal };
   }
 }
 
@@ -191,7 +194,14 @@ function tryOf(engine: Engine, task: ChildTask, { record, summary }: FollowedChi
       status !== 'ok' &&
       (task.work.kind === 'tool' ? isUnknown({ ...record, code, signal }) : code === 'E_OUTCOME_UNKNOWN'),
     fields,
+    refusal: refusalWithin(summary),
   };
+}
+
+/** Of a sub-workflow or a pipe: one of its own steps was refused. */
+function refusalWithin({ next }: RunSummary): TaskTry['refusal'] {
+  const remedies = remediesAmong(next);
+  return remedies.length === 0 ? undefined : { next: remedies };
 }
 
 /** A step that was cancelled while the workflow goes on counts as failed. */

@@ -19,6 +19,7 @@ import { problemsOfGivenInputs } from '../check/given-inputs.ts';
 import { loadWorkflow } from '../inspect-workflow.ts';
 import { inputSpecsOf, type Step, type Task, type Workflow } from '../model.ts';
 import { type ParentPlan, planParent } from '../parent-plan.ts';
+import { refuseCertain } from './refuse-certain.ts';
 import type { ChildTask } from './task.ts';
 
 /** Everything that is decided about a workflow's run before it starts. */
@@ -45,8 +46,10 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
   if (again !== undefined && !again.force) await refuseChanged(services, again.runId, file, version);
   const inputs = await valuesOf(workflow, args, request);
   // Of a resumed workflow, completed steps may have used them up.
-  if (again === undefined)
+  if (again === undefined) {
     refuseInputs(workflow, await problemsOfGivenInputs(workflow, inputs, surroundings), wanted);
+    await refuseCertain(services, request, workflow);
+  }
   const tools = await toolsOfWorkflow(services, workflow);
   const plan = planParent(services, request, {
     tools,

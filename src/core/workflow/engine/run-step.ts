@@ -93,7 +93,7 @@ async function inTurn<T>(
 
 function single(
   id: string,
-  { status, code, message, wasPassedOver, isUnknown = false }: TaskEnd,
+  { status, code, message, wasPassedOver, isUnknown = false, refusal }: TaskEnd,
   isDecision: boolean,
 ): StepEnd {
   const state = status === 'ok' ? 'completed' : status;
@@ -107,7 +107,7 @@ function single(
     failed: hasFailed ? [id] : [],
     fatal:
       hasFailed && !wasPassedOver
-        ? { taskId: id, code: code ?? 'E_UNKNOWN', message: message ?? '' }
+        ? { taskId: id, code: code ?? 'E_UNKNOWN', message: message ?? '', refusal }
         : undefined,
     isUnknown: isUnknown && !wasPassedOver,
   };

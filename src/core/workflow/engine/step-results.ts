@@ -3,6 +3,7 @@ import { readAnswerFile } from '../../run/answers/answer-files.ts';
 import { summaryOf } from '../../run/summarise-run.ts';
 import type { Expression, Reference, Scope, StepScope } from '../expression/expression.ts';
 import type { Engine } from './engine.ts';
+import type { TaskEnd } from './task-history.ts';
 import { actionIdOf } from './task-id.ts';
 
 /**
@@ -20,7 +21,7 @@ export interface StepEnd {
   /** The failed tasks. */
   failed: readonly string[];
   /** The first failure that ends the workflow. */
-  fatal: { taskId: string; code: string; message: string } | undefined;
+  fatal: { taskId: string; code: string; message: string; refusal?: TaskEnd['refusal'] } | undefined;
   /** It is unknown what one of the failed tasks did. */
   isUnknown: boolean;
 }

@@ -1,3 +1,4 @@
+import type { NextStep } from '../../../protocol/next-steps.ts';
 import type { RunStore } from '../../ports/run-store.ts';
 import { readEvents } from '../../run/read-log.ts';
 import { stepOf } from './task-id.ts';
@@ -33,6 +34,14 @@ export interface TaskEnd {
   wasPassedOver: boolean;
   /** It was stopped and is not idempotent: only a resume with `force` repeats it. No log has that: a resume finds it out again. */
   isUnknown?: boolean;
+  /** No log has that either: the end of the workflow names it. */
+  refusal?: Refusal | undefined;
+}
+
+/** The fix of a refusal, for the end of the workflow. */
+export interface Refusal {
+  hint?: string | undefined;
+  next?: readonly NextStep[] | undefined;
 }
 
 const FRESH: TaskState = {

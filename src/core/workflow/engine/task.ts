@@ -1,6 +1,6 @@
 import type { Scope } from '../expression/expression.ts';
 import type { StepCommon, StepWork } from '../model.ts';
-import type { TaskStatus } from './task-history.ts';
+import type { Refusal, TaskStatus } from './task-history.ts';
 
 /** One piece of work: a whole step, an item of a `foreach`, or a task of a `parallel`. */
 export interface EngineTask extends Pick<StepCommon, 'retry' | 'onError' | 'timeoutS'> {
@@ -25,6 +25,8 @@ export interface TaskTry {
   isUnknown: boolean;
   /** Further fields of its `task_done` event. */
   fields: Record<string, unknown>;
+  /** Why it did not start, or why a step within it did not. */
+  refusal?: Refusal | undefined;
 }
 
 /** The event that ends a task, with the outcome of its last try. */

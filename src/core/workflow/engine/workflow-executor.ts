@@ -13,6 +13,7 @@ import {
   type RunExecutor,
 } from '../../run/run-executor.ts';
 import type { RunnerServices } from '../../run/services.ts';
+import { remediesAmong } from '../../run/steps-after.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { evaluate, expressionsIn } from '../expression/expression.ts';
 import type { Step } from '../model.ts';
@@ -180,7 +181,7 @@ export class WorkflowExecutor implements RunExecutor {
 
   async #reportFailure(
     engine: Engine,
-    { taskId, code, message }: Fatal,
+    { taskId, code, message, refusal }: Fatal,
     { failed, isUnknown }: { failed: readonly string[]; isUnknown: boolean },
   ): Promise<Outcome> {
     const others =
@@ -193,13 +194,16 @@ export class WorkflowExecutor implements RunExecutor {
     const msg = `'${taskId}' failed: ${message}${others}`;
     const hint = isUnknown
       ? 'Find out what the step did before it was stopped. If a repeat is harmless, resume the workflow with --force.'
-      : 'Fix what failed, then resume the workflow.';
+      : refusal?.hint === undefined
+        ? 'Fix what failed, then resume the workflow.'
+        : `${refusal.hint} Then resume the workflow.`;
     const reported = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
     await emit(engine, { type: 'error', ...reported });
     const { childRunId } = engine.history.of(taskId);
     const failedRun = childRunId === null ? {} : { failedRun: childRunId };
     const ended = { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false } as const;
-    return { ...ended, ...failedRun, ...(isUnknown && { needsForce: true }) };
+    const remedies = remediesAmong(refusal?.next ?? []);
+    return { ...ended, ...failedRun, remedies, ...(isUnknown && { needsForce: true }) };
   }
 
   async #complete(engine: Engine, results: StepResults, failed: readonly string[]): Promise<AttemptOutcome> {

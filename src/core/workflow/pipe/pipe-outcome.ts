@@ -2,6 +2,7 @@ import type { AcorError } from '../../../protocol/acor-error.ts';
 import type { Ending } from '../../run/attempt/ending.ts';
 import { type Outcome, stopped, timedOut } from '../../run/outcome.ts';
 import type { RunSummary } from '../../run/run-summary.ts';
+import { remediesAmong } from '../../run/steps-after.ts';
 import type { PlannedStage } from './plan-pipe.ts';
 
 /** The stage that ends the pipe: its run did not complete, or did not start. */
@@ -27,8 +28,9 @@ export function pipeOutcome(failure: StageFailure | undefined, ending: Ending | 
 function failureOutcome(failure: StageFailure): Outcome {
   const { taskId } = failure.stage;
   if ('error' in failure) {
-    const { code, message, hint } = failure.error;
-    return { ...stopped(code, `stage ${taskId} could not begin: ${message}`), hint: hint ?? null };
+    const { code, message, hint, next = [] } = failure.error;
+    const ended = stopped(code, `stage ${taskId} could not begin: ${message}`);
+    return { ...ended, hint: hint ?? null, remedies: remediesAmong(next) };
   }
   const { state, code, message, hint, retryable, run_id } = failure.summary;
   const how = state === 'cancelled' ? 'was cancelled' : 'failed';
