@@ -1859,6 +1859,8 @@ export interface OperationTypes {
         path: string;
         mode: 'review' | 'snapshot';
         state: 'open' | 'pending' | 'too_large';
+        /** The run of the step that has the changes, of a workflow or a pipe. */
+        run_id?: string | undefined;
       }> | undefined;
       survivors: Array<{
         pid: number;

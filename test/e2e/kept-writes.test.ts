@@ -665,3 +665,43 @@ describe('the changes of a run', { skip: skip || noTerminal }, () => {
     assert.deepEqual(data(), AFTER);
   });
 });
+
+describe('a workflow and a pipe whose steps keep changes', { skip }, () => {
+  for (const [what, call] of [
+    ['workflow', ['workflow', 'run', 'outer.json']],
+    ['pipe', ['pipe', 'works', 'reads']],
+  ] as const)
+    it(`name the runs that have them, and what can be done with them: a ${what}`, async () => {
+      addTool('works', CHANGES, 'review');
+      addTool('reads', '', undefined, 'stdin: records\n');
+      project.write(
+        'outer.json',
+        JSON.stringify({ steps: [{ name: 'sub', workflow: project.path('inner.json') }] }),
+      );
+      project.write('inner.json', JSON.stringify({ steps: [{ name: 'in', tool: 'works' }] }));
+      const ended = await project.envelope([...call, '--no-stream']);
+      const { run_id: parent } = ended.data;
+      const [{ run_id: child }] = (await project.envelope(['runs', '--tool', 'works'])).data.runs;
+      const next = [`acor diff ${child}`, `acor apply ${child}`, `acor discard ${child}`];
+      assert.deepEqual(ended.meta.next, next);
+      assert.deepEqual(project.events(parent).at(-1)!.next, next);
+
+      const shown = await project.envelope(['show', parent]);
+      assert.deepEqual(shown.data.undecided, [
+        { path: project.path('site'), mode: 'review', state: 'pending', run_id: child },
+      ]);
+      assert.deepEqual(shown.meta.next, next);
+      const words = `the changes of run ${parent} are in the runs of its steps: ${child}`;
+      const diff = await project.envelope(['diff', parent]);
+      assert.deepEqual([diff.data.changes, diff.meta.warnings, diff.meta.next], [[], [words], next]);
+      for (const decision of ['apply', 'undo', 'discard']) {
+        const { error, meta } = await project.envelope([decision, parent]);
+        assert.deepEqual([error.code, error.message, meta.next], ['E_USAGE', words, next]);
+      }
+
+      await project.envelope(['apply', child]);
+      assert.deepEqual(data(), AFTER);
+      assert.equal((await project.envelope(['show', parent])).data.undecided, undefined);
+      assert.match((await project.envelope(['apply', parent])).error.message, /has nothing to apply$/);
+    });
+});

@@ -13,7 +13,7 @@ import { RunSlot } from './run-slot.ts';
 import type { RunSummary } from './run-summary.ts';
 import type { RunnerServices, RunWatch } from './services.ts';
 import { stepsForKept, summarise } from './summarise-run.ts';
-import { prepareWorkspace, removeCancelFile, tidyWorkspace } from './workspace.ts';
+import { prepareWorkspace, type RunHost, removeCancelFile, tidyWorkspace } from './workspace.ts';
 import { enterState, UNKNOWN_USAGE, writeEnding } from './write-ending.ts';
 
 /** The last moment that RFC 3339 can represent: a deadline may be later. */
@@ -29,6 +29,7 @@ export class Run {
   /** Resolves when the end is in the store, where others see it, or when nothing more will be written there. */
   readonly recorded: Promise<void> = this.#recorded.promise;
   readonly #store: RunStore;
+  readonly #host: RunHost;
   readonly #plan: RunPlan;
   readonly #writer: RunWriter;
   readonly #executor: RunExecutor;
@@ -69,6 +70,7 @@ export class Run {
     plan.secrets?.guard(writer);
     this.runId = plan.runId;
     this.#store = services.store;
+    this.#host = services;
     this.#questions = new Questions(writer, plan);
     this.#spending = new RunSpending({
       limit: plan.cost.limit,
@@ -151,7 +153,7 @@ export class Run {
         attempt: this.#attempt,
         durationS,
         warnings: this.#writer.log.warnings,
-        keptSteps: await stepsForKept(this.runId, this.#plan.workspace.dir),
+        keptSteps: await stepsForKept(this.#host, { run_id: this.runId, kind: this.#plan.kind }),
         repeatable: outcome.state !== 'completed' && (await isRepeatable(this.#writer.record, this.#store)),
       });
       const summary = this.#plan.secrets?.conclude(this.#plan.workspace, summarised) ?? summarised;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorInfo } from '../../protocol/error-codes.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
-import type { FinalState } from '../../protocol/run.ts';
+import { type FinalState, isOrchestration } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import { KEPT } from '../store-files/layout.ts';
@@ -101,7 +101,10 @@ export async function summaryOf(
     survivors: (end?.survivors ?? []) as RunSummary['survivors'],
     result: ending?.type === 'result' ? { ...ending } : null,
     warnings: (end?.warnings ?? []) as string[],
-    next: [...(await stepsForKept(runId, dir)), ...(await recordedSteps(store, record, end))],
+    next: [
+      ...(await stepsForKept({ store, workspaces }, record)),
+      ...(await recordedSteps(store, record, end)),
+    ],
     dir,
   };
 }
@@ -116,11 +119,16 @@ export function artifactsIn(
   return recorded.map((each) => ({ ...each, path: pathNow(root, runId, each.path) }));
 }
 
-/** What can be done with the changes that a run keeps. Loads nothing for other runs. */
-export async function stepsForKept(runId: string, dir: string): Promise<NextStep[]> {
+/** What can be done with the changes that a run and the runs of its steps keep. Loads nothing for other runs. */
+export async function stepsForKept(
+  host: RunHost,
+  run: Pick<RunRecord, 'run_id' | 'kind'>,
+): Promise<NextStep[]> {
+  if (isOrchestration(run.kind)) return (await import('./kept-below.ts')).stepsForKeptBelow(host, run);
+  const { dir } = host.workspaces.of(run.run_id);
   if (!existsSync(join(dir, KEPT))) return [];
   const { keptSteps } = await import('../review/undecided.ts');
-  return keptSteps(runId, dir);
+  return keptSteps(run.run_id, dir);
 }
 
 async function outcomeOfLost(record: RunRecord) {

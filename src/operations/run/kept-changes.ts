@@ -8,7 +8,7 @@ import { stillGranted } from '../../core/run/plan/still-granted.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { attachTo, diffRun, RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
+import { attachTo, diffRun, type NextStep, RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import { realPathOf } from '../../util/real-path.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -80,6 +80,27 @@ export async function endedRun(
   };
 }
 
+/** Which runs of its steps keep the changes of a workflow or a pipe, in words, and what can be done with them. */
+export async function keptByStepsOf(
+  run: string,
+  ctx: OperationContext<AcorApp>,
+): Promise<{ words: string | undefined; next: NextStep[] }> {
+  const project = await ctx.app.project();
+  const record = await readRun(project.store, run);
+  const { stepsForKeptBelow, undecidedBelow } = await import('../../core/run/kept-below.ts');
+  const runs = (await undecidedBelow(project, record)).map(({ runId }) => runId);
+  if (runs.length === 0) return { words: undefined, next: [] };
+  const words = `the changes of run ${run} are in the runs of its steps: ${runs.join(', ')}`;
+  return { words, next: await stepsForKeptBelow(project, record) };
+}
+
+/** Refuses a workflow or a pipe whose steps keep changes: each of their runs is decided about by itself. Throws E_USAGE. */
+export async function refuseParent(run: string, ctx: OperationContext<AcorApp>): Promise<void> {
+  const { words, next } = await keptByStepsOf(run, ctx);
+  if (words === undefined) return;
+  throw new AcorError('E_USAGE', words, { hint: 'Decide about the changes of each of these runs.', next });
+}
+
 /** The paths as changes name them: absolute, with the links above them resolved. */
 function changedPaths(paths: readonly string[], cwd: string): string[] {
   return paths.map((path) => {
@@ -105,6 +126,7 @@ export async function settleChanges(
   ctx: OperationContext<AcorApp>,
 ): Promise<OperationResult<z.output<typeof settled>>> {
   const ended = await endedRun(run, ctx, { writes: !dry_run });
+  await refuseParent(run, ctx);
   if (!dry_run) {
     const what =
       decision === 'apply' ? 'put the changes of a run in place' : 'restore what a run has changed';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { discardKept } from '../../core/review/settle.ts';
 import { acorOperation } from '../define.ts';
 import { runId } from '../shapes.ts';
-import { endedRun } from './kept-changes.ts';
+import { endedRun, refuseParent } from './kept-changes.ts';
 
 export const runDiscard = acorOperation({
   name: 'run.discard',
@@ -23,7 +23,9 @@ export const runDiscard = acorOperation({
   list: 'places',
   example: 'acor discard r-0123456789abcdef',
   async run({ run, dry_run }, ctx) {
-    const { places } = await discardKept(await endedRun(run, ctx, { writes: !dry_run }), dry_run);
+    const ended = await endedRun(run, ctx, { writes: !dry_run });
+    await refuseParent(run, ctx);
+    const { places } = await discardKept(ended, dry_run);
     return { kind: 'data', data: { run_id: run, places, dry_run } };
   },
 });

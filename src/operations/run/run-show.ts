@@ -34,6 +34,10 @@ const shownRun = runRecord.extend({
         path: z.string(),
         mode: z.enum(['review', 'snapshot']),
         state: z.enum(['open', 'pending', 'too_large']),
+        run_id: z
+          .string()
+          .optional()
+          .describe('The run of the step that has the changes, of a workflow or a pipe.'),
       }),
     )
     .optional()

@@ -1,12 +1,15 @@
 import type { OperationContext } from '../../compose/operation.ts';
 import type { Survivor } from '../../core/process/kill-tree.ts';
-import { keptSteps, undecidedPlaces } from '../../core/review/undecided.ts';
+import { undecidedPlaces } from '../../core/review/undecided.ts';
 import { lostOutcome } from '../../core/run/lost-outcome.ts';
 import { lastProgress, stderrTail, summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
+import { stepsForKept } from '../../core/run/summarise-run.ts';
+import type { RunHost } from '../../core/run/workspace.ts';
 import { cancelRun, followLogs, VERIFY } from '../../protocol/next-steps.ts';
-import { isFinal } from '../../protocol/run.ts';
+import { isFinal, isOrchestration } from '../../protocol/run.ts';
+import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { plainCommand } from '../define.ts';
 import { listedArtifacts } from './artifacts-of.ts';
@@ -24,7 +27,7 @@ export async function shownRunOf(input: { run: string }, ctx: OperationContext<A
   const stderr = record.state === 'failed' ? await stderrTail(store, input.run) : [];
   const { dir } = workspaces.of(input.run);
   const why = unverified(store, input.run);
-  const undecided = undecidedPlaces(dir);
+  const undecided = await undecidedOf({ store, workspaces }, record);
   // The log of a lost run has no end yet.
   const outcome = record.lost && end === undefined ? lostOutcome(record) : undefined;
   const data = {
@@ -44,14 +47,12 @@ export async function shownRunOf(input: { run: string }, ctx: OperationContext<A
         : null,
     ...(stderr.length > 0 && { stderr }),
     artifacts: await listedArtifacts(ctx.app, input.run),
-    ...(undecided.length > 0 && {
-      undecided: undecided.map(({ path, mode, state }) => ({ path, mode, state })),
-    }),
+    ...(undecided.length > 0 && { undecided }),
     survivors: (end?.survivors as Survivor[] | undefined) ?? [],
     usage: (end?.usage as Record<string, unknown> | undefined) ?? null,
   };
   const next = isFinal(record.state)
-    ? [...keptSteps(input.run, dir), ...(await recordedSteps(store, record, end))]
+    ? [...(await stepsForKept({ store, workspaces }, record)), ...(await recordedSteps(store, record, end))]
     : [...(await answersToShow(store, input.run)), followLogs(input.run), cancelRun(input.run)];
   const warnings = [
     ...(why ? [unverifiedWords(input.run, why)] : []),
@@ -61,6 +62,17 @@ export async function shownRunOf(input: { run: string }, ctx: OperationContext<A
 }
 
 export const plainRunShow = plainCommand('run.show', shownRunOf);
+
+/** The places whose changes are undecided: of a run, or of the runs of its steps. */
+async function undecidedOf(host: RunHost, { run_id, kind }: RunRecord) {
+  const own = undecidedPlaces(host.workspaces.of(run_id).dir);
+  const shown = own.map(({ path, mode, state }) => ({ path, mode, state }));
+  if (!isOrchestration(kind)) return shown;
+  const { undecidedBelow } = await import('../../core/run/kept-below.ts');
+  return (await undecidedBelow(host, { run_id, kind })).flatMap(({ runId, places }) =>
+    places.map(({ path, mode, state }) => ({ path, mode, state, run_id: runId })),
+  );
+}
 
 function hintOf(event: Readonly<Record<string, unknown>> | undefined): string | undefined {
   return typeof event?.hint === 'string' && event.hint !== '' ? event.hint : undefined;

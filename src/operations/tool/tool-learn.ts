@@ -103,7 +103,7 @@ export const toolLearn = acorOperation({
     const stopListening = ctx.interrupts.listen((signal, count) =>
       run.cancel(`interrupted by ${signal}`, { force: count > 1, by: ctx.app.principal.name }),
     );
-    const { dir, trace } = services.workspaces.of(run.runId);
+    const { trace } = services.workspaces.of(run.runId);
     try {
       const { state } = await run.ended.finally(stopListening);
       if (!existsSync(trace)) throw notStarted(run.runId, given.tool);
@@ -126,7 +126,7 @@ export const toolLearn = acorOperation({
       return {
         kind: 'data',
         data: { run_id: run.runId, state, tool: given.tool, opened, manifest, learned, refused },
-        next: await stepsForKept(run.runId, dir),
+        next: await stepsForKept(services, { run_id: run.runId, kind: 'tool' }),
         ...(warnings.length > 0 && { warnings }),
       };
     } finally {
