@@ -338,6 +338,8 @@ echo made >made.txt; echo x >lib/x.ts; echo evil >AGENTS.md; echo other >README.
       'README.md',
       'link',
     ]);
+    const [left] = run.of('runner_warning').filter(({ leftovers }) => leftovers !== undefined);
+    assert.deepEqual(left!.leftovers, ['top/AGENTS.md', 'top/README.md', 'top/link']);
     const { files } = run.of('runner_log').at(-1)! as unknown as { files: { path: string }[] };
     assert.deepEqual(
       files.map(({ path }) => path),

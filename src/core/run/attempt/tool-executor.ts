@@ -152,11 +152,13 @@ class ToolExecutor implements RunExecutor {
     }
   }
 
-  async conclude({ outcome, exit, wasStopped }: AttemptOutcome): Promise<void> {
+  async conclude({ outcome, exit, wasStopped, artifacts }: AttemptOutcome): Promise<void> {
     await this.endBegun();
     await this.#compareKept(outcome);
     this.#reportProtected?.((msg, extra) => this.#warn(undefined, msg, extra));
-    if (outcome.state !== 'completed') await this.#keepCheckpoints();
+    // Not sooner: a task puts new files in place after each turn.
+    if (outcome.state === 'completed') return this.#reportLeftovers(artifacts);
+    await this.#keepCheckpoints();
     if (outcome.state !== 'failed' || exit === null || wasStopped) return;
     const { explainFailure, nameException } = await import('../explain-failure.ts');
     explainFailure(this.#services, this.#plan, this.#writer, outcome);
@@ -303,7 +305,6 @@ class ToolExecutor implements RunExecutor {
         if (artifact.kind === 'file') await store.blobs.keep(this.#plan.runId, artifact);
       for (const artifact of artifacts) this.#writer.log.append({ type: 'artifact', ...artifact });
       this.#plan.secrets?.warnOfArtifacts(this.#writer, artifacts);
-      await this.#reportLeftovers(artifacts);
       return { outcome, artifacts };
     } catch (error) {
       return { outcome: await this.#failureOf(error), artifacts: [] };
@@ -352,7 +353,7 @@ class ToolExecutor implements RunExecutor {
     };
   }
 
-  async #reportLeftovers(artifacts: readonly MeasuredArtifact[]): Promise<void> {
+  #reportLeftovers(artifacts: readonly MeasuredArtifact[]): void {
     const paths = artifacts.map(({ path }) => path);
     const left = leftoversIn(this.#plan.workspace, paths);
     if (left === undefined) return;
