@@ -1,5 +1,5 @@
 import type { NextStep } from '../../protocol/next-steps.ts';
-import { isOrchestration } from '../../protocol/run.ts';
+import { isOrchestration, kindOfName } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { keptSteps, type UndecidedPlace, undecidedPlaces } from '../review/undecided.ts';
 import { readEvents } from './read-log.ts';
@@ -20,19 +20,28 @@ export async function undecidedBelow(
   { run_id, kind }: Pick<RunRecord, 'run_id' | 'kind'>,
 ): Promise<KeptBelow[]> {
   if (!isOrchestration(kind)) return [];
-  const started = new Set<string>();
-  for await (const { type, child_run_id } of readEvents(host.store, run_id, { wait: false }))
-    if (type === 'task_started' && typeof child_run_id === 'string') started.add(child_run_id);
   const found: KeptBelow[] = [];
-  for (const runId of started) {
-    const record = await host.store.read(runId).catch(() => undefined);
-    // The run was removed.
-    if (record === undefined) continue;
+  for (const [runId, mayHaveSteps] of await startedBy(host, run_id)) {
     const places = undecidedPlaces(host.workspaces.of(runId).dir);
     if (places.length > 0) found.push({ runId, places });
-    found.push(...(await undecidedBelow(host, record)));
+    // A workflow may have ten thousand steps: the records of most are not read.
+    const record = mayHaveSteps ? await host.store.read(runId).catch(() => undefined) : undefined;
+    if (record !== undefined) found.push(...(await undecidedBelow(host, record)));
   }
   return found;
+}
+
+/** The runs that a workflow or a pipe has started, and whether each may be one of these, too. */
+async function startedBy({ store }: RunHost, runId: string): Promise<Map<string, boolean>> {
+  const commands = new Map<unknown, string>();
+  const started = new Map<string, boolean>();
+  for await (const { type, task_id, child_run_id, payload } of readEvents(store, runId, { wait: false })) {
+    if (type === 'task_submitted') commands.set(task_id, String((payload as { command?: unknown }).command));
+    if (type !== 'task_started' || typeof child_run_id !== 'string') continue;
+    const command = commands.get(task_id) ?? '';
+    started.set(child_run_id, kindOfName(command) !== 'tool' || command.includes(' | '));
+  }
+  return started;
 }
 
 /** What can be done with the changes that the runs of the steps keep. */
