@@ -1,6 +1,7 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from './atomic-write.ts';
+import { errorCode } from './error-code.ts';
 
 /**
  * JSON files of the user's own, in a folder with the mode 0700. A file that others could have written is ignored.
@@ -48,9 +49,13 @@ export class PrivateFiles<T> {
   /** Removes a file. Returns whether there was one. */
   remove(name: string): boolean {
     const path = join(this.folder, name);
-    const existed = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-    rmSync(path, { force: true });
-    return existed;
+    try {
+      unlinkSync(path);
+      return true;
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return false;
+      throw error;
+    }
   }
 }
 

@@ -1,8 +1,10 @@
-import { linkSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { removeIfPossible } from '../../util/files.ts';
+import { dataFolderFix } from '../../util/home-folder.ts';
 import { newSpanId, randomBytes } from '../../util/ids.ts';
 import { PrivateFiles } from '../../util/private-files.ts';
 import { areEqualDigests, sha256Code } from '../../util/sha256.ts';
@@ -46,7 +48,9 @@ function keyFor(lasts: boolean): Buffer {
   const stored = storedKey() ?? madeKey();
   if (stored === undefined && lasts) {
     throw new AcorError('E_STORAGE', `the key for records cannot be stored in ${keyFolder()}`, {
-      hint: `Let your user alone write there: chmod 700 '${keyFolder()}'`,
+      hint: existsSync(keyFolder())
+        ? `Let your user alone write there: chmod 700 '${keyFolder()}'`
+        : dataFolderFix(keyFolder()),
     });
   }
   // Without a stored key only this process can check its records.
@@ -81,7 +85,7 @@ function madeKey(): Buffer | undefined {
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') return undefined;
   } finally {
-    rmSync(temporary, { force: true });
+    removeIfPossible(temporary);
   }
   return storedKey();
 }

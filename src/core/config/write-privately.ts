@@ -1,5 +1,6 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { dataFolderFix } from '../../util/home-folder.ts';
 import type { PrivateFiles } from '../../util/private-files.ts';
 
 /** Stores a person's decision, such as `the approval`. Throws E_STORAGE when it cannot be stored safely. */
@@ -9,11 +10,7 @@ export function writePrivately<T>(files: PrivateFiles<T>, name: string, content:
   try {
     isWritten = files.write(name, content);
   } catch (error) {
-    const why = errorCode(error) ?? errorMessage(error);
-    throw new AcorError('E_STORAGE', `${what} could not be stored in ${folder}: ${why}`, {
-      hint: `Check that you have write permission: ${folder}`,
-      cause: error,
-    });
+    throw notStored(what, folder, error);
   }
   if (isWritten) return;
   throw new AcorError(
@@ -23,4 +20,14 @@ export function writePrivately<T>(files: PrivateFiles<T>, name: string, content:
       hint: `Restrict it to your user: chmod 700 '${folder}'`,
     },
   );
+}
+
+/** E_STORAGE for a folder of the user's data that cannot be written. */
+export function notStored(what: string, folder: string, error: unknown): AcorError {
+  if (error instanceof AcorError) return error;
+  const why = errorCode(error) ?? errorMessage(error);
+  return new AcorError('E_STORAGE', `${what} could not be stored in ${folder}: ${why}`, {
+    hint: dataFolderFix(folder),
+    cause: error,
+  });
 }

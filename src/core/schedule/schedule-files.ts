@@ -2,12 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_SCHEDULES } from '../../protocol/next-steps.ts';
+import { errorCode } from '../../util/error-code.ts';
 import { isLocked, withFileLock } from '../../util/file-lock.ts';
 import { nearest } from '../../util/nearest.ts';
 import { PrivateFiles } from '../../util/private-files.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { userFolder } from '../config/find.ts';
-import { writePrivately } from '../config/write-privately.ts';
+import { notStored, writePrivately } from '../config/write-privately.ts';
 import type { Schedule } from './schedule.ts';
 
 /**
@@ -31,7 +32,11 @@ export class ScheduleFiles {
 
   /** Makes the folder, which can then be watched. */
   prepare(): void {
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    try {
+      mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      throw notStored('the schedule', this.folder, error);
+    }
   }
 
   /** Whether a process runs the schedules now. */
@@ -64,7 +69,7 @@ export class ScheduleFiles {
   /** Throws E_USAGE when the name is taken. */
   async add(schedule: Schedule): Promise<void> {
     this.prepare();
-    await withFileLock(this.#changeLock, () => {
+    await this.#exclusively(() => {
       this.refuseTaken(schedule.name);
       this.#write(schedule);
     });
@@ -84,7 +89,7 @@ export class ScheduleFiles {
 
   /** Changes a schedule as it is now. `change` returns undefined to leave it. Returns undefined then, and when it was removed. */
   async change(name: string, change: (now: Schedule) => Schedule | undefined): Promise<Schedule | undefined> {
-    return withFileLock(this.#changeLock, () => {
+    return this.#exclusively(() => {
       const now = this.find(name);
       const changed = now && change(now);
       if (changed !== undefined) this.#write(changed);
@@ -93,11 +98,15 @@ export class ScheduleFiles {
   }
 
   async remove(name: string): Promise<void> {
-    await withFileLock(this.#changeLock, () => this.#files.remove(fileOf(name)));
+    await this.#exclusively(() => this.#files.remove(fileOf(name)));
   }
 
-  get #changeLock(): string {
-    return join(this.folder, 'change.lock');
+  async #exclusively<T>(work: () => T): Promise<T> {
+    try {
+      return await withFileLock(join(this.folder, 'change.lock'), work);
+    } catch (error) {
+      throw errorCode(error) === undefined ? error : notStored('the schedule', this.folder, error);
+    }
   }
 
   #write(schedule: Schedule): void {

@@ -19,7 +19,8 @@ import { SECRET_NAME, SECRET_NAME_RULE } from '../../protocol/names.ts';
 import { storeSecret } from '../../protocol/next-steps.ts';
 import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
-import { homeFolder } from '../../util/home-folder.ts';
+import { removeIfPossible } from '../../util/files.ts';
+import { dataFolderFix, homeFolder } from '../../util/home-folder.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { shellCommand } from '../../util/shell-words.ts';
@@ -68,8 +69,12 @@ export class SecretStore {
       renameSync(temporary, path);
       syncFolder(this.#folder);
     } catch (error) {
-      rmSync(temporary, { force: true });
-      throw asStorageError(error, 'keep the secret', path);
+      removeIfPossible(temporary);
+      if (error instanceof AcorError) throw error;
+      throw new AcorError('E_STORAGE', `cannot keep the secret in ${this.#folder}: ${errorMessage(error)}`, {
+        hint: dataFolderFix(this.#folder),
+        cause: error,
+      });
     }
   }
 
@@ -85,7 +90,7 @@ export class SecretStore {
       checkOwnOnly(path, stats, '600');
       return readFileSync(fd);
     } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
+      if (isMissing(error)) return undefined;
       throw errorCode(error) === 'ELOOP' ? notASecret(path) : asStorageError(error, 'read the secret', path);
     } finally {
       if (fd !== undefined) closeSync(fd);
@@ -98,7 +103,7 @@ export class SecretStore {
     try {
       names = readdirSync(this.#folder);
     } catch (error) {
-      if (errorCode(error) === 'ENOENT') return [];
+      if (isMissing(error)) return [];
       throw asStorageError(error, 'list the secrets', this.#folder);
     }
     return names
@@ -177,7 +182,17 @@ function describe(name: string, stats: Stats): StoredSecret {
 }
 
 function statOf(path: string): Stats | undefined {
-  return lstatSync(path, { throwIfNoEntry: false });
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Also below a file: the home of a service account may be /dev/null. */
+function isMissing(error: unknown): boolean {
+  return errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR';
 }
 
 function refusedValue(name: string, { what, fix }: SecretProblem): AcorError {
