@@ -27,7 +27,7 @@ describe('a user whose home is no folder', () => {
     assert.equal((await acor(['verify'])).code, 0);
   });
 
-  it('is told which folder cannot be written, and the fix', async () => {
+  it('gets the folder that cannot be written, and the fix, where something must be stored', async () => {
     const keeps = await acor(['run', 'keeps', '--no-stream']);
     const secret = await acor(['secret', 'set', 'TOKEN'], 'a long secret value');
     const schedule = await acor(['schedule', 'add', 'quick', '--cron', '0 3 * * *', '--timezone', 'UTC']);
