@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../../test/support/project-folder.ts';
-import { MAX_WORKFLOW_BYTES } from '../../../protocol/workflow-file.ts';
+import { MAX_WORKFLOW_BYTES, WORKFLOW_NAME } from '../../../protocol/workflow-file.ts';
 import { evaluate, type Scope } from '../expression/expression.ts';
 import type { Step, StepArguments, Workflow } from '../model.ts';
 import { readWorkflow } from './read-workflow.ts';
@@ -43,7 +43,7 @@ describe('a workflow file', () => {
     it(`of the design is read unchanged, as ${form}`, async () => {
       const { name, steps, maxConcurrency } = await workflowOf(text, 'my flow.json');
       const [extract, choose, load] = steps;
-      assert.deepEqual([name, maxConcurrency], ['my-flow', 4]);
+      assert.deepEqual([name, maxConcurrency], ['my-flow-6ac2a1b1', 4]);
       assert.deepEqual(wordsOf(extract!), ['--query', "a 'b' c", '--out', 'x y', 'z w', '']);
       assert.deepEqual(choose?.kind === 'decision' && [choose.action, choose.options, choose.default], [
         'pick',
@@ -63,6 +63,21 @@ describe('a workflow file', () => {
       );
     });
   }
+
+  it('has the name of its file, and never that of another file whose name differs', async () => {
+    const long = 'x'.repeat(64);
+    const files = ['日本', '中国', 'ä b', 'b', 'a b', 'a-b', 'a  b', '.b', `${long}1`, `${long}2`, long];
+    const names: string[] = [];
+    for (const file of files)
+      names.push((await workflowOf('steps: [{ name: a, tool: t }]', `${file}.yaml`)).name);
+    assert.equal(new Set(names).size, files.length);
+    assert.deepEqual(
+      names.filter((name) => !WORKFLOW_NAME.test(name)),
+      [],
+    );
+    assert.match(names.slice(0, 3).join(' '), /^workflow-[0-9a-f]{8} workflow-[0-9a-f]{8} b-83ec61e9$/);
+    assert.deepEqual([names[3], names[5], names.at(-1)], ['b', 'a-b', long], 'the control');
+  });
 
   it('settles what it leaves open', async () => {
     const {

@@ -3,6 +3,7 @@ import { basename, dirname, extname } from 'node:path';
 import {
   MAX_WORKFLOW_BYTES,
   MOST_STEPS,
+  WORKFLOW_NAME,
   type WorkflowFile,
   workflowFile,
 } from '../../../protocol/workflow-file.ts';
@@ -19,6 +20,8 @@ import type { FileReader } from './step-file.ts';
 
 /** Stop after this many problems in one file: more do not help the author. */
 const MOST_PROBLEMS = 200;
+/** What a name has room for beside the part of a SHA-256. */
+const MAX_READABLE_CHARS = 55;
 
 /** A parsed workflow file, with the places of its values. */
 export interface ReadWorkflow {
@@ -91,10 +94,16 @@ function assemble(
   };
 }
 
-/** The file name without the characters that a workflow name cannot contain. */
+/**
+ * The file name. One that is not the name of a workflow loses what such a name cannot contain, and gets a part of its SHA-256 instead: otherwise
+ * two files could share a name, and with it their metrics and filters.
+ */
 function nameOf(file: string): string {
-  const name = basename(file, extname(file)).replaceAll(/[^A-Za-z0-9._-]+/g, '-');
-  return name.replace(/^[^A-Za-z0-9]+/, '').slice(0, 64) || 'workflow';
+  const name = basename(file, extname(file));
+  if (WORKFLOW_NAME.test(name)) return name;
+  const hash = newSha256().update(name).digest('hex').slice(0, 8);
+  const readable = name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+|-+$/g, '');
+  return `${readable.slice(0, MAX_READABLE_CHARS) || 'workflow'}-${hash}`;
 }
 
 function notRead(file: string, why: Pick<Problem, 'message' | 'fix'>): ReadWorkflow {
