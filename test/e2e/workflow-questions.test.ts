@@ -47,6 +47,26 @@ describe('a question of a workflow', () => {
     assert.deepEqual(project.done(), ['right']);
   });
 
+  it('is answered by the name of its step, which its id need not be, also from a workflow around it', async () => {
+    using project = new WorkflowProject();
+    const path = project.workflow({ steps: [decision({ name: 'Links?' })] });
+    const outer = project.workflow({ steps: [{ name: 'sub', workflow: path }] }, 'outer.json');
+    for (const [file, name] of [
+      [path, 'Links?'],
+      [outer, 'sub:Links?'],
+    ] as const) {
+      const asked = await project.envelope(['workflow', 'run', file, '--no-stream']);
+      const { run_id: flow } = asked.error.details as { run_id: string };
+      const other = await project.envelope(['answer', flow, 'Links', '--choice', 'left']);
+      assert.match(other.error.message, /has not asked 'Links'/, 'the control');
+      const answered = await project.envelope(['answer', flow, name, '--choice', 'left']);
+      assert.match(String(answered.data.action_id), /^(sub:)?q-Links_-[0-9a-f]{8}$/);
+      assert.equal((await project.envelope(['wait', flow])).data.state, 'completed');
+    }
+    const given = await project.envelope(['workflow', 'run', path, '--no-stream', '--answer', 'Links?=left']);
+    assert.deepEqual([given.data.state, given.meta.warnings], ['completed', undefined]);
+  });
+
   it('keeps its answer through a kill, and is asked again when its step is run again', async () => {
     using project = new WorkflowProject();
     const running = project.startFlow(

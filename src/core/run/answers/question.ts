@@ -22,6 +22,8 @@ export interface QuestionOption {
 export interface Question {
   actionId: string;
   action: string;
+  /** The step of a workflow that asks, by its name: an id cannot hold each name. */
+  step?: string;
   msg: string | undefined;
   context: Readonly<Record<string, unknown>>;
   options: readonly QuestionOption[] | undefined;
@@ -67,6 +69,7 @@ export function readQuestion(event: Readonly<Record<string, unknown>>): Question
   return {
     actionId: String(event.action_id),
     action: String(event.action),
+    ...(typeof event.step === 'string' && { step: event.step }),
     msg: typeof msg === 'string' ? msg : undefined,
     context: isRecord(context) ? context : {},
     options: Array.isArray(options) ? options.map(readOption) : undefined,
@@ -76,6 +79,14 @@ export function readQuestion(event: Readonly<Record<string, unknown>>): Question
     audience: audienceOf(event.audience),
     blocking: event.blocking === true,
   };
+}
+
+/** What a question may be called by. */
+export type QuestionNames = Pick<Question, 'actionId' | 'action' | 'step'>;
+
+/** Whether an answer that is for `name` is for this question. */
+export function isNamed({ actionId, action, step }: QuestionNames, name: string): boolean {
+  return name === actionId || name === action || name === step;
 }
 
 /** The steps that answer a question, one for each known answer; none where only the caller knows a valid one. */

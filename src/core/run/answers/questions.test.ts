@@ -34,7 +34,7 @@ describe('an answer that was given beforehand', () => {
     const { questions, answered } = await started({}, ['q-1', 'by-action', 'never']);
     questions.ask({ action_id: 'q-1', action: 'question', blocking: true });
     questions.ask({ action_id: 'q-2', action: 'by-action', blocking: true });
-    questions.noteAsked('q-3', 'of a child');
+    questions.noteAsked({ actionId: 'q-3', action: 'of a child' });
     await questions.end();
     await questions.reportUnused();
     assert.deepEqual(await answered(), [

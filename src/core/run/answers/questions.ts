@@ -12,10 +12,12 @@ import {
   type Answer,
   answerSteps,
   answerTo,
+  isNamed,
   isRunnersQuestion,
   jsonAnswer,
   problemOfAnswer,
   type Question,
+  type QuestionNames,
   readQuestion,
 } from './question.ts';
 import { WaitingClock } from './waiting-clock.ts';
@@ -152,9 +154,8 @@ export class Questions {
   }
 
   /** Notes that a question was asked, here or in a child, so that its answer is of use. */
-  noteAsked(actionId: string, action: string): void {
-    for (const given of this.#unused)
-      if (given.action === actionId || given.action === action) this.#unused.delete(given);
+  noteAsked(question: QuestionNames): void {
+    for (const given of this.#unused) if (isNamed(question, given.action)) this.#unused.delete(given);
   }
 
   /** Whether the caller or a rule of the configuration answers each question with this action, before it is asked. */
@@ -166,7 +167,7 @@ export class Questions {
   ask(event: Readonly<Record<string, unknown>>): void {
     const question = readQuestion(event);
     const { actionId } = question;
-    this.noteAsked(actionId, question.action);
+    this.noteAsked(question);
     if (this.#open.size >= MAX_OPEN && !this.#open.has(actionId)) {
       this.#hooks?.onFailed(tooMany());
       return;
@@ -179,7 +180,7 @@ export class Questions {
     }
     // An earlier attempt got the answer; the tool reads it from ANSWERS_DIR.
     if (this.#answered.has(actionId)) return;
-    const prepared = this.#prepared.find(({ action }) => action === actionId || action === question.action);
+    const prepared = this.#prepared.find(({ action }) => isNamed(question, action));
     // The tool has exited, and this is the rest of its output: no process waits, but the caller may have given the answer beforehand.
     if (this.#hooks === undefined) {
       if (prepared !== undefined) this.#enqueue(() => this.#tryPrepared(question, prepared));

@@ -14,6 +14,7 @@ import { questionsOf } from './open-questions.ts';
 import {
   answerSteps,
   answerTo,
+  isNamed,
   jsonAnswer,
   problemOfAnswer,
   type Question,
@@ -85,9 +86,10 @@ type Asked = Awaited<ReturnType<typeof questionsOf>>;
 function chosenOf(all: Asked, runId: string, name: string | undefined): Asked[number] {
   const open = all.filter(({ answered }) => answered === undefined);
   if (name !== undefined) {
-    const isOfAction = ({ asked }: Asked[number]) => asked.action === name;
+    const isMeant = ({ asked, askedBy }: Asked[number]) =>
+      isNamed({ ...readQuestion(asked), ...stepNameOf(asked, askedBy) }, name);
     const found =
-      all.find(({ asked }) => asked.action_id === name) ?? open.find(isOfAction) ?? all.find(isOfAction);
+      all.find(({ asked }) => asked.action_id === name) ?? open.find(isMeant) ?? all.find(isMeant);
     if (found !== undefined) return found;
     throw refused(runId, `run ${runId} has not asked '${name}'${listed(open)}`);
   }
@@ -97,6 +99,17 @@ function chosenOf(all: Asked, runId: string, name: string | undefined): Asked[nu
     runId,
     `run ${runId} has ${open.length} open questions; name the action id of one${listed(open)}`,
   );
+}
+
+/** The name of the step that asks, behind the tasks that lead to it. */
+function stepNameOf(
+  { action_id, step }: Asked[number]['asked'],
+  askedBy: Asked[number]['askedBy'],
+): { step?: string } {
+  if (typeof step !== 'string') return {};
+  return {
+    step: `${askedBy === undefined ? '' : String(action_id).slice(0, -askedBy.actionId.length)}${step}`,
+  };
 }
 
 function listed(open: Asked): string {

@@ -1,7 +1,7 @@
 import { asText, evaluate } from '../expression/expression.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
 import type { DecisionTask, TaskTry } from './task.ts';
-import { actionIdOf } from './task-id.ts';
+import { actionIdOf, taskIdOf } from './task-id.ts';
 
 /**
  * Runs one try of an `ai_decision`: a question of the workflow's own run (contract §4). The answer becomes the data of
@@ -28,13 +28,18 @@ export async function decideTask(
     await emit(engine, { type: 'task_submitted', task_id: task.id, payload });
   }
   const decided = await engine.decisions.ask(
-    { ...question, action_id, action: task.work.action },
+    { ...question, action_id, action: task.work.action, step: nameOfTask(task) },
     engine.stop.signal,
   );
   if (decided === 'stopped') return { ...FAILED, status: 'cancelled' };
   if ('answer' in decided) return { ...FAILED, status: 'ok', fields: { action_id } };
   const message = `'${action_id}' was not answered within ${decided.unansweredForS} s`;
   return { ...FAILED, code: 'E_ACTION_TIMEOUT', message };
+}
+
+/** The name of the step, with what follows it in the id of the task. */
+function nameOfTask({ id, step }: DecisionTask): string {
+  return `${step}${id.slice(taskIdOf(step).length)}`;
 }
 
 const FAILED: TaskTry = {

@@ -45,6 +45,7 @@ export class Decisions {
   ): Promise<Decided> {
     const { log } = this.#writer;
     const filed = readAnswerFile(this.#workspace, question.action_id);
+    this.noteAsked(question);
     if (filed !== undefined) return { answer: filed.value };
     if (signal.aborted) return 'stopped';
     const event = log.append({ type: 'action_required', blocking: true, ...question });
@@ -69,9 +70,9 @@ export class Decisions {
     return this.#questions.isAnsweredBeforehand(action);
   }
 
-  /** A child asked a question, which it may have an answer for. */
-  noteAsked({ action_id, action }: Readonly<Record<string, unknown>>): void {
-    this.#questions.noteAsked(String(action_id), String(action));
+  /** The workflow or a child asked a question, for which there may be an answer that was given beforehand. */
+  noteAsked(event: Readonly<Record<string, unknown>>): void {
+    this.#questions.noteAsked(readQuestion(event));
   }
 
   /** A child waits for an answer, so the workflow waits too. */
