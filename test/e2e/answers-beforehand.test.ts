@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
 
@@ -141,6 +141,9 @@ steps:
     assert.deepEqual([refused.code, refused.error.code], [1, 'E_BAD_ANSWER']);
     assert.match(refused.error.message, /"up" is not an option of 'pick_way'; expected one of: left, right/);
     assert.deepEqual(project.runIds(), []);
+    project.write('flows/v.yaml', readFileSync(project.path('.acor/workflows/w.yaml'), 'utf8'));
+    const byPath = await project.envelope(['workflow', 'run', 'flows/v.yaml', '--answer', 'pick_way=up']);
+    assert.deepEqual(byPath.meta.next, ['acor workflow graph flows/v.yaml']);
     const done = await call('pick_way=left', 'choose_speed=fast', 'none=1');
     assert.ok(done.ok, JSON.stringify(done.error));
     // The answer for the tool of a step is of use, although the workflow itself does not ask for it.

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Schedule } from '../../src/core/schedule/schedule.ts';
+import { splitCommand } from '../../src/util/shell-words.ts';
 import { TestServer } from '../support/http-server.ts';
 import { TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
 
@@ -75,9 +76,14 @@ describe('a schedule', () => {
     const flow = ['flows/quick.yaml', '--workflow'];
     const { error } = await project.envelope(['watch', ...flow, '--on', '*.md']);
     assert.match(error.message, /--name is required/);
-    assert.match(error.hint, /acor watch flows\/quick.yaml --name my-watch --on /);
+    assert.match(error.hint, /acor watch flows\/quick.yaml --workflow --name my-watch --on '\*\.md'/);
     const { error: other } = await project.envelope(['schedule', 'add', ...flow, '--cron', NEVER_NOW]);
-    assert.match(other.hint, /acor schedule add flows\/quick.yaml --name my-schedule --cron /);
+    assert.match(other.hint, /acor schedule add flows\/quick.yaml --workflow --name my-schedule --cron /);
+    project.write('workflows/my flow.yaml', 'version: 1\nsteps: [{ name: a, tool: quick }]\n');
+    const spaced = await project.envelope(['schedule', 'add', 'my flow', '--workflow', '--cron', NEVER_NOW]);
+    const [, command] = /acor (schedule add .*?)(?: \(see| See|$)/.exec(spaced.error.hint)!;
+    const copied = await project.envelope([...splitCommand(command!)!, '--dry-run']);
+    assert.deepEqual([copied.ok, copied.data?.workflow], [true, true], JSON.stringify(copied));
   });
 
   it('that was only checked needs no server', async () => {

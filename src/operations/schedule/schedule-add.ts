@@ -10,13 +10,14 @@ import { ScheduleFiles } from '../../core/schedule/schedule-files.ts';
 import { checkPatterns, watchedState } from '../../core/schedule/watched-state.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { SERVE } from '../../protocol/next-steps.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { lineOf, scheduleLine, scheduleName } from './shapes.ts';
 
-/** The two commands that add a schedule, each with flags that name one. */
-const BY_TIME = { command: 'acor schedule add', named: "--name my-schedule --cron '30 3 * * *'" } as const;
-const BY_CHANGE = { command: 'acor watch', named: "--name my-watch --on 'docs/**/*.md'" } as const;
+/** The two commands that add a schedule, each with a name for one. */
+const BY_TIME = { command: 'acor schedule add', name: 'my-schedule' } as const;
+const BY_CHANGE = { command: 'acor watch', name: 'my-watch' } as const;
 
 const common = {
   tool: z.string().describe('The tool to run; with --workflow, the workflow.'),
@@ -88,7 +89,10 @@ export const scheduleAdd = acorOperation({
           hint: 'Check the day and the month: there is no 30 February.',
         },
       );
-    return add(options, ctx, BY_TIME, (_root, createdAt) => ({ trigger, settled: createdAt }));
+    return add(options, ctx, BY_TIME, ['--cron', cron], (_root, createdAt) => ({
+      trigger,
+      settled: createdAt,
+    }));
   },
 });
 
@@ -121,10 +125,16 @@ export const scheduleWatch = acorOperation({
     const { on } = options;
     if (on.length === 0) throw needed('on', BY_CHANGE, watched.example);
     checkPatterns(on);
-    return add(options, ctx, BY_CHANGE, async (root) => ({
-      trigger: { kind: 'watch', on },
-      settled: (await watchedState(root, on)).digest,
-    }));
+    return add(
+      options,
+      ctx,
+      BY_CHANGE,
+      on.flatMap((each) => ['--on', each]),
+      async (root) => ({
+        trigger: { kind: 'watch', on },
+        settled: (await watchedState(root, on)).digest,
+      }),
+    );
   },
 });
 
@@ -167,13 +177,17 @@ async function add(
   { tool, args, name = tool, workflow, dry_run }: Given,
   ctx: OperationContext<AcorApp>,
   kind: typeof BY_TIME | typeof BY_CHANGE,
+  when: readonly string[],
   rule: (
     root: string,
     createdAt: string,
   ) => Pick<Schedule, 'trigger' | 'settled'> | Promise<Pick<Schedule, 'trigger' | 'settled'>>,
 ): Promise<Added> {
   const isNamed = scheduleName.safeParse(name).success;
-  if (!isNamed) throw needed('name', kind, `${kind.command} ${tool} ${kind.named}`);
+  if (!isNamed) {
+    const flags = [...(workflow ? ['--workflow'] : []), '--name', kind.name, ...when, ...args];
+    throw needed('name', kind, `${kind.command} ${shellCommand([tool, ...flags])}`);
+  }
   if (asksForStdin(args))
     throw new AcorError('E_USAGE', 'a schedule has no standard input', {
       hint: 'Give the arguments as flags, or as JSON behind --input-json.',

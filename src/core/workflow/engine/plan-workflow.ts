@@ -40,7 +40,7 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
   const { workflow, surroundings } = await loadWorkflow(wanted, { ...services, cwd });
   const { file } = workflow;
   refuseWhatCannotRun(workflow);
-  await refuseAnswers(workflow, request.answers ?? []);
+  await refuseAnswers(workflow, request.answers ?? [], wanted);
   const name = runName('workflow', workflow.name);
   const version = `sha256:${workflow.digest}`;
   if (again !== undefined && !again.force) await refuseChanged(services, again.runId, file, version);
@@ -81,7 +81,11 @@ function costlyTasks(tools: readonly ToolEntry[]): WorkflowPlan['mayCost'] {
 }
 
 /** Answers that a decision of the file can never accept. Questions of the tools are not known before they are asked. */
-async function refuseAnswers(workflow: Workflow, answers: readonly PreparedAnswer[]): Promise<void> {
+async function refuseAnswers(
+  workflow: Workflow,
+  answers: readonly PreparedAnswer[],
+  wanted: string,
+): Promise<void> {
   if (answers.length === 0) return;
   for (const work of allSteps(workflow).flatMap(worksOf)) {
     if (work.kind !== 'decision') continue;
@@ -94,7 +98,7 @@ async function refuseAnswers(workflow: Workflow, answers: readonly PreparedAnswe
       throw new AcorError('E_BAD_ANSWER', `the answer given beforehand is refused: ${problem}`, {
         hint: 'Give one that the step accepts, or leave it out and answer when the workflow asks.',
         details: { action: given.action, answer: given.answer, options: work.options },
-        next: [graphOf(workflow.name)],
+        next: [graphOf(wanted)],
       });
   }
 }
