@@ -49,16 +49,22 @@ export interface UsageProblem {
   fix?: string;
 }
 
+/** That a parameter has no values, in words, and the operation whose answer says how to make one. */
+export interface NoneYet {
+  words: string;
+  list: OperationStep;
+}
+
 /**
  * One E_USAGE with every problem. `invocation` is the program and its command, whose help the hint names; a surface
  * without command lines passes none. `example` is shown when no problem has a fix, and it has a parameter that a problem names.
- * `list` lists the values of a missing parameter where there are none yet: its answer says how to make one.
+ * `none` is for a missing parameter that has no values yet.
  */
 export function usageError(
   problems: readonly UsageProblem[],
   invocation?: string,
   example?: string,
-  list?: OperationStep,
+  none?: NoneYet,
 ): AppError {
   const messages = problems.map((problem) => problem.message);
   const message =
@@ -70,7 +76,7 @@ export function usageError(
     problems.some(({ parameter }) => shows(example, parameter))
   )
     fixes.push(`For example: ${example}`);
-  if (list !== undefined) fixes.push(`There is no ${list.operation.split('.')[0]} here yet.`);
+  if (none !== undefined) fixes.push(none.words);
   const help = invocation === undefined ? [] : [`${invocation} --help`];
   if (fixes.length === 0 && help.length === 0) fixes.push('Correct what the message names.');
   return new AppError('E_USAGE', message, {
@@ -78,7 +84,7 @@ export function usageError(
     exit: EXIT.failed,
     details: { problems },
     next: [
-      ...(list === undefined ? [] : [list]),
+      ...(none === undefined ? [] : [none.list]),
       ...help.map((command) => ({ command, why: 'Show how the command is called.' })),
     ],
   });

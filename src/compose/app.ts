@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { AppError, usageError } from './app-error.ts';
+import { AppError, type NoneYet, usageError } from './app-error.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
 import type { ConfigLayers } from './config-layers.ts';
 import { type FoundCommand, findCommand, unknownCommand } from './find-command.ts';
@@ -8,7 +8,6 @@ import { type CommandLine, readFlags } from './flags.ts';
 import type { ForwardedCommand } from './forwarded-command.ts';
 import { asksForPart, type GlobalFlags, globalBehind } from './globals.ts';
 import { NO_INTERRUPTS } from './interrupts.ts';
-import type { OperationStep } from './next-step.ts';
 import type { Operation, OperationContext } from './operation.ts';
 import { type Parameter, type ParameterForm, parametersOf } from './parameters.ts';
 import { type PlainCommand, readPlainLine } from './plain-command.ts';
@@ -169,7 +168,7 @@ async function inputOf<C>(
     readStdin: io.readStdin,
     invocation,
     example,
-    list: isMissing && example === undefined ? listOf(app, missing) : undefined,
+    none: isMissing && example === undefined ? await noneOf(app, op, missing, open) : undefined,
   });
   if (asksForPart(line.globals) && !asksForStream(op, parameters, line)) {
     const { checkSelection } = await import('./select.ts');
@@ -273,11 +272,18 @@ async function exampleHere<C>(
   }
 }
 
-/** The operation that lists what the parameter names, by the names of both: `tool.list` for `tool`. */
-function listOf<C>({ routes }: CliApp<C>, { key }: Parameter): OperationStep | undefined {
+/** That no value is there, and the operation that lists what the parameter names, by the names of both: `tool.list` for `tool`. */
+async function noneOf<C>(
+  app: CliApp<C>,
+  { name }: Operation<C>,
+  { key }: Parameter,
+  open: () => C | Promise<C>,
+): Promise<NoneYet | undefined> {
   const operation = `${key}.list`;
-  if (!routes.some((route) => route.operation === operation)) return undefined;
-  return { operation, input: {}, why: 'List what is there, and how to make the first one.' };
+  if (!app.routes.some((route) => route.operation === operation)) return undefined;
+  const why = await app.whyNone?.(name, key, await open());
+  const list = { operation, input: {}, why: 'List what is there, and how to make the first one.' };
+  return { words: why ?? `There is no ${key} here yet.`, list };
 }
 
 async function answerWithoutCommand<C>(

@@ -53,6 +53,8 @@ export interface CliApp<C> {
   beginWith?: string;
   /** The values of a parameter that is missing, for a person to choose from. */
   values?(): Promise<ValuesOf<C>>;
+  /** Why there are no such values, where there are some that the command does not take. */
+  whyNone?(operation: string, key: string, context: C): Promise<string | undefined>;
   /** What the caller probably meant by words that are no command; looked up only then. */
   meant?(words: readonly string[], io: CliIo): Promise<NextStep | undefined>;
   /** Asks the person at the terminal for every required input that is missing. */

@@ -2,12 +2,11 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import { nearest } from '../util/nearest.ts';
 import { readRegular } from '../util/regular-file.ts';
-import { AppError, didYouMean, type UsageProblem, usageError } from './app-error.ts';
+import { AppError, didYouMean, type NoneYet, type UsageProblem, usageError } from './app-error.ts';
 import type { ConfigLayers } from './config-layers.ts';
 import { describeIssue, PLAIN_WORDS } from './describe-issue.ts';
 import { type DurationUnit, readDuration, UNIT_WORDS } from './duration.ts';
 import type { CommandLine } from './flags.ts';
-import type { OperationStep } from './next-step.ts';
 import type { OperationDescription } from './operation.ts';
 import { label, type Parameter } from './parameters.ts';
 
@@ -22,7 +21,7 @@ interface InputSources {
   /** A valid call as an example; undefined when no example is valid here. */
   example?: string | undefined;
   /** Lists the values of the missing parameter, where there are none yet. */
-  list?: OperationStep | undefined;
+  none?: NoneYet | undefined;
 }
 
 /** Builds the operation's input from a command line, or throws one E_USAGE with every problem. */
@@ -60,7 +59,7 @@ export async function readInput<I extends z.ZodObject>(
     if (!blamed.has(problem.parameter)) problems.push(problem);
   }
   if (problems.length > 0 || !checked.success)
-    throw usageError(problems, sources.invocation, sources.example, sources.list);
+    throw usageError(problems, sources.invocation, sources.example, sources.none);
   return checked.data;
 }
 

@@ -77,6 +77,8 @@ export function acorCli({
     start: START,
     beginWith: 'explain',
     values: async () => (await import('./system/completion-values.ts')).completionValues,
+    whyNone: async (operation, key, app) =>
+      (await import('./system/completion-values.ts')).whyNoRun(operation, key, app),
     meant: async (words, { cwd, env }) => {
       const { meantBy } = await import('./meant-by.ts');
       return meantBy(new AcorApp({ routes: ROUTES, cwd, env, note: () => {}, surfaces, authorize }), words);

@@ -37,6 +37,16 @@ describe('an answer', () => {
     assert.ok((await other.envelope(['list'])).meta.next.includes('acor template python --name my_tool'));
   });
 
+  it('says that no run is live, or has failed, where a command takes only such a run', async () => {
+    using other = new ProjectInProcess({ tools: ['quick'] });
+    const hintOf = async (command: string) => (await other.envelope([command])).error.hint;
+    assert.match(await hintOf('cancel'), /^There is no run here yet\. /, 'the control');
+    await other.envelope(['run', 'quick', '--no-stream']);
+    for (const command of ['cancel', 'answer', 'attach'])
+      assert.match(await hintOf(command), /^No run is live\. /);
+    assert.match(await hintOf('resume'), /^No run has failed or was cancelled\. /);
+  });
+
   it('has only the requested fields, also of a run that failed', async () => {
     const { error } = await project.envelope(['run', 'fails', '--no-stream', '--fields', 'state,rc']);
     assert.deepEqual(error.details, { stderr: ['why it failed'], state: 'failed', rc: 3 });

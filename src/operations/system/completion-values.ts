@@ -78,6 +78,14 @@ const STATES: Readonly<Record<string, readonly RunState[]>> = {
   'run.remove': [...STOPPED, 'completed'],
 };
 
+/** Why no run is offered for an operation although the project has runs. */
+export async function whyNoRun(operation: string, key: string, app: AcorApp): Promise<string | undefined> {
+  const states = STATES[operation];
+  if (key !== 'run' || states === undefined || (await runs(app)).length === 0) return undefined;
+  if (states === STOPPED) return 'No run has failed or was cancelled.';
+  return states.includes('running') ? 'No run is live.' : 'No run has ended.';
+}
+
 /** The newest runs first. */
 async function runs(
   app: AcorApp,
