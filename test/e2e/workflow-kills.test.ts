@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { reachedInTime } from '../support/in-time.ts';
 import { type Event, processesOf, until } from '../support/project.ts';
@@ -276,6 +276,24 @@ describe('a workflow', () => {
     project.write('repaired', '');
     assert.equal((await project.envelope(['retry', project.flowId(), '--no-stream'])).code, 0);
     assert.deepEqual(project.done(), ['a', 'a', 'b']);
+  });
+
+  it('is not repeated without its file, and says so in words that help', async () => {
+    using project = new WorkflowProject();
+    const flaw = { fails_with: 'E_DISK_FULL', unless: project.path('repaired') };
+    await project.flow({ steps: [{ name: 'a', ...project.noting('a', flaw) }] });
+    const flow = project.flowId();
+    renameSync(project.path('flow.json'), project.path('moved.json'));
+    for (const command of ['resume', 'retry']) {
+      const { error, meta } = await project.envelope([command, flow, '--no-stream']);
+      assert.equal(error.code, 'E_INPUT_NOT_FOUND');
+      assert.match(error.message, /flow\.json, the file of workflow r-\S+, does not exist$/);
+      assert.match(error.hint!, /back to this path.* as a new run/);
+      assert.deepEqual(meta.next, ['acor workflow list']);
+    }
+    renameSync(project.path('moved.json'), project.path('flow.json'));
+    project.write('repaired', '');
+    assert.equal((await project.envelope(['resume', flow, '--no-stream'])).code, 0, 'as the hint says');
   });
 
   it('is not resumed with a changed file, unless it is forced to be', async () => {

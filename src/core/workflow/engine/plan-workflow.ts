@@ -1,5 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { graphOf, resumeWorkflow } from '../../../protocol/next-steps.ts';
+import { graphOf, LIST_WORKFLOWS, resumeWorkflow } from '../../../protocol/next-steps.ts';
 import { runName, withoutKind } from '../../../protocol/run.ts';
 import { nearestWords } from '../../../util/nearest.ts';
 import type { PreparedAnswer } from '../../ports/run-launcher.ts';
@@ -37,7 +37,9 @@ export interface WorkflowPlan extends ParentPlan {
 export async function planWorkflow(services: RunnerServices, request: RunRequest): Promise<WorkflowPlan> {
   const { again, cwd, args } = request;
   const wanted = withoutKind(request.tool);
-  const { workflow, surroundings } = await loadWorkflow(wanted, { ...services, cwd });
+  const { workflow, surroundings } = await loadWorkflow(wanted, { ...services, cwd }).catch((error) => {
+    throw again === undefined ? error : withoutFile(error, wanted, again.runId);
+  });
   const { file } = workflow;
   refuseWhatCannotRun(workflow);
   await refuseAnswers(workflow, request.answers ?? [], wanted);
@@ -68,6 +70,15 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
     mayCost: costlyTasks(tools),
     stepsAgain: again?.from === undefined ? [] : stepsAfter(workflow, again.from),
   };
+}
+
+/** The file of an earlier attempt is gone, as in a project that was moved: another attempt takes no other path. */
+function withoutFile(error: unknown, file: string, runId: string): unknown {
+  if (!(error instanceof AcorError) || error.code !== 'E_INPUT_NOT_FOUND') return error;
+  return new AcorError(error.code, `${file}, the file of workflow ${runId}, does not exist`, {
+    hint: 'Move the file, or the whole project, back to this path. Or start the workflow as a new run, by its present name or path.',
+    next: [LIST_WORKFLOWS],
+  });
 }
 
 /** Sub-workflows may run any tool. */
