@@ -36,12 +36,16 @@ async function startedBy({ store }: RunHost, runId: string): Promise<Map<string,
   const commands = new Map<unknown, string>();
   const started = new Map<string, boolean>();
   for await (const { type, task_id, child_run_id, payload } of readEvents(store, runId, { wait: false })) {
-    if (type === 'task_submitted') commands.set(task_id, String((payload as { command?: unknown }).command));
+    if (type === 'task_submitted') commands.set(task_id, commandIn(payload));
     if (type !== 'task_started' || typeof child_run_id !== 'string') continue;
     const command = commands.get(task_id) ?? '';
     started.set(child_run_id, kindOfName(command) !== 'tool' || command.includes(' | '));
   }
   return started;
+}
+
+function commandIn(payload: unknown): string {
+  return String((payload as { command?: unknown } | undefined)?.command ?? '');
 }
 
 /** What can be done with the changes that the runs of the steps keep. */

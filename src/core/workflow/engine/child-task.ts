@@ -37,6 +37,8 @@ export async function runChild(engine: Engine, task: ChildTask, isFirst: boolean
     engine.costs.add(followed.record);
     const tried = tryOf(engine, task, followed);
     if (!endedBefore || tried.status === 'ok' || engine.stop.signal.aborted) return tried;
+    // Only a rule of the step, or a person, lets what it did be done again.
+    if (tried.isUnknown && !engine.plan.isForced) return tried;
     // It failed while the workflow had no supervisor, so this is a failure of the attempt before.
     await emit(engine, doneEvent(task.id, tried));
     return await runChild(engine, task, isFirst);
