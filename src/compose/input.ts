@@ -95,7 +95,7 @@ async function readInputJson(
   try {
     const text = await inputJsonText(line.inputJson, sources);
     value = JSON.parse(text);
-    const loss = lossOf(text);
+    const loss = lossOf(text, value);
     if (loss !== undefined) return wrong(loss.mistake, loss);
   } catch (error) {
     return wrong(error instanceof Error ? error.message : String(error));

@@ -124,7 +124,7 @@ async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>
   }
   const text = Buffer.concat(chunks).toString('utf8');
   const body = text === '' ? {} : jsonOf(text);
-  const loss = body === undefined || text === '' ? undefined : lossOf(text);
+  const loss = body === undefined ? undefined : lossOf(text, body);
   if (loss !== undefined) throw new AppError('E_USAGE', `the body ${loss.mistake}`, { hint: loss.fix });
   if (typeof body === 'object' && body !== null && !Array.isArray(body))
     return body as Record<string, unknown>;

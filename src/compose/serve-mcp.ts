@@ -69,7 +69,7 @@ class McpServer<C> {
     if (method === 'notifications/cancelled') this.#calls.get(params['requestId'] as string)?.abort();
     if (id === undefined || id === null) return;
     try {
-      const loss = method === 'tools/call' ? lossOf(line) : undefined;
+      const loss = method === 'tools/call' ? lossOf(line, message) : undefined;
       if (loss !== undefined) throw new Error(`the message ${loss.mistake}. ${loss.fix}`);
       const result = await this.#result(id, method, params);
       this.#send(

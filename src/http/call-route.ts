@@ -80,7 +80,7 @@ export async function readBody(req: IncomingMessage): Promise<Record<string, unk
       hint: 'Send the input as a JSON object, with Content-Type: application/json.',
     });
   const body = parseObject(text);
-  const loss = body && lossOf(text);
+  const loss = body && lossOf(text, body);
   if (loss !== undefined) throw new HttpError(400, 'E_USAGE', `the body ${loss.mistake}`, { hint: loss.fix });
   if (body !== undefined) return body;
   throw new HttpError(400, 'E_USAGE', 'the body is not a JSON object', {

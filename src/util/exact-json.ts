@@ -31,11 +31,13 @@ function duplicateKey(json: string): string | undefined {
   return undefined;
 }
 
-/** What of a valid JSON text would not be passed on as it is, in words behind the name of the text; undefined when all of it would. */
-export function lossOf(json: string): { mistake: string; fix: string } | undefined {
-  const value = parseExact(json);
+/**
+ * What of a JSON text, and of its parsed value, would not be passed on as it is, in words behind the name of the text; undefined when all of
+ * it would.
+ */
+export function lossOf(json: string, value: unknown): { mistake: string; fix: string } | undefined {
   if (isTooDeep(value)) return TOO_DEEP;
-  const number = inexactNumber(value);
+  const number = inexactNumberIn(json);
   return number === undefined ? lossOfKey(json) : lossOfNumber(number);
 }
 
@@ -95,9 +97,10 @@ export function inexactNumber(value: unknown): string | undefined {
   return undefined;
 }
 
-const MAY_BE_INEXACT = /(?<![.\d])\d{16}|\de[+-]?\d{2}/i;
+/** Sixteen digits of a whole number, an exponent of two digits, or three hundred zeros behind a point: what a number has that is changed. */
+const MAY_BE_INEXACT = /(?<![.\d])\d{16}|\de[+-]?\d{2}|\.0{300}/i;
 
-/** The first number in a valid JSON text that a program cannot hold, as it is written. Cheap where there is none. */
+/** Finds the first number in a valid JSON text that a program changes when it parses the text. Returns it as it is written. */
 export function inexactNumberIn(json: string): string | undefined {
   if (!MAY_BE_INEXACT.test(json)) return undefined;
   for (const [token] of json.matchAll(TOKENS)) if (isInexact(token)) return token;

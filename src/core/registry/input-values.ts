@@ -74,7 +74,7 @@ function fromJsonText(text: string): InputValue | ValueMistake | undefined {
   } catch {
     return undefined;
   }
-  const loss = lossOf(text);
+  const loss = lossOf(text, value);
   return loss === undefined ? { value, text: JSON.stringify(value) } : { rule: 'type', ...loss };
 }
 

@@ -49,10 +49,6 @@ function commandIn(payload: unknown): string {
 }
 
 /** What can be done with the changes that the runs of the steps keep. */
-export async function stepsForKeptBelow(
-  host: RunHost,
-  run: Pick<RunRecord, 'run_id' | 'kind'>,
-): Promise<NextStep[]> {
-  const below = (await undecidedBelow(host, run)).slice(0, MOST_NAMED);
-  return below.flatMap(({ runId }) => keptSteps(runId, host.workspaces.of(runId).dir));
+export function stepsForKeptBelow(host: RunHost, below: readonly KeptBelow[]): NextStep[] {
+  return below.slice(0, MOST_NAMED).flatMap(({ runId }) => keptSteps(runId, host.workspaces.of(runId).dir));
 }

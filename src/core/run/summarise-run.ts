@@ -124,7 +124,10 @@ export async function stepsForKept(
   host: RunHost,
   run: Pick<RunRecord, 'run_id' | 'kind'>,
 ): Promise<NextStep[]> {
-  if (isOrchestration(run.kind)) return (await import('./kept-below.ts')).stepsForKeptBelow(host, run);
+  if (isOrchestration(run.kind)) {
+    const { stepsForKeptBelow, undecidedBelow } = await import('./kept-below.ts');
+    return stepsForKeptBelow(host, await undecidedBelow(host, run));
+  }
   const { dir } = host.workspaces.of(run.run_id);
   if (!existsSync(join(dir, KEPT))) return [];
   const { keptSteps } = await import('../review/undecided.ts');

@@ -88,10 +88,11 @@ export async function keptByStepsOf(
   const project = await ctx.app.project();
   const record = await readRun(project.store, run);
   const { stepsForKeptBelow, undecidedBelow } = await import('../../core/run/kept-below.ts');
-  const runs = (await undecidedBelow(project, record)).map(({ runId }) => runId);
+  const below = await undecidedBelow(project, record);
+  const runs = below.map(({ runId }) => runId);
   if (runs.length === 0) return { words: undefined, next: [] };
   const words = `the changes of run ${run} are in the runs of its steps: ${runs.join(', ')}`;
-  return { words, next: await stepsForKeptBelow(project, record) };
+  return { words, next: stepsForKeptBelow(project, below) };
 }
 
 /** Refuses a workflow or a pipe whose steps keep changes: each of their runs is decided about by itself. Throws E_USAGE. */

@@ -1,11 +1,10 @@
 import type { OperationContext } from '../../compose/operation.ts';
 import type { Survivor } from '../../core/process/kill-tree.ts';
-import { undecidedPlaces } from '../../core/review/undecided.ts';
+import { keptSteps, undecidedPlaces } from '../../core/review/undecided.ts';
 import { lostOutcome } from '../../core/run/lost-outcome.ts';
 import { lastProgress, stderrTail, summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
-import { stepsForKept } from '../../core/run/summarise-run.ts';
 import type { RunHost } from '../../core/run/workspace.ts';
 import { cancelRun, followLogs, VERIFY } from '../../protocol/next-steps.ts';
 import { isFinal, isOrchestration } from '../../protocol/run.ts';
@@ -27,7 +26,7 @@ export async function shownRunOf(input: { run: string }, ctx: OperationContext<A
   const stderr = record.state === 'failed' ? await stderrTail(store, input.run) : [];
   const { dir } = workspaces.of(input.run);
   const why = unverified(store, input.run);
-  const undecided = await undecidedOf({ store, workspaces }, record);
+  const { undecided, steps } = await keptOf({ store, workspaces }, record);
   // The log of a lost run has no end yet.
   const outcome = record.lost && end === undefined ? lostOutcome(record) : undefined;
   const data = {
@@ -52,7 +51,7 @@ export async function shownRunOf(input: { run: string }, ctx: OperationContext<A
     usage: (end?.usage as Record<string, unknown> | undefined) ?? null,
   };
   const next = isFinal(record.state)
-    ? [...(await stepsForKept({ store, workspaces }, record)), ...(await recordedSteps(store, record, end))]
+    ? [...steps, ...(await recordedSteps(store, record, end))]
     : [...(await answersToShow(store, input.run)), followLogs(input.run), cancelRun(input.run)];
   const warnings = [
     ...(why ? [unverifiedWords(input.run, why)] : []),
@@ -63,15 +62,19 @@ export async function shownRunOf(input: { run: string }, ctx: OperationContext<A
 
 export const plainRunShow = plainCommand('run.show', shownRunOf);
 
-/** The places whose changes are undecided: of a run, or of the runs of its steps. */
-async function undecidedOf(host: RunHost, { run_id, kind }: RunRecord) {
-  const own = undecidedPlaces(host.workspaces.of(run_id).dir);
-  const shown = own.map(({ path, mode, state }) => ({ path, mode, state }));
-  if (!isOrchestration(kind)) return shown;
-  const { undecidedBelow } = await import('../../core/run/kept-below.ts');
-  return (await undecidedBelow(host, { run_id, kind })).flatMap(({ runId, places }) =>
+/** The places whose changes are undecided, of a run or of the runs of its steps, and the next steps for them. */
+async function keptOf(host: RunHost, { run_id, kind }: RunRecord) {
+  if (!isOrchestration(kind)) {
+    const { dir } = host.workspaces.of(run_id);
+    const undecided = undecidedPlaces(dir).map(({ path, mode, state }) => ({ path, mode, state }));
+    return { undecided, steps: keptSteps(run_id, dir) };
+  }
+  const { stepsForKeptBelow, undecidedBelow } = await import('../../core/run/kept-below.ts');
+  const below = await undecidedBelow(host, { run_id, kind });
+  const undecided = below.flatMap(({ runId, places }) =>
     places.map(({ path, mode, state }) => ({ path, mode, state, run_id: runId })),
   );
+  return { undecided, steps: stepsForKeptBelow(host, below) };
 }
 
 function hintOf(event: Readonly<Record<string, unknown>> | undefined): string | undefined {
