@@ -58,7 +58,8 @@ export async function chooseBackend(wish: SandboxPolicy, cacheFolder: string | n
   const skippedBackends: { backend: SandboxBackend; probe: SandboxProbe }[] = [];
   for (const { load } of candidatesFor(wish)) {
     const backend = await load();
-    const probe = await cache.probe(backend);
+    // Whether there is no sandbox needs no look at this machine, and no cache.
+    const probe = await (backend.tier === 3 ? backend.probe() : cache.probe(backend));
     if (probe.available) {
       const forget = () => cache.forget(backend);
       return { backend: withKeptFilters(backend, cache), probe, skippedBackends, forget };
