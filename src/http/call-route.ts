@@ -95,12 +95,14 @@ async function readText(req: IncomingMessage): Promise<string> {
   try {
     for await (const chunk of req) {
       length += chunk.length;
-      if (length > MAX_BODY_BYTES) throw tooLong();
-      chunks.push(chunk);
+      // The rest of a body that is too long is read and dropped: many clients read no answer before they have sent everything.
+      if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+      else chunks.length = 0;
     }
   } finally {
     clearTimeout(slow);
   }
+  if (length > MAX_BODY_BYTES) throw tooLong();
   return Buffer.concat(chunks).toString('utf8');
 }
 

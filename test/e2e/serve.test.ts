@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { SERVERS } from '../../src/operations/command-forms.ts';
@@ -120,6 +122,19 @@ describe('acor serve', () => {
         assert.equal((await open.call(operation)).status, 404, operation);
     }
     assert.equal((await post('{}')).status, 200);
+  });
+
+  it('answers a client that sends the whole of a body that is too long before it reads', async () => {
+    const socket = connect(server.port, '127.0.0.1');
+    const head = `POST /api/v1/run.list HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${TOKEN}\r\n`;
+    const body = 'x'.repeat(40_000_000);
+    const sent = Promise.withResolvers<void>();
+    socket.on('error', sent.reject);
+    socket.write(`${head}Connection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`, () =>
+      sent.resolve(),
+    );
+    await sent.promise;
+    assert.match(await text(socket), /^HTTP\/1\.1 413 .*the body is longer than/s);
   });
 
   it('reports a port that is in use, and an unknown word of --http-allow', async () => {
