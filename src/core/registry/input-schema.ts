@@ -241,7 +241,7 @@ function branchesOf(schema: unknown, root: Schema, seen = new Set<unknown>()): S
 }
 
 /** The schema that a `$ref` into the same schema names. For any other one, the checker of the schema knows it. */
-export function referenced(ref: unknown, root: Schema): unknown {
+function referenced(ref: unknown, root: Schema): unknown {
   if (typeof ref !== 'string' || !/^#(\/|$)/.test(ref)) return undefined;
   let found: unknown = root;
   for (const part of pathOf(ref)) found = asSchema(found)[part];

@@ -65,6 +65,37 @@ describe('a schema whose check has no end', () => {
       },
     };
     assert.equal(await schemaMistake(recursive), undefined);
+  });
+
+  it('is found when it refers to itself by an anchor or an id', async () => {
+    const anchored = { $ref: '#node', $defs: { n: { $anchor: 'node', allOf: [{ $ref: '#node' }] } } };
+    assert.deepEqual((await schemaMistake(anchored))?.path, ['$defs', 'n', 'allOf', 0, '$ref']);
+    const dynamic = { $dynamicAnchor: 'node', anyOf: [{ $dynamicRef: '#node' }] };
+    assert.deepEqual((await schemaMistake(dynamic))?.path, ['anyOf', 0, '$dynamicRef']);
+    const named = {
+      $id: 'https://example.org/tree',
+      $ref: 'leaf#/$defs/x',
+      $defs: { l: { $id: 'leaf', $defs: { x: { not: { $ref: 'tree' } } } } },
+    };
+    assert.deepEqual((await schemaMistake(named))?.path, ['$defs', 'l', '$defs', 'x', 'not', '$ref']);
+  });
+
+  it('is accepted when an anchor or an id names it below a property', async () => {
+    const tree = {
+      $id: 'urn:example:tree',
+      $dynamicAnchor: 'node',
+      properties: {
+        children: { items: { $dynamicRef: '#node' } },
+        next: { $ref: '#next' },
+        root: { $ref: 'urn:example:tree' },
+      },
+      $defs: { n: { $anchor: 'next', properties: { next: { $ref: '#next' } } } },
+    };
+    assert.equal(await schemaMistake(tree), undefined);
+    assert.equal(await problemBySchema(tree, { children: [{ next: { next: {} } }], root: {} }), undefined);
+  });
+
+  it('is no data that looks like a reference', async () => {
     const data = { default: { $ref: '#' }, properties: { default: { type: 'string' } } };
     assert.equal(await schemaMistake(data), undefined);
   });

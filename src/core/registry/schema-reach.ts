@@ -1,7 +1,6 @@
-import { pathOf, referenced } from './input-schema.ts';
+import { type SchemaPath as Path, SchemaReferences } from './schema-references.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
-type Path = readonly (string | number)[];
 
 /** A place in a schema that makes its checks endless, or nearly so. */
 export class EndlessSchema extends Error {
@@ -32,13 +31,14 @@ const DATA = ['enum', 'const', 'default', 'examples'];
  */
 export function refuseEndless(root: Schema): void {
   const reach = new Map<object, number | undefined>();
+  const references = new SchemaReferences(root);
 
   const reachOf = (schema: object, path: Path): number => {
     const known = reach.get(schema);
     if (known !== undefined) return known;
     reach.set(schema, undefined);
     let sum = 1;
-    for (const { applied, place, own } of appliedTo(schema as Schema, path, root)) {
+    for (const { applied, place, own } of appliedTo(schema as Schema, path, references)) {
       if (reach.has(applied) && reach.get(applied) === undefined) throw endless(place);
       sum += reachOf(applied, own);
       if (sum > MAX_REACH) throw tooManyAt(path);
@@ -73,14 +73,13 @@ interface Applied {
   own: Path;
 }
 
-function appliedTo(schema: Schema, path: Path, root: Schema): Applied[] {
+function appliedTo(schema: Schema, path: Path, references: SchemaReferences): Applied[] {
   const found: Applied[] = [];
   const add = (applied: unknown, place: Path, own = place) => {
     if (typeof applied === 'object' && applied !== null && !Array.isArray(applied))
       found.push({ applied, place, own });
   };
-  const ref = schema['$ref'];
-  add(referenced(ref, root), [...path, '$ref'], typeof ref === 'string' ? pathOf(ref) : path);
+  for (const [keyword, named] of references.of(schema)) add(named.schema, [...path, keyword], named.path);
   for (const key of OF_VALUE) {
     const value = schema[key];
     if (!Array.isArray(value)) add(value, [...path, key]);
