@@ -13,11 +13,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { composeKit } from '../support/compose-kit.ts';
 import { packed } from '../support/packages.ts';
 import { ROOT } from '../support/project.ts';
 import { startRegistry } from '../support/registry.ts';
 
-const BUN = join(ROOT, 'node_modules', '.bin', 'bun');
 const TSC = join(ROOT, 'node_modules', '.bin', 'tsc');
 /** The Node of the project: that of the machine may be too old. */
 const NODE = join(ROOT, 'node_modules', '.bin', 'node');
@@ -31,8 +31,7 @@ describe('the package @acor/compose', { skip: missing ? `${missing} is not here`
   let kit: ReturnType<typeof packed>;
   before(async () => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'acor-compose-')));
-    execFileSync(BUN, [join(ROOT, 'scripts', 'stage-compose.ts'), join(folder, 'kit')]);
-    kit = packed(folder, 'kit');
+    kit = packed(folder, composeKit());
     using registry = await startRegistry([kit, packed(folder, join(ROOT, 'node_modules', 'zod'))]);
     project = join(folder, 'project');
     mkdirSync(project);

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { stageCompose } from '../../scripts/stage-compose.ts';
+import { before, describe, it } from 'node:test';
+import { composeKit } from '../support/compose-kit.ts';
 import { TestProject } from '../support/project.ts';
 
 const root = dirname(dirname(import.meta.dirname));
@@ -109,11 +108,9 @@ function install(name: string, folder: string): void {
 describe('acor compose codemod', () => {
   let kit: string;
 
-  before(async () => {
-    kit = mkdtempSync(join(tmpdir(), 'acor-codemod-kit-'));
-    await stageCompose(kit);
+  before(() => {
+    kit = composeKit();
   });
-  after(() => rmSync(kit, { recursive: true, force: true }));
 
   for (const [library, { install: needed, files }] of Object.entries(SHELVES))
     it(`keeps the old surface of a program on ${library}, and adds that for agents`, async () => {
@@ -161,7 +158,8 @@ describe('acor compose codemod', () => {
         return { stdout, stderr, status };
       };
       for (const args of OLD_CALLS)
-        assert.deepEqual(call('agent/main.ts', args), call('cli.mjs', args), args.join(' '));
+        assert.deepEqual(call('built/main.js', args), call('cli.mjs', args), args.join(' '));
+      assert.deepEqual(call('agent/main.ts', ['info']), call('cli.mjs', ['info']));
 
       const agent = (...args: string[]) => {
         const { stdout, status } = call('agent/agent.ts', args);
@@ -214,6 +212,8 @@ describe('acor compose codemod', () => {
       );
       assert.equal(call('check.ts', []).stdout, '[]\n');
 
+      // One library shows what the agent's form is worth: an audit starts the program some fifty times.
+      if (library !== 'commander') return;
       const score = async (program: string) =>
         (await project.envelope(['compose', 'audit', program])).data.score.value;
       project.write('new.mjs', "#!/usr/bin/env node\nawait import('./built/agent.js');\n");
