@@ -5,7 +5,7 @@ import { isFile } from '../../util/files.ts';
 import { appendOwn } from '../../util/regular-file.ts';
 import type { RunIndex, RunSource } from '../ports/run-index.ts';
 import { MemoryRunIndex } from '../store-memory/run-index.ts';
-import { damageWarning, isDamage, SqliteRunIndex } from './run-index.ts';
+import { type Loss, lossOf, SqliteRunIndex, warningOf } from './run-index.ts';
 import type { Sqlite } from './sqlite.ts';
 import { TABLES_VERSION } from './tables.ts';
 
@@ -16,8 +16,11 @@ const PRAGMAS =
 /** Opens the index of a store, `.runs/index.sqlite`. Where that cannot be written, what it holds is copied into memory and completed there. */
 export async function openRunIndex(root: string, source: RunSource): Promise<RunIndex> {
   const path = join(root, 'index.sqlite');
-  const replace = ({ inMemory }: { inMemory: boolean }) =>
-    isWritable(root) && !inMemory ? replaceFile(path) : openSqlite(':memory:');
+  const replace = (loss: Loss) => {
+    if (!isWritable(root) || loss === 'full') return openSqlite(':memory:');
+    // Another process may have made it again, and uses it.
+    return loss === 'removed' ? openFile(path) : replaceFile(path);
+  };
   try {
     return new SqliteRunIndex(
       isWritable(root) ? await openFile(path) : await openCopy(path),
@@ -25,8 +28,13 @@ export async function openRunIndex(root: string, source: RunSource): Promise<Run
       replace,
     );
   } catch (error) {
-    if (isDamage(error))
-      return new SqliteRunIndex(await replace({ inMemory: false }), source, replace, damageWarning(error));
+    if (lossOf(error) === 'damaged')
+      return new SqliteRunIndex(
+        await replace('damaged'),
+        source,
+        replace,
+        warningOf('damaged', error as Error),
+      );
     return new MemoryRunIndex(source, `the index of the runs is kept in memory only: ${errorMessage(error)}`);
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -108,6 +108,39 @@ describe('an index in a file', () => {
     await index.query({});
     index.close();
     assert.equal(statSync(path()).mode & 0o777, 0o600);
+  });
+
+  it('is made again by each process that has it open when its file or its folder is removed', async () => {
+    const root = join(makeFolder(), '.runs');
+    mkdirSync(root);
+    let position = 0;
+    const source: RunSource = {
+      ...EMPTY,
+      position: async () => String(position),
+      changesAfter: async () => ({ runIds: [], removed: [], position: String(position) }),
+    };
+    const indexes = [await openRunIndex(root, source), await openRunIndex(root, source)];
+    const query = async () => {
+      for (const index of indexes) {
+        position++;
+        assert.deepEqual(await index.query({}), { runs: [], total: 0 });
+      }
+    };
+    await query();
+    const file = join(root, 'index.sqlite');
+    rmSync(file);
+    await query();
+    const { ino } = statSync(file);
+    await query();
+    // Each has opened the same file.
+    assert.equal(statSync(file).ino, ino);
+    rmSync(root, { recursive: true });
+    await query();
+    assert.deepEqual(
+      indexes.map(({ warning }) => warning),
+      [undefined, undefined],
+    );
+    for (const index of indexes) index.close();
   });
 
   it('is not written by queries while the live runs stay as they are', async () => {

@@ -28,13 +28,16 @@ import {
 
 const ALL = -1;
 
-type Replace = (options: { inMemory: boolean }) => Promise<Sqlite>;
+/** Why a database cannot be used any more: damaged, no room for it, or its file was removed and may have been made again by another process. */
+export type Loss = 'damaged' | 'full' | 'removed';
+
+type Replace = (loss: Loss) => Promise<Sqlite>;
 
 /** An index in SQLite. Processes that bring it up to date at once read the same changes; the first one writes them. */
 export class SqliteRunIndex implements RunIndex {
   warning: string | undefined;
   readonly #source: RunSource;
-  /** Gives an empty database in place of one that cannot be read. */
+  /** Gives a database in place of one that was lost. */
   readonly #replace: Replace;
   #sqlite: Sqlite;
   #work: Promise<unknown> = Promise.resolve();
@@ -130,7 +133,7 @@ export class SqliteRunIndex implements RunIndex {
     return { rows, total: Number(counted!.count) };
   }
 
-  /** One at a time in this process; a database that turns out to be damaged is made again, once. Calls that are made at once share an update. */
+  /** One at a time in this process; a database that turns out to be lost is made or opened again, once. Calls that are made at once share an update. */
   #upToDate<T>(work: () => Promise<T>): Promise<T> {
     const call = ++this.#calls;
     const result = this.#work.then(async () => {
@@ -142,10 +145,12 @@ export class SqliteRunIndex implements RunIndex {
         }
         return await work();
       } catch (error) {
-        if (!isDamage(error) && !isFull(error)) throw error;
-        this.warning = isFull(error) ? fullWarning(error) : damageWarning(error);
+        const loss = lossOf(error);
+        if (loss === undefined) throw error;
+        // Anyone may remove the file.
+        if (loss !== 'removed') this.warning = warningOf(loss, error as Error);
         this.#sqlite.close();
-        this.#sqlite = await this.#replace({ inMemory: isFull(error) });
+        this.#sqlite = await this.#replace(loss);
         await this.#update();
         return work();
       }
@@ -267,25 +272,23 @@ function questionsOf(row: SqlRow): IndexedQuestion[] {
   return JSON.parse(String(row.questions));
 }
 
-export function damageWarning(error: Error): string {
-  return `the index of the runs was damaged and has been made again: ${error.message}`;
+export function warningOf(loss: 'damaged' | 'full', { message }: Error): string {
+  return loss === 'full'
+    ? `the index of the runs is kept in memory only: ${message}`
+    : `the index of the runs was damaged and has been made again: ${message}`;
 }
 
-export function isDamage(error: unknown): error is Error {
-  return isSqliteError(error, /^SQLITE_(CORRUPT|NOTADB)/, [11, 26]);
-}
-
-/** The disk is full, or has failed: then the index is kept in memory. */
-export function isFull(error: unknown): error is Error {
-  return isSqliteError(error, /^SQLITE_(FULL|IOERR)/, [13, 10]);
-}
-
-function fullWarning(error: Error): string {
-  return `the index of the runs is kept in memory only: ${error.message}`;
+/** Undefined for an error that does not concern the file. */
+export function lossOf(error: unknown): Loss | undefined {
+  if (isSqliteError(error, /^SQLITE_(CORRUPT|NOTADB)/, [11, 26])) return 'damaged';
+  // The disk is full, or has failed: then the index is kept in memory.
+  if (isSqliteError(error, /^SQLITE_(FULL|IOERR)/, [13, 10])) return 'full';
+  // A file that was removed, or whose file system, can be read and not written.
+  return isSqliteError(error, /^SQLITE_READONLY/, [8]) ? 'removed' : undefined;
 }
 
 /** Bun gives the code as a name, Node as a number in `errcode`. */
-function isSqliteError(error: unknown, names: RegExp, codes: readonly number[]): error is Error {
+function isSqliteError(error: unknown, names: RegExp, codes: readonly number[]): boolean {
   if (!(error instanceof Error)) return false;
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
   return names.test(String(code)) || codes.includes(Number(errcode) & 0xff);
