@@ -417,13 +417,19 @@ artifact() {
 # args NAME [DEFAULT]: prints the value of an input that the manifest declares, checked; a list as JSON. Without a value it prints the
 # default; without both it fails.
 args() {
-  if [[ -z ${ACOR_INPUTS-} ]]; then
+  local given=${ACOR_INPUTS-} part=1 name=ACOR_INPUTS_1
+  # Long inputs come in several variables.
+  while [[ -z ${ACOR_INPUTS-} && -n ${!name-} ]]; do
+    given+=${!name}
+    name=ACOR_INPUTS_$((++part))
+  done
+  if [[ -z $given ]]; then
     _acor_problem E_USAGE 'this run has no declared inputs' \
       'Declare inputs in tool.yaml, and run the tool with: acor run <tool>'
     return 1
   fi
   local value
-  if ! value=$(json_get "$1" <<<"$ACOR_INPUTS"); then
+  if ! value=$(json_get "$1" <<<"$given"); then
     if (($# > 1)); then
       value=$2
     else

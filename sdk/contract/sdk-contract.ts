@@ -112,6 +112,12 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
       for (const [name, value] of Object.entries(JSON.parse(ACOR_INPUTS)))
         assert.deepEqual(dataOf(await finish(run, ['args', name], { ACOR_INPUTS })), value);
       assert.equal(errorOf(await finish(run, ['args', 'who'])), 'E_USAGE');
+      const [, ACOR_INPUTS_1, ACOR_INPUTS_2] = /^(.{12})(.*)$/.exec(ACOR_INPUTS)!;
+      const inParts = await finish(run, ['args', 'who'], {
+        ACOR_INPUTS_1: ACOR_INPUTS_1!,
+        ACOR_INPUTS_2: ACOR_INPUTS_2!,
+      });
+      assert.equal(dataOf(inParts), 'A "b" é');
     });
 
     it_('reads a secret and refuses a name that leads out of the folder', async (run) => {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -26,6 +27,14 @@ func emit(kind string, more fields) {
 // args reads the inputs that `tool.yaml` declares, checked and with their defaults, into a struct.
 func args(inputs any) {
 	given := os.Getenv("ACOR_INPUTS")
+	// Long inputs come in several variables.
+	for number := 1; os.Getenv("ACOR_INPUTS") == ""; number++ {
+		part := os.Getenv("ACOR_INPUTS_" + strconv.Itoa(number))
+		if part == "" {
+			break
+		}
+		given += part
+	}
 	if given == "" {
 		fail("E_USAGE", "this run has no declared inputs", "Run the tool with: acor run <tool>")
 	}

@@ -11,7 +11,12 @@ const EXIT_FATAL: i32 = 30;
 pub struct Args(HashMap<String, String>);
 
 pub fn args() -> Args {
-    let Ok(json) = std::env::var("ACOR_INPUTS") else { fail("E_USAGE", "this run has no declared inputs") };
+    // Long inputs come in several variables.
+    let parts = (1..).map_while(|number| std::env::var(format!("ACOR_INPUTS_{number}")).ok());
+    let json = std::env::var("ACOR_INPUTS").unwrap_or_else(|_| parts.collect());
+    if json.is_empty() {
+        fail("E_USAGE", "this run has no declared inputs")
+    }
     object(&json)
 }
 

@@ -5,8 +5,9 @@ import { traceVariables } from '../../../util/ids.ts';
 import { callFolders, mayCallTools, type RunWorkspace } from '../workspace.ts';
 import type { ToolPlan } from './tool-plan.ts';
 
-/** Below the 128 KiB of Linux for one variable. */
+/** Below the 128 KiB of Linux for one variable, and a part of that with characters of up to four bytes. */
 const MAX_INPUTS_BYTES = 120_000;
+const PARTS_OF_INPUTS = /.{1,30000}/gsu;
 
 /** The complete environment of a tool (contract §2). Of the caller's variables, only the listed ones are passed on. */
 export function environmentOf(
@@ -72,10 +73,13 @@ function secretVariables({ tool, secrets }: ToolPlan, layout: RunWorkspace): Rec
   );
 }
 
-/** The inputs for `args()` of the SDKs. The kernel refuses a program with a longer variable; the arguments have the values as well. */
+/** The inputs for `args()` of the SDKs, in several variables where they are long: the kernel refuses a program with a longer one. */
 function inputsOf({ inputs }: ToolPlan): Record<string, string> {
-  const json = inputs === null ? '' : JSON.stringify(inputs);
-  return json === '' || Buffer.byteLength(json) > MAX_INPUTS_BYTES ? {} : { ACOR_INPUTS: json };
+  if (inputs === null) return {};
+  const json = JSON.stringify(inputs);
+  if (Buffer.byteLength(json) <= MAX_INPUTS_BYTES) return { ACOR_INPUTS: json };
+  const parts = json.match(PARTS_OF_INPUTS) ?? [];
+  return Object.fromEntries(parts.map((part, index) => [`ACOR_INPUTS_${index + 1}`, part]));
 }
 
 /** The caller's variables that a plan passes on. */
