@@ -101,6 +101,24 @@ describe('a schema whose check has no end', () => {
   });
 });
 
+describe('a look at a schema', () => {
+  it('knows nothing of another one, and finds the same mistake again', async () => {
+    const named = {
+      $id: 'https://example.org/a',
+      $defs: { b: { $id: 'https://example.org/b', type: 'string' } },
+    };
+    assert.equal(await schemaMistake(named), undefined);
+    assert.equal(await schemaMistake(named), undefined);
+    for (const $ref of ['https://example.org/a', 'https://example.org/b'])
+      assert.match((await schemaMistake({ $ref }))?.why ?? '', /can't resolve reference/);
+    for (const $schema of ['http://json-schema.org/draft-07/schema#', undefined]) {
+      const wrong = { ...($schema && { $schema }), properties: { x: { type: 'text' } } };
+      for (let look = 0; look < 2; look++)
+        assert.match((await schemaMistake(wrong))?.why ?? '', /must be equal to one of/);
+    }
+  });
+});
+
 describe('a check of a value', () => {
   it('ends when its value makes the work of a recursive schema multiply, and answers for an ordinary value', async () => {
     assert.equal(await problemBySchema(TREE, tree(6)), undefined);
