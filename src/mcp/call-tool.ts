@@ -98,7 +98,7 @@ async function answerCall(called: Called, given: Given): Promise<CallAnswer> {
     case 'acor_wait':
       return wait(called, given);
     case 'acor_resume':
-      return startAndFollow(called, 'run.resume', { ...checked(resumeInput, given), detach: true });
+      return resume(called, given);
     case 'acor_run':
       return runByName(called, given);
     case undefined:
@@ -110,6 +110,12 @@ async function wait(called: Called, given: Given): Promise<CallAnswer> {
   const { run: named, timeout = WAIT_S } = checked(waitInput, given);
   const run = await namedRun(called.open.app, named);
   return followCall({ ...called, run, isWait: true, waitMs: timeout * 1000, isQuick: false });
+}
+
+async function resume(called: Called, given: Given): Promise<CallAnswer> {
+  const input = checked(resumeInput, given);
+  const operation = input.from === undefined ? 'run.resume' : 'workflow.resume';
+  return startAndFollow(called, operation, { ...input, detach: true });
 }
 
 async function runTool(called: Called, given: Given): Promise<CallAnswer> {
@@ -177,7 +183,7 @@ function demandCapabilities({ elicits, samples, hasRoots }: Client, { requires =
 /** Each run has its own supervisor process, so that it outlives the request, the connection and the server. */
 async function startAndFollow(
   called: Called,
-  operation: 'run.start' | 'run.resume' | 'workflow.run',
+  operation: 'run.start' | 'run.resume' | 'workflow.run' | 'workflow.resume',
   input: Given,
   isQuick = false,
 ): Promise<CallAnswer> {

@@ -48,6 +48,7 @@ export const waitInput = z.object({
 export const resumeInput = z.object({
   run: runId,
   timeout: timeout.describe('Seconds.'),
+  from: z.string().optional().describe('A step of a workflow to run again.'),
   force: z.boolean().default(false).describe('Even if its effects are unknown.'),
 });
 
@@ -74,6 +75,7 @@ export const RUN_TOOLS: readonly RunTool[] = [
     without: ['stream', 'detach', 'answer', 'answers'],
     description: 'Resume a run that failed, was cancelled or lost, from its checkpoints.',
     input: resumeInput,
+    rare: ['from'],
     annotations: UNKNOWN_EFFECTS,
   },
   {

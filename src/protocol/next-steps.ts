@@ -170,12 +170,13 @@ export function retryRun(run: string, options: { force?: true } = {}): Operation
   return step('run.retry', { run, ...options }, why);
 }
 
-export function resumeWorkflow(run: string, options: { force?: true } = {}): OperationStep {
-  return step(
-    'workflow.resume',
-    { run, ...options },
-    'Continue the workflow; finished steps are not repeated.',
-  );
+/** `from` also runs a finished step again, and all that need it. */
+export function resumeWorkflow(run: string, options: { from?: string; force?: true } = {}): OperationStep {
+  const why =
+    options.from === undefined
+      ? 'Continue the workflow; finished steps are not repeated.'
+      : `Continue the workflow; '${options.from}' and all steps that need it run again.`;
+  return step('workflow.resume', { run, ...options }, why);
 }
 
 export function graphOf(workflow: string): OperationStep {

@@ -310,6 +310,53 @@ describe('a workflow that is resumed', () => {
     });
   });
 
+  it('leads to the step whose result is gone, whatever reads it, and takes that step', async () => {
+    const one = (more: Fields) => ({ steps: [a(), { name: 'b', ...noting('b') }], ...more });
+    const reading = '${steps.a.data.said}';
+    for (const [content, before, step] of [
+      [one({ outputs: { said: reading } }), [done('b', 'ok')], 'a'],
+      [one({ steps: [a(), { name: 'b', when: "${steps.a.data.said == 'kept'}", ...noting('b') }] }), [], 'a'],
+      [one({ finally: [a({ name: 'x' }), { name: 'y', ...noting('${steps.x.data.said}') }] }), [], 'x'],
+      [one({ steps: [a(), { name: 'b', foreach: ['${steps.a.data}'], ...noting('b') }] }), [], 'a'],
+    ] as const) {
+      flows.project.write('notes', '');
+      const writer = await begun();
+      const gone = await child(writer.record.run_id, completed());
+      await flows.services.store.remove(gone);
+      const ended = [submitted(step), started(step, gone), done(step, 'ok')];
+      const first = step === 'a' ? [] : [done('a', 'ok'), done('b', 'ok')];
+      const runId = await lose(writer, [...first, ...ended, ...before]);
+      const { summary } = await resumed(runId, content);
+      const [next] = summary.next.map((each) => 'operation' in each && [each.operation, each.input]);
+      assert.deepEqual(
+        [summary.code, next],
+        ['E_RUN_NOT_FOUND', ['workflow.resume', { run: runId, from: step }]],
+        JSON.stringify(content),
+      );
+      assert.match(String(summary.message), new RegExp(`the result of step '${step}' cannot be read`));
+      assert.match(String(summary.hint), new RegExp(`^Resume the workflow from step '${step}'`));
+      assert.deepEqual(flows.project.done(), []);
+      const { summary: again } = await resumed(runId, content, { from: step });
+      assert.equal(again.state, 'completed', String(again.message));
+    }
+  });
+
+  it('does not lead to the logs of a run that was removed', async () => {
+    for (const isRemoved of [true, false]) {
+      const writer = await begun();
+      const one = await child(writer.record.run_id, stopped('E_DISK_FULL', 'full'));
+      if (isRemoved) await flows.services.store.remove(one);
+      const failed = done('a', 'failed', { code: 'E_DISK_FULL' });
+      const runId = await lose(writer, [submitted('a'), started('a', one), failed]);
+      const { summary } = await resumed(runId, {
+        inputs: { list: { default: 'none' } },
+        steps: [a({ foreach: '${inputs.list}' })],
+      });
+      const logs = summary.next.find((each) => 'operation' in each && each.operation === 'run.logs')!;
+      assert.deepEqual('input' in logs && logs.input, { run: isRemoved ? runId : one });
+    }
+  });
+
   it('is refused when its file has changed, and says what to do', async () => {
     const flow = (say: string) => ({ steps: [{ name: 'a', ...noting(say, { fails_with: 'E_DISK_FULL' }) }] });
     const { runId } = await flows.run(flow('before'));

@@ -291,7 +291,7 @@ describe('the steps of a workflow', () => {
     const why = "foreach of 'fatal' must be a list, got string";
     const msg = `'fatal' failed: ${why} (and 7 more: a, b, c, d, e)`;
     assert.deepEqual([summary.state, summary.message], ['failed', msg]);
-    assert.equal(summary.hint, 'Fix what failed, then resume the workflow.');
+    assert.equal(summary.hint, 'Write an expression whose value is a list. Then resume the workflow.');
     const [error] = of('error');
     assert.deepEqual([error!.msg, error!.retryable, error!.hint], [msg, false, summary.hint]);
     assert.equal((error!.failed as unknown[]).length, 8);

@@ -39,7 +39,7 @@ export interface Outcome {
   isBareExit?: true;
   /** The child run that failed, of a workflow or a pipe. */
   failedRun?: string;
-  /** The steps that provide what a child run was refused for. */
+  /** The steps that provide what a child run was refused for, or a result that is gone. */
   remedies?: readonly NextStep[];
   /** Of a workflow: it is unknown what one of its steps did, so that only a resume with `force` repeats that. */
   needsForce?: true;

@@ -9,6 +9,7 @@ import {
   storeSecret,
 } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
+import { splitCommand } from '../../util/shell-words.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { isRepeatable } from './repeatable.ts';
 import { wasInterrupted, wasStoppedMidway } from './retry.ts';
@@ -36,7 +37,7 @@ interface Ended
 export function stepsAfter(ended: Ended): NextStep[] {
   if (ended.state === 'completed') return [];
   const { run_id, code, failedRun, remedies = [] } = ended;
-  const resume = resumeAfter(ended);
+  const resume = isResumedBy(remedies, run_id) ? [] : resumeAfter(ended);
   // What the tool did must be known before it is repeated.
   const first = forceFor(ended).force
     ? [findOutEffects(failedRun ?? run_id), ...resume]
@@ -104,17 +105,27 @@ export async function recordedSteps(
   return commands.flatMap((command) => possible.find((step) => command === store.commandOf(step)) ?? []);
 }
 
-/** The approval or the secret that a command may name in its last word. */
+/** The approval, the secret or the step of a workflow that a command may name in its last word. */
 function remediesNamed(command: string): NextStep[] {
-  const name = command.slice(command.lastIndexOf(' ') + 1);
-  return [approve(name), storeSecret(name)];
+  const name = splitCommand(command)?.at(-1) ?? '';
+  const [run = ''] = command.match(RUN_IDS) ?? [];
+  return [approve(name), storeSecret(name), resumeWorkflow(run, { from: name.replace(/^--from=/, '') })];
 }
 
-/** Which of the next steps provide an approval or a secret. */
+/** Which of the next steps provide an approval, a secret, or a result that is gone. */
 export function remediesAmong(next: readonly NextStep[]): NextStep[] {
-  return next.filter(
-    (step) => 'operation' in step && ['tool.approve', 'secret.set'].includes(step.operation),
-  );
+  return next.filter((step) => {
+    if (!('operation' in step)) return false;
+    const { operation, input } = step;
+    return operation === 'workflow.resume'
+      ? input['from'] !== undefined
+      : ['tool.approve', 'secret.set'].includes(operation);
+  });
+}
+
+/** Whether one of the remedies is to run a step of this workflow again: a plain resume would fail as before. */
+export function isResumedBy(remedies: readonly NextStep[], runId: string): boolean {
+  return remedies.some((step) => 'input' in step && step.input['run'] === runId);
 }
 
 function stepsOfCode(code: string | null): readonly NextStep[] {

@@ -184,9 +184,10 @@ async function refuseChanged(
  * A step and all steps that need it, directly or indirectly. The `finally` steps are always included. Throws E_USAGE
  * for an unknown step.
  */
-function stepsAfter({ steps, finally: last, file }: Workflow, from: string): string[] {
-  if (!steps.some(({ name }) => name === from)) {
-    const names = steps.map(({ name }) => name);
+function stepsAfter(workflow: Workflow, from: string): string[] {
+  const { steps, finally: last, file } = workflow;
+  const names = allSteps(workflow).map(({ name }) => name);
+  if (!names.includes(from)) {
     const [nearest] = nearestWords(from, names, 1);
     throw new AcorError('E_USAGE', `${file} has no step '${from}'`, {
       hint:
@@ -199,7 +200,8 @@ function stepsAfter({ steps, finally: last, file }: Workflow, from: string): str
   const found = new Set([from]);
   // Iterating a Set includes the elements that are added during the iteration.
   for (const name of found) for (const next of dependents.get(name) ?? []) found.add(next);
-  return [...found, ...last.map(({ name }) => name)];
+  for (const { name } of last) found.add(name);
+  return [...found];
 }
 
 /** Whether a workflow may wait for an answer. A sub-workflow is assumed to. */

@@ -3,7 +3,7 @@ import { expressionsOf } from '../check/checked-file.ts';
 import { evaluate, type Scope } from '../expression/expression.ts';
 import type { Step, Task } from '../model.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
-import { runTask } from './run-task.ts';
+import { isDone, runTask } from './run-task.ts';
 import type { StepEnd, StepResults } from './step-results.ts';
 import type { TaskEnd } from './task-history.ts';
 import { taskIdOf } from './task-id.ts';
@@ -18,7 +18,7 @@ export async function runStep(engine: Engine, results: StepResults, step: Step):
   const id = taskIdOf(step.name);
   try {
     const { once, eachItem } = expressionsOf(step);
-    const scopeOf = await results.scopeFor([...once, ...eachItem]);
+    const scopeOf = await results.scopeFor(isFinished(engine, step) ? [] : [...once, ...eachItem]);
     if (step.foreach === undefined) return await runOnce(engine, scopeOf, step, id, undefined);
     const items = itemsOf(step, scopeOf());
     const each = (item: unknown, index: number) =>
@@ -30,6 +30,14 @@ export async function runStep(engine: Engine, results: StepResults, step: Step):
   } catch (error) {
     return refused(engine, step, id, error);
   }
+}
+
+/** Whether an earlier attempt has finished all tasks of a step, so that nothing reads its expressions. Of items only the list says how many there are. */
+export function isFinished({ history }: Engine, step: Step): boolean {
+  if (step.foreach !== undefined) return false;
+  const id = taskIdOf(step.name);
+  const ids = step.kind === 'parallel' ? step.tasks.map(({ name }) => `${id}.${taskIdOf(name)}`) : [id];
+  return ids.every((each) => isDone(history.of(each)));
 }
 
 async function runOnce(
@@ -150,9 +158,10 @@ function itemsOf({ name, foreach }: Step, scope: Scope): readonly unknown[] {
 
 /** The step failed before it started a task: an expression in it has no value. */
 async function refused(engine: Engine, step: Step, id: string, error: unknown): Promise<StepEnd> {
-  const { code, message } = recordedFailure(error);
+  const refusal = recordedFailure(error);
+  const { code, message } = refusal;
   const wasPassedOver = step.onError === 'continue';
   const passed = wasPassedOver ? { passed_over: true } : {};
   await emit(engine, { type: 'task_done', task_id: id, status: 'failed', code, msg: message, ...passed });
-  return single(id, { status: 'failed', code, message, wasPassedOver }, step.kind === 'decision');
+  return single(id, { status: 'failed', code, message, wasPassedOver, refusal }, step.kind === 'decision');
 }

@@ -6,13 +6,13 @@ import { runChild } from './child-task.ts';
 import { decideTask } from './decision-task.ts';
 import { type Engine, emit } from './engine.ts';
 import { type ChildTask, type DecisionTask, doneEvent, type EngineTask, type TaskTry } from './task.ts';
-import type { TaskEnd } from './task-history.ts';
+import type { TaskEnd, TaskState } from './task-history.ts';
 import { actionIdOf } from './task-id.ts';
 
 /** Runs one task to its end: retries it as its rules allow, and asks what to do if they say so. */
 export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd> {
-  const { done } = engine.history.of(task.id);
-  if (done?.status === 'ok' || done?.wasPassedOver) return done;
+  const before = engine.history.of(task.id);
+  if (isDone(before)) return before.done;
 
   for (let isFirst = true; ; isFirst = false) {
     const tried = await tryOnce(engine, task, isFirst);
@@ -29,6 +29,11 @@ export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd
     await emit(engine, doneEvent(task.id, tried, wasPassedOver));
     return { status, code, message, wasPassedOver, isUnknown, refusal };
   }
+}
+
+/** Whether the task is not repeated: it has ended well, or its failure was passed over. */
+export function isDone(task: TaskState): task is TaskState & { done: TaskEnd } {
+  return task.done?.status === 'ok' || task.done?.wasPassedOver === true;
 }
 
 /** Undefined when the workflow ended before the task could start. */

@@ -2,7 +2,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { evaluate, expressionsIn, type Template } from '../expression/expression.ts';
 import type { Step } from '../model.ts';
 import { type Engine, emit, recordedFailure } from './engine.ts';
-import { runStep } from './run-step.ts';
+import { isFinished, runStep } from './run-step.ts';
 import type { StepEnd, StepResults } from './step-results.ts';
 import { taskIdOf } from './task-id.ts';
 
@@ -93,13 +93,14 @@ async function endOfStep(engine: Engine, results: StepResults, step: Step): Prom
   if (skipped.length > 0 && (step.when === undefined || reads(step.when, skipped)))
     return skip(engine, step, `'${skipped[0]}' was skipped`);
   try {
-    if (step.when !== undefined && !(await isTrue(step.when, step, results)))
+    if (step.when !== undefined && !isFinished(engine, step) && !(await isTrue(step.when, step, results)))
       return await skip(engine, step, 'its condition does not hold');
   } catch (error) {
-    const { code, message } = recordedFailure(error);
+    const refusal = recordedFailure(error);
+    const { code, message } = refusal;
     const taskId = taskIdOf(step.name);
     await emit(engine, { type: 'task_done', task_id: taskId, status: 'failed', code, msg: message });
-    return { ...SKIPPED, state: 'failed', code, failed: [taskId], fatal: { taskId, code, message } };
+    return { ...SKIPPED, state: 'failed', code, failed: [taskId], fatal: { taskId, code, message, refusal } };
   }
   return runStep(engine, results, step);
 }

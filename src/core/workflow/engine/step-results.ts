@@ -1,6 +1,9 @@
 import { basename } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { resumeWorkflow } from '../../../protocol/next-steps.ts';
 import { readAnswerFile } from '../../run/answers/answer-files.ts';
 import { summaryOf } from '../../run/summarise-run.ts';
+import { allSteps, expressionsOf } from '../check/checked-file.ts';
 import type { Expression, Reference, Scope, StepScope } from '../expression/expression.ts';
 import type { Engine } from './engine.ts';
 import type { TaskEnd } from './task-history.ts';
@@ -29,6 +32,9 @@ export interface StepEnd {
 /** The most tasks of a step whose answers are in the result of a workflow that declares no outputs, and the length of all such answers. */
 const MOST_ANSWERS = 20;
 const MOST_ANSWER_CHARS = 64_000;
+
+/** The errors of a run that was removed, or whose files are gone. */
+const GONE = ['E_RUN_NOT_FOUND', 'E_INTEGRITY'];
 
 /**
  * The values that expressions may read. A step's result is stored only in the log of its run and is read when an
@@ -59,13 +65,27 @@ export class StepResults {
     const references = expressions.flatMap((expression) => expression.references);
     const steps: Record<string, StepScope> = {};
     for (const [name, end] of this.#ends)
-      steps[name] = await stepScope(this.#engine, end, (field) => refersTo(references, name, field));
+      steps[name] = await stepScope(this.#engine, end, (field) => refersTo(references, name, field)).catch(
+        (error) => this.#refuseGone(name, error),
+      );
     const { plan, writer } = this.#engine;
     return (item) => ({
       inputs: plan.inputs,
       steps,
       workflow: { run_id: writer.record.run_id, ok: this.#engine.isOk },
       ...item,
+    });
+  }
+
+  /** A removed run has taken the result of its step with it. The step that is to run again needs results, too: the first one that is gone is named. */
+  async #refuseGone(name: string, error: unknown): Promise<never> {
+    if (!(error instanceof AcorError) || !GONE.includes(error.code)) throw error;
+    const { plan, writer } = this.#engine;
+    const { once, eachItem } = expressionsOf(allSteps(plan.workflow).find((step) => step.name === name)!);
+    await this.scopeFor([...once, ...eachItem]);
+    throw new AcorError(error.code, `the result of step '${name}' cannot be read: ${error.message}`, {
+      hint: `Resume the workflow from step '${name}', which runs again with all steps that need it.`,
+      next: [resumeWorkflow(writer.record.run_id, { from: name })],
     });
   }
 

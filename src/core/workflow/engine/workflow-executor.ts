@@ -13,7 +13,7 @@ import {
   type RunExecutor,
 } from '../../run/run-executor.ts';
 import type { RunnerServices } from '../../run/services.ts';
-import { remediesAmong } from '../../run/steps-after.ts';
+import { isResumedBy, remediesAmong } from '../../run/steps-after.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { evaluate, expressionsIn } from '../expression/expression.ts';
 import type { Step } from '../model.ts';
@@ -174,8 +174,9 @@ export class WorkflowExecutor implements RunExecutor {
     try {
       return await this.#complete(engine, results, failed);
     } catch (error) {
-      const { code, message } = recordedFailure(error);
-      return notStarted(stopped(code, message));
+      const { code, message, hint, next = [] } = recordedFailure(error);
+      const ended = stopped(code, message);
+      return notStarted({ ...ended, hint: hint ?? ended.hint, remedies: remediesAmong(next) });
     }
   }
 
@@ -192,18 +193,21 @@ export class WorkflowExecutor implements RunExecutor {
             .join(', ')})`
         : '';
     const msg = `'${taskId}' failed: ${message}${others}`;
-    const hint = isUnknown
-      ? 'Find out what the step did before it was stopped. If a repeat is harmless, resume the workflow with --force.'
-      : refusal?.hint === undefined
-        ? 'Fix what failed, then resume the workflow.'
-        : `${refusal.hint} Then resume the workflow.`;
+    const remedies = remediesAmong(refusal?.next ?? []);
+    const isGone = isResumedBy(remedies, this.#plan.runId);
+    const hint = hintAfter(refusal, { isGone, isUnknown });
     const reported = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
     await emit(engine, { type: 'error', ...reported });
-    const { childRunId } = engine.history.of(taskId);
-    const failedRun = childRunId === null ? {} : { failedRun: childRunId };
+    const failedRun = isGone ? {} : await this.#failedRun(engine, taskId);
     const ended = { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false } as const;
-    const remedies = remediesAmong(refusal?.next ?? []);
-    return { ...ended, ...failedRun, remedies, ...(isUnknown && { needsForce: true }) };
+    return { ...ended, ...failedRun, remedies, ...(isUnknown && !isGone && { needsForce: true }) };
+  }
+
+  /** The run of a task; none where it was removed, as its logs are. */
+  async #failedRun({ services, history }: Engine, taskId: string): Promise<Pick<Outcome, 'failedRun'>> {
+    const { childRunId } = history.of(taskId);
+    const record = childRunId && (await services.store.read(childRunId).catch(() => undefined));
+    return record ? { failedRun: record.run_id } : {};
   }
 
   async #complete(engine: Engine, results: StepResults, failed: readonly string[]): Promise<AttemptOutcome> {
@@ -251,6 +255,16 @@ export class WorkflowExecutor implements RunExecutor {
 async function askForMore({ decisions, stop }: Engine, over: OverBudget): Promise<boolean> {
   const decided = await decisions.ask(questionForMore('workflow', over), stop.signal);
   return typeof decided === 'object' && 'answer' in decided && decided.answer === MORE;
+}
+
+function hintAfter(
+  refusal: Fatal['refusal'],
+  { isGone, isUnknown }: { isGone: boolean; isUnknown: boolean },
+): string {
+  if (isUnknown && !isGone)
+    return 'Find out what the step did before it was stopped. If a repeat is harmless, resume the workflow with --force.';
+  if (refusal?.hint === undefined) return 'Fix what failed, then resume the workflow.';
+  return isGone ? refusal.hint : `${refusal.hint} Then resume the workflow.`;
 }
 
 function cancelled(reason: string): Outcome {
