@@ -1729,6 +1729,7 @@ export interface OperationTypes {
       args: Array<string>;
       given_args: Array<string> | null;
       cwd: string;
+      project_root?: string | undefined;
       state: 'queued' | 'running' | 'waiting_ai' | 'completed' | 'failed' | 'cancelled';
       attempt: number;
       epoch: number;

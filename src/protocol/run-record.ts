@@ -30,6 +30,8 @@ export const runRecord = z.object({
   /** The arguments that the caller passed; null when they contain a secret. */
   given_args: z.array(z.string()).nullable(),
   cwd: z.string(),
+  /** The folder of the project at the start: it may have been moved since. Absent in records of earlier builds. */
+  project_root: z.string().optional(),
   state: z.enum(Object.keys(RUN_STATES) as [RunState, ...RunState[]]),
   attempt: z.int().min(1),
   epoch: z.int().min(1),

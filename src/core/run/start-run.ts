@@ -39,7 +39,7 @@ export async function startRun(services: RunnerServices, request: RunRequest): P
   const { plan, createExecutor } = await prepareRun(services, request);
   if (request.parent !== undefined) await refuseOrphan(store, request.parent.run_id);
   const create = async (planned: RunPlan) => {
-    const record = newRunRecord(planned, request);
+    const record = newRunRecord(planned, request, services);
     const made =
       keyed === undefined
         ? await store.create(record)
@@ -153,7 +153,7 @@ function refuseReserved(key: string, { caller, parent }: RunRequest): void {
 }
 
 /** The first record of a planned run. */
-function newRunRecord(plan: RunPlan, { timeoutS }: RunRequest): NewRun {
+function newRunRecord(plan: RunPlan, { timeoutS }: RunRequest, { config }: RunnerServices): NewRun {
   const { secrets } = plan;
   const record: NewRun = {
     run_id: plan.runId,
@@ -166,6 +166,7 @@ function newRunRecord(plan: RunPlan, { timeoutS }: RunRequest): NewRun {
     args: recordedArgs(plan),
     given_args: plan.givenArgs,
     cwd: plan.cwd,
+    project_root: config.root,
     state: 'queued',
     attempt: 1,
     created_at: new Date().toISOString(),

@@ -1,11 +1,14 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { showRun } from '../../protocol/next-steps.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
+import { withoutKind } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { PreparedAnswer } from '../ports/run-launcher.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { questionsOf } from '../run/answers/open-questions.ts';
+import { recordedCall } from '../run/recorded-call.ts';
 import type { RunRequest } from '../run/run-request.ts';
+import type { RunnerServices } from '../run/services.ts';
 
 /**
  * A request that repeats a recorded run as a new run, with the same arguments, working directory, time limit and
@@ -13,12 +16,13 @@ import type { RunRequest } from '../run/run-request.ts';
  * store.
  */
 export async function recordedRequest(
-  store: RunStore,
+  services: RunnerServices,
   record: RunRecord,
   env: RunRequest['env'],
 ): Promise<RunRequest> {
+  const { given_args } = record;
   if (record.kind === 'workflow') {
-    const [file = '', ...args] = record.given_args ?? [];
+    const { tool, args } = recordedCall(services, record, given_args ?? []);
     throw new AcorError(
       'E_USAGE',
       `run ${record.run_id} is a workflow: replay one of its steps, which are runs, instead`,
@@ -27,7 +31,7 @@ export async function recordedRequest(
         next: [
           {
             operation: 'workflow.run',
-            input: { workflow: file, args },
+            input: { workflow: withoutKind(tool), args },
             why: 'Start the workflow again from its beginning.',
           },
           showRun(record.run_id),
@@ -35,7 +39,7 @@ export async function recordedRequest(
       },
     );
   }
-  if (record.given_args === null) {
+  if (given_args === null) {
     throw new AcorError(
       'E_USAGE',
       `run ${record.run_id} had a secret argument, which ACOR does not store, so it cannot be replayed`,
@@ -43,15 +47,12 @@ export async function recordedRequest(
     );
   }
   return {
-    kind: record.kind,
-    tool: record.tool,
-    args: record.given_args,
-    cwd: record.cwd,
+    ...recordedCall(services, record, given_args),
     env,
     timeoutS: record.timeout_s,
     ...(record.writes && { writes: record.writes }),
     replays: { runId: record.run_id, outputs: record.staged },
-    answers: await recordedAnswers(store, record.run_id),
+    answers: await recordedAnswers(services.store, record.run_id),
     ...(record.reads && { reads: record.reads }),
   };
 }

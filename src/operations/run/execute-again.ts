@@ -35,8 +35,8 @@ export async function executeAgain(
 ): Promise<OperationResult<Replayed | z.output<typeof shownPlan>>> {
   const services = await ctx.app.services();
   requireRecorded((await ctx.app.project()).store, record.run_id);
-  const recorded = await recordedRequest(services.store, record, ctx.env);
-  const tool = await services.registry.find(record.tool, recorded);
+  const recorded = await recordedRequest(services, record, ctx.env);
+  const tool = await services.registry.find(recorded.tool, recorded);
   const { manifest } = tool;
   const { caller } = ctx.app;
   const request: RunRequest = {

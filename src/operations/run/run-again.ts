@@ -5,12 +5,12 @@ import type { Operation, OperationContext, OperationResult } from '../../compose
 import type { Rerun, RerunMode } from '../../core/ports/run-launcher.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import { toolMayAsk } from '../../core/run/may-ask.ts';
+import { recordedCall } from '../../core/run/recorded-call.ts';
 import { isStage } from '../../core/run/repeatable.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { WorkflowPlan } from '../../core/workflow/engine/plan-workflow.ts';
 import { describeTool, showRun } from '../../protocol/next-steps.ts';
-import { runName } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -111,13 +111,8 @@ export async function continueRun(
   await refuseStage(record, services.store);
   const { caller } = ctx.app;
   const answers = await preparedAnswers(given, ctx);
-  const [file, ...inputs] = record.given_args;
   const request: RunRequest = {
-    kind: record.kind,
-    ...(record.kind === 'workflow'
-      ? { tool: runName('workflow', file!), args: inputs }
-      : { tool: record.tool, args: record.given_args }),
-    cwd: record.cwd,
+    ...recordedCall(services, record, record.given_args),
     env: ctx.env,
     again: {
       runId: given.run,
@@ -160,7 +155,7 @@ async function previewAttempt(
       mode: again.mode,
       tool: record.tool,
       args: record.args,
-      cwd: record.cwd,
+      cwd: plan.cwd,
       attempt: record.attempt + 1,
       timeout_s: plan.limits.timeoutS,
       checkpoints: kept,

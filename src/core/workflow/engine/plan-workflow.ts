@@ -72,11 +72,11 @@ export async function planWorkflow(services: RunnerServices, request: RunRequest
   };
 }
 
-/** The file of an earlier attempt is gone, as in a project that was moved: another attempt takes no other path. */
+/** The file of an earlier attempt is gone: another attempt takes no other path. */
 function withoutFile(error: unknown, file: string, runId: string): unknown {
   if (!(error instanceof AcorError) || error.code !== 'E_INPUT_NOT_FOUND') return error;
   return new AcorError(error.code, `${file}, the file of workflow ${runId}, does not exist`, {
-    hint: 'Move the file, or the whole project, back to this path. Or start the workflow as a new run, by its present name or path.',
+    hint: 'Move the file back to this path. Or start the workflow as a new run, by its present name or path.',
     next: [LIST_WORKFLOWS],
   });
 }
