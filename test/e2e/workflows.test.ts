@@ -263,14 +263,17 @@ echo '{"type":"result","status":"ok"}'
   });
 });
 
+function projectThatReads(): WorkflowProject {
+  const project = new WorkflowProject();
+  project.write('tools/reads/cli.sh', '#!/bin/sh\ncat "$2"\n', 0o755);
+  const input = '{ name: from, type: path, access: read, required: true }';
+  project.write('tools/reads/tool.yaml', `name: reads\ninputs: [${input}]\n`);
+  return project;
+}
+
 describe('inputs of a workflow that a step cannot take', () => {
   it('are refused before anything starts, also in a dry run, where the step runs in any case', async () => {
-    using project = new WorkflowProject();
-    project.write('tools/reads/cli.sh', '#!/bin/sh\ncat "$2"\n', 0o755);
-    project.write(
-      'tools/reads/tool.yaml',
-      'name: reads\ninputs: [{ name: from, type: path, access: read, required: true }]\n',
-    );
+    using project = projectThatReads();
     const flow = (first: Record<string, unknown>, rest: readonly Record<string, unknown>[] = []) =>
       project.workflow({
         inputs: { file: { type: 'path', required: true } },
@@ -295,6 +298,26 @@ describe('inputs of a workflow that a step cannot take', () => {
     assert.equal((await run(later, 'gone.txt', '--dry-run')).ok, true);
     assert.equal((await run(flow({ when: '${workflow.ok}' }), 'gone.txt', '--dry-run')).ok, true);
     assert.equal((await run(flow({ on_error: 'continue' }), 'gone.txt', '--dry-run')).ok, true);
+  });
+
+  it('do not refuse a workflow that completes without the step or the task', async () => {
+    using project = projectThatReads();
+    const reads = { tool: 'reads', args: { from: '${inputs.file}' } };
+    const one = { name: 'one', ...project.noting('one') };
+    const run = (steps: readonly Record<string, unknown>[]) => {
+      const path = project.workflow({ inputs: { file: { type: 'path', required: true } }, steps });
+      return project.envelope(['workflow', 'run', path, '--no-stream', '--file', '/etc/hostname']);
+    };
+    for (const steps of [
+      [
+        { ...one, when: '${!workflow.ok}' },
+        { name: 'two', ...reads },
+      ],
+      [one, { name: 'both', tasks: [{ ...reads, on_error: 'continue' }, project.noting('x')] }],
+    ])
+      assert.equal((await run(steps)).data?.state, 'completed');
+    for (const two of [reads, { tasks: [reads] }])
+      assert.equal((await run([one, { name: 'two', ...two }])).error.code, 'E_PERMISSION', 'the control');
   });
 });
 

@@ -5,21 +5,21 @@ import type { ToolEntry } from '../../registry/tool-entry.ts';
 import { grantInputs } from '../../registry/tool-grants.ts';
 import { evaluate, expressionsIn, type Scope, type Template } from '../expression/expression.ts';
 import type { Step, StepArguments, Workflow } from '../model.ts';
+import { certainSteps } from './certain-steps.ts';
 import { type Surroundings, toolCallsOf } from './checked-file.ts';
 import { isOpen, openWords } from './open-arguments.ts';
 
 /**
- * What the given inputs of a workflow make wrong in the arguments of its steps, found before anything starts. Only steps that run in any case
- * and whose failure ends the workflow are looked at; a file must exist only for a step that needs no other, because a step may make it.
+ * What the given inputs of a workflow make wrong in the arguments of its certain steps, found before anything starts. A file must exist only for a step that needs no other, because a step may make it.
  */
 export async function problemsOfGivenInputs(
-  { steps }: Workflow,
+  workflow: Workflow,
   inputs: Readonly<Record<string, unknown>>,
   surroundings: Surroundings,
 ): Promise<ArgumentProblem[]> {
-  const calls = steps
-    .filter(({ when, onError, foreach }) => when === undefined && onError === 'fail' && foreach === undefined)
-    .flatMap((step) => toolCallsOf(step).map(({ tool, args }) => ({ step, args, tool })));
+  const calls = certainSteps({ ...workflow, finally: [] }).flatMap((step) =>
+    toolCallsOf(step).map(({ tool, args }) => ({ step, args, tool })),
+  );
   const problems: ArgumentProblem[] = [];
   for (const { step, args, tool: name } of calls) {
     const tool = surroundings.tools.get(name);

@@ -3,11 +3,11 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { checkTool } from '../../run/plan/check-tool.ts';
 import type { RunRequest } from '../../run/run-request.ts';
 import type { RunnerServices } from '../../run/services.ts';
-import { allSteps, toolCallsOf, worksOf } from '../check/checked-file.ts';
-import { maybeSkipped } from '../check/conditions.ts';
+import { certainSteps } from '../check/certain-steps.ts';
+import { toolCallsOf, worksOf } from '../check/checked-file.ts';
 import { workflowFolders } from '../file/find-workflow.ts';
 import { readWorkflow } from '../file/read-workflow.ts';
-import type { Step, Workflow } from '../model.ts';
+import type { Workflow } from '../model.ts';
 
 /**
  * Refuses a workflow if a step that runs in any case, and whose failure ends the workflow, would be refused for its tool alone: an approval,
@@ -43,12 +43,9 @@ async function certainTools(workflow: Workflow, config: LoadedConfig): Promise<M
   const tools = new Map<string, string>();
   const files = new Set<string>();
   const collect = (each: Workflow) => {
-    const skipped = maybeSkipped(each);
-    for (const step of allSteps(each)) {
-      if (skipped.has(step.name) || step.foreach !== undefined || step.onError !== 'fail') continue;
-      const certain = withCertainTasks(step);
-      for (const { tool } of toolCallsOf(certain)) if (!tools.has(tool)) tools.set(tool, step.name);
-      for (const work of worksOf(certain)) if (work.kind === 'workflow') files.add(work.file);
+    for (const step of certainSteps(each)) {
+      for (const { tool } of toolCallsOf(step)) if (!tools.has(tool)) tools.set(tool, step.name);
+      for (const work of worksOf(step)) if (work.kind === 'workflow') files.add(work.file);
     }
   };
   collect(workflow);
@@ -58,12 +55,6 @@ async function certainTools(workflow: Workflow, config: LoadedConfig): Promise<M
     if (read.workflow !== undefined) collect(read.workflow);
   }
   return tools;
-}
-
-/** Without the tasks whose failure does not end the step. */
-function withCertainTasks(step: Step): Step {
-  if (step.kind !== 'parallel') return step;
-  return { ...step, tasks: step.tasks.filter(({ onError }) => onError === 'fail') };
 }
 
 async function refusalOf(services: RunnerServices, request: RunRequest): Promise<AcorError | undefined> {
