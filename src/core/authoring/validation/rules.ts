@@ -199,6 +199,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'default-answer': error('workflow', 'The default of a decision is a valid answer.'),
   'unknown-code': error('workflow', '`retry.on` names classes of errors or error codes.'),
   'no-workflow-file': error('workflow', 'Every sub-workflow exists.'),
+  'workflow-name': error('workflow', 'The name of a sub-workflow is that of one file.'),
   'grant-roots': error(
     'workflow',
     'Every workflow and sub-workflow is inside the folders that ACOR may grant, also where a link leads to it.',

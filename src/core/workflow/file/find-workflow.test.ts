@@ -57,9 +57,9 @@ describe('a workflow', () => {
 
   it('in another one is found beside it, then in the folders, else where it would be', () => {
     const folders = [folder.at('elsewhere'), folder.at('workflows')];
-    assert.equal(findSubWorkflow('own', folders), folder.at('elsewhere/own.yaml'));
-    assert.equal(findSubWorkflow('weekly', folders), folder.at('workflows/weekly.yml'));
-    assert.equal(findSubWorkflow('./weekly.yml', folders), folder.at('elsewhere/weekly.yml'));
-    assert.equal(findSubWorkflow('none', folders), folder.at('elsewhere/none.yaml'));
+    assert.deepEqual(findSubWorkflow('own', folders), [folder.at('elsewhere/own.yaml')]);
+    assert.deepEqual(findSubWorkflow('weekly', folders), [folder.at('workflows/weekly.yml')]);
+    assert.deepEqual(findSubWorkflow('./weekly.yml', folders), [folder.at('elsewhere/weekly.yml')]);
+    assert.deepEqual(findSubWorkflow('none', folders), [folder.at('elsewhere/none.yaml')]);
   });
 });

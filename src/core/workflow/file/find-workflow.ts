@@ -43,7 +43,7 @@ export function findWorkflow(
   const files = workflowFiles(config);
   const named = isPath(wanted) ? [] : files.filter((file) => workflowNameOf(file) === wanted);
   if (named.length > 1) {
-    throw new AcorError('E_USAGE', `more than one workflow has the name '${wanted}': ${named.join(', ')}`, {
+    throw new AcorError('E_USAGE', ambiguous(wanted, named), {
       hint: 'Pass the path of the workflow you mean.',
       details: { files: named },
     });
@@ -68,12 +68,23 @@ export function whyOutside(
   };
 }
 
-/** Finds the file of a sub-workflow: a path relative to the first of `folders`, or a name in any of them. */
-export function findSubWorkflow(wanted: string, folders: readonly string[]): string {
-  const [own = '.'] = folders;
-  if (isPath(wanted)) return resolve(own, wanted);
-  const places = folders.flatMap((folder) => ENDINGS.map((ending) => join(folder, wanted + ending)));
-  return places.find(isFile) ?? resolve(own, `${wanted}.yaml`);
+/**
+ * The files that a sub-workflow may be: a path relative to the first of `folders`, or a name there, else in the others. More than one for an
+ * ambiguous name; for a name that no file has, where the file would be.
+ */
+export function findSubWorkflow(wanted: string, folders: readonly string[]): string[] {
+  const [own = '.', ...others] = folders;
+  if (isPath(wanted)) return [resolve(own, wanted)];
+  const filesIn = (places: readonly string[]) =>
+    places.flatMap((folder) => ENDINGS.map((ending) => join(folder, wanted + ending)).filter(isFile));
+  const [beside, elsewhere] = [filesIn([own]), filesIn(others)];
+  if (beside.length > 0) return beside;
+  return elsewhere.length > 0 ? elsewhere : [resolve(own, `${wanted}.yaml`)];
+}
+
+/** Says that a name is that of several files. */
+export function ambiguous(name: string, files: readonly string[]): string {
+  return `more than one workflow has the name '${name}': ${files.join(', ')}`;
 }
 
 function isPath(wanted: string): boolean {

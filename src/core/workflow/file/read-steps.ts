@@ -1,11 +1,12 @@
+import { relative } from 'node:path';
 import { DEFAULT_MAX_ITEMS, parallelTask, type WorkflowStepFile } from '../../../protocol/workflow-file.ts';
 import { checkFile } from '../../config/check-file.ts';
 import { inexactNumbers } from '../../config/inexact-numbers.ts';
 import type { KeyPath, YamlFile } from '../../config/yaml-file.ts';
 import type { Step, StepCommon, StepWork, Task } from '../model.ts';
-import { findSubWorkflow } from './find-workflow.ts';
+import { ambiguous, findSubWorkflow } from './find-workflow.ts';
 import { readCommand, readTool } from './read-command.ts';
-import { type FileReader, kindOf, reportKeysWithoutUse, type StepFile } from './step-file.ts';
+import { type FileReader, kindOf, mistake, reportKeysWithoutUse, type StepFile } from './step-file.ts';
 
 const NO_RETRY = { max: 0, on: ['retryable'], backoffS: 1 };
 
@@ -84,14 +85,12 @@ function readWork(reader: FileReader, step: StepFile, path: KeyPath): StepWork |
         maxConcurrency: step.max_concurrency,
       };
     case 'workflow': {
+      const file = subWorkflowFile(reader, step.workflow!, path);
+      if (file === undefined) return undefined;
       const inputs = Object.entries(step.inputs ?? {}).map(
         ([key, value]) => [key, reader.template([...path, 'inputs', key], value)] as const,
       );
-      return {
-        kind,
-        file: findSubWorkflow(step.workflow!, reader.folders),
-        inputs: Object.fromEntries(inputs),
-      };
+      return { kind, file, inputs: Object.fromEntries(inputs) };
     }
     case 'pipe': {
       const stages = step.pipe!.flatMap((line, index) => {
@@ -101,6 +100,16 @@ function readWork(reader: FileReader, step: StepFile, path: KeyPath): StepWork |
       return { kind, stages };
     }
   }
+}
+
+function subWorkflowFile(reader: FileReader, wanted: string, path: KeyPath): string | undefined {
+  const files = findSubWorkflow(wanted, reader.folders);
+  if (files.length === 1) return files[0];
+  const paths = files.map((each) => relative(reader.folders[0]!, each));
+  return mistake(reader, [...path, 'workflow'], 'workflow-name', {
+    message: ambiguous(wanted, files),
+    fix: `Write the path of the one that you mean: ${paths.join(' or ')}.`,
+  });
 }
 
 /** A task is a command line, or a step without `needs` or `when`. */

@@ -123,6 +123,26 @@ describe('a workflow file', () => {
     );
   });
 
+  it('takes no other workflow by a name that several files have, and says by which paths', async () => {
+    const text = 'steps:\n  - { name: a, workflow: twice }\n  - { name: b, tasks: [{ workflow: both }] }\n';
+    const files = { 'own/twice.json': '', 'own/twice.yaml': '', 'one/both.yml': '', 'two/both.yml': '' };
+    folder = projectFolder({ 'own/flow.yaml': text, ...files, 'one/twice.yaml': '' });
+    const { problems } = await readWorkflow(folder.at('own/flow.yaml'), {
+      folders: [folder.at('one'), folder.at('two')],
+    });
+    const shown = problems.map(({ line, rule, message, fix }) => `${line} ${rule} ${message} | ${fix}`);
+    assert.deepEqual(
+      shown.map((each) => each.replaceAll(folder.root, '<root>')),
+      [
+        "2 workflow-name more than one workflow has the name 'twice': <root>/own/twice.yaml, <root>/own/twice.json | Write the path of the one that you mean: twice.yaml or twice.json.",
+        "3 workflow-name more than one workflow has the name 'both': <root>/one/both.yml, <root>/two/both.yml | Write the path of the one that you mean: ../one/both.yml or ../two/both.yml.",
+      ],
+    );
+    folder.write('own/flow.yaml', text.replace('twice', 'twice.json').replace('both', '../two/both.yml'));
+    const { workflow } = await readWorkflow(folder.at('own/flow.yaml'));
+    assert.equal(workflow?.steps.length, 2, 'as the fixes say');
+  });
+
   it('knows what other systems call a key, where it has a key for it', async () => {
     folder = projectFolder({ 'w.yaml': 'steps:\n  - { id: a, uses: x, if: "1" }\n' });
     const { problems } = await readWorkflow(folder.at('w.yaml'), { folders: [] });
