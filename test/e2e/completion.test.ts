@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, symlinkSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { ACOR, dataFolder, parseLines, TestProject } from '../support/project.ts';
+import { ACOR, dataFolder, parseLines, TestProject, until } from '../support/project.ts';
 import { noTerminal, Terminal } from '../support/terminal.ts';
 
 const MANIFEST = {
@@ -79,6 +79,36 @@ describe('a Tab', () => {
     assert.deepEqual((await complete('workflow', 'resume', '')).values, []);
     assert.deepEqual((await complete('answer', runId, '')).lines, ['a-1\tchoose_speed']);
     assert.deepEqual((await complete('answer', runId, 'a-1', '--choice', '')).values, ['slow', 'fast']);
+  });
+
+  it('offers the questions of a workflow by the names of their steps as well, and their choices by each name', async () => {
+    const asking = { type: 'ai_decision', decision_type: 'pick' };
+    const steps = [
+      { name: 'size.now', options: [{ id: 'big' }, { id: 'small' }], ...asking },
+      { name: 'sub', needs: [], workflow: './inner.json' },
+    ];
+    const inner = [{ name: 'color.tone', options: [{ id: 'red' }], ...asking, decision_type: 'paint' }];
+    project.write('workflows/inner.json', JSON.stringify({ steps: inner }));
+    project.write('workflows/asking.json', JSON.stringify({ steps }));
+    const { stdout } = await project.acor(['workflow', 'run', 'asking']);
+    const flow = String(parseLines(stdout)[0]!.run_id);
+    await until(async () => (await complete('answer', flow, '')).values.length === 4);
+    for (const run of [flow, 'last']) {
+      const { lines } = await complete('answer', run, '');
+      const named = ['size.now\tpick', 'sub:color.tone\tpaint'];
+      assert.deepEqual(
+        lines.filter((line) => named.includes(line)),
+        named,
+      );
+      for (const name of lines.map((line) => line.split('\t')[0]!).concat('pick')) {
+        const choices = /size|pick/.test(name) ? ['big', 'small'] : ['red'];
+        assert.deepEqual((await complete('answer', run, name, '--choice', '')).values, choices, name);
+      }
+    }
+    assert.deepEqual((await complete('answer', flow, 'no_such', '--choice', '')).values, []);
+    assert.equal((await project.envelope(['answer', flow, 'size.now', '--choice', 'small'])).code, 0);
+    assert.deepEqual((await complete('answer', flow, 'size.now', '--choice', '')).values, []);
+    await project.acor(['cancel', flow]);
   });
 
   it('offers paths where a path is expected, and nothing in an invalid project', async () => {

@@ -2,10 +2,12 @@ import { loadAll } from '../../compose/catalog.ts';
 import type { Candidate } from '../../compose/completion/candidates.ts';
 import type { ValuesOf } from '../../compose/completion/values-of.ts';
 import { agoWords } from '../../compose/time-words.ts';
+import { findOpenQuestion, openQuestionNames } from '../../core/run/answers/submit-answer.ts';
 import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { ERROR_CODES } from '../../protocol/error-codes.ts';
 import type { RunKind, RunState } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
+import { namedRun } from '../run/last-run.ts';
 
 const MAX_RUNS = 50;
 
@@ -20,10 +22,7 @@ export const completionValues: ValuesOf<AcorApp> = async ({ op, key, given }, ap
       case 'system.explain topic':
         return await topics(app);
       case 'run.answer action_id':
-        return (await questions(app, given)).map(({ action_id, action }) => ({
-          value: action_id,
-          about: action,
-        }));
+        return await questionNames(app, given);
       case 'run.answer choice':
         return await choices(app, given);
       default:
@@ -101,17 +100,23 @@ async function runs(
   }));
 }
 
-async function questions(app: AcorApp, given: ReadonlyMap<string, string>) {
+/** The action ids, and the names of steps where they are others. */
+async function questionNames(app: AcorApp, given: ReadonlyMap<string, string>): Promise<Candidate[]> {
   const { store } = await app.project();
-  const runId = given.get('run');
-  return runId === undefined ? [] : openQuestionsOf(store, runId);
+  const open = await openQuestionNames(store, await namedRun(app, given.get('run') ?? ''));
+  return open.flatMap(({ actionId, action, step = actionId }) =>
+    [...new Set([actionId, step])].map((value) => ({ value, about: action })),
+  );
 }
 
 async function choices(app: AcorApp, given: ReadonlyMap<string, string>): Promise<Candidate[]> {
+  const { store } = await app.project();
+  const runId = await namedRun(app, given.get('run') ?? '');
   const wanted = given.get('action_id');
-  const open = (await questions(app, given)).filter(
-    ({ action_id, action }) => wanted === undefined || action_id === wanted || action === wanted,
-  );
+  const open =
+    wanted === undefined
+      ? await openQuestionsOf(store, runId)
+      : [await findOpenQuestion(store, runId, wanted)];
   return open.flatMap(({ options }) =>
     (options ?? []).map(({ id, label, description }) => ({
       value: String(id),

@@ -18,6 +18,7 @@ import {
   jsonAnswer,
   problemOfAnswer,
   type Question,
+  type QuestionNames,
   readQuestion,
 } from './question.ts';
 
@@ -86,8 +87,7 @@ type Asked = Awaited<ReturnType<typeof questionsOf>>;
 function chosenOf(all: Asked, runId: string, name: string | undefined): Asked[number] {
   const open = all.filter(({ answered }) => answered === undefined);
   if (name !== undefined) {
-    const isMeant = ({ asked, askedBy }: Asked[number]) =>
-      isNamed({ ...readQuestion(asked), ...stepNameOf(asked, askedBy) }, name);
+    const isMeant = (question: Asked[number]) => isNamed(namesOf(question), name);
     const found =
       all.find(({ asked }) => asked.action_id === name) ?? open.find(isMeant) ?? all.find(isMeant);
     if (found !== undefined) return found;
@@ -99,6 +99,15 @@ function chosenOf(all: Asked, runId: string, name: string | undefined): Asked[nu
     runId,
     `run ${runId} has ${open.length} open questions; name the action id of one${listed(open)}`,
   );
+}
+
+/** The open questions of a run, by all their names. */
+export async function openQuestionNames(store: RunStore, runId: string): Promise<QuestionNames[]> {
+  return (await questionsOf(store, runId)).filter(({ isOpen }) => isOpen).map(namesOf);
+}
+
+function namesOf({ asked, askedBy }: Asked[number]): QuestionNames {
+  return { ...readQuestion(asked), ...stepNameOf(asked, askedBy) };
 }
 
 /** The name of the step that asks, behind the tasks that lead to it. */
