@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { NewRun, RunWriter } from '../../src/core/ports/run-store.ts';
+import type { KeyedCall, NewRun, RunWriter } from '../../src/core/ports/run-store.ts';
 import type { Outcome } from '../../src/core/run/outcome.ts';
 import { completed, stopped } from '../../src/core/run/outcome.ts';
+import { keyedCall } from '../../src/core/run/start-run.ts';
 import { enterState } from '../../src/core/run/write-ending.ts';
 import { AcorError } from '../../src/protocol/acor-error.ts';
 import { newRun } from '../contracts/new-run.ts';
@@ -216,20 +217,19 @@ describe('a pipe', () => {
   });
 
   describe('that is resumed', () => {
-    async function begun(more: Partial<NewRun> = {}): Promise<RunWriter> {
-      const writer = await flows.services.store.create({ ...newRun(), kind: 'pipe', ...more });
+    async function begun(more: Partial<NewRun> = {}, keyed?: KeyedCall): Promise<RunWriter> {
+      const { store } = flows.services;
+      const run = { ...newRun(), kind: 'pipe', ...more } as const;
+      const writer = keyed ? ((await store.createOnce(run, keyed)) as RunWriter) : await store.create(run);
       enterState(writer, 'running');
       await writer.update({ state: 'running' });
       await writer.log.flush();
       return writer;
     }
 
-    async function stage(pipe: RunWriter, outcome: Outcome, more: Partial<NewRun> = {}) {
-      const writer = await begun({
-        kind: 'tool',
-        parent: { run_id: pipe.record.run_id, task_id: 'x' },
-        ...more,
-      });
+    async function stage(pipe: RunWriter, outcome: Outcome, more: Partial<NewRun> = {}, keyed?: KeyedCall) {
+      const parent = { run_id: pipe.record.run_id, task_id: 'x' };
+      const writer = await begun({ kind: 'tool', parent, ...more }, keyed);
       await endRun(writer, outcome);
       await writer.close();
       return writer.record.run_id;
@@ -352,6 +352,34 @@ describe('a pipe', () => {
       await ended;
       await writer.close();
       assert.deepEqual([refused.summary.code, flows.launched], ['E_OUTCOME_UNKNOWN', []]);
+    });
+
+    it('knows the run of a stage whose start was not recorded, however that ended', async () => {
+      for (const [outcome, tool, code, launched] of [
+        [stopped('E_DISK_FULL', 'full'), 'once', null, ['2.once/2']],
+        [stopped('E_RUNNER_LOST', 'gone'), 'sure', null, ['2.sure/2']],
+        [stopped('E_RUNNER_LOST', 'gone'), 'once', 'E_OUTCOME_UNKNOWN', []],
+        [completed(), 'once', null, []],
+      ] as const) {
+        flows.launched.length = 0;
+        const pipe = await begun();
+        const { run_id } = pipe.record;
+        const one = await stage(pipe, completed());
+        const taskId = `2.${tool}`;
+        const parent = { run_id, task_id: taskId };
+        const call = { tool, args: [], cwd: flows.project.root, parent };
+        const keyed = keyedCall({ ...call, idempotencyKey: `${run_id}/${taskId}/1` })!;
+        const two = await stage(pipe, outcome, { tool, parent, idempotent: tool === 'sure' }, keyed);
+        const runId = await lose(pipe, { '1.counts': one, [taskId]: undefined });
+        const { summary, of } = await resumed(runId, ['counts 3', tool]);
+        assert.equal(summary.code, code, JSON.stringify(summary));
+        assert.deepEqual(
+          flows.launched.map(({ idempotencyKey }) => idempotencyKey),
+          launched.map((key) => `${runId}/${key}`),
+        );
+        const known = of('task_started').filter(({ task_id }) => task_id === taskId)[0];
+        assert.equal(known!.child_run_id, two);
+      }
     });
 
     it('starts again where the run of a stage was removed', async () => {

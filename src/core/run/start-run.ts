@@ -123,7 +123,10 @@ async function runOfKey<T>(
   }
 }
 
-function keyedCall(request: RunRequest): KeyedCall | undefined {
+/** The key of a request, and its call. Throws E_USAGE for a key that its caller may not use. */
+export function keyedCall(
+  request: Pick<RunRequest, 'idempotencyKey' | 'tool' | 'args' | 'cwd' | 'caller' | 'parent'>,
+): KeyedCall | undefined {
   const { idempotencyKey: key, tool, args, cwd } = request;
   if (key === undefined) return undefined;
   if (key.trim() === '' || key.length > MAX_KEY_CHARS) {
@@ -141,7 +144,7 @@ function keyedCall(request: RunRequest): KeyedCall | undefined {
 }
 
 /** With a key of a schedule or of a step of a workflow another caller could start that run before its time, or keep it from being started. */
-function refuseReserved(key: string, { caller, parent }: RunRequest): void {
+function refuseReserved(key: string, { caller, parent }: Pick<RunRequest, 'caller' | 'parent'>): void {
   const isOfSchedule = scheduleOfCaller(key) !== undefined;
   const isRefused = isOfSchedule
     ? scheduleOfCaller(caller ?? null) === undefined

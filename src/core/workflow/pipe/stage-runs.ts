@@ -8,6 +8,7 @@ import { endedRecord, followToEnd } from '../../run/follow-to-end.ts';
 import { isLive } from '../../run/read-run.ts';
 import { recoverRun } from '../../run/recover-lost-run.ts';
 import { wasStoppedMidway } from '../../run/retry.ts';
+import { keyedCall } from '../../run/start-run.ts';
 import { startChild } from '../engine/child-task.ts';
 import { emit } from '../engine/engine.ts';
 import type { Pipe } from './plan-pipe.ts';
@@ -17,15 +18,12 @@ import type { Pipe } from './plan-pipe.ts';
  * completed stage and all stages before it do not run again. Live stages after it are followed. From the first stage
  * that is neither, all stages start again, because their input would come from a different run.
  */
-export async function takeUpStages({
-  services,
-  plan,
-  history,
-}: Pipe): Promise<{ kept: (string | undefined)[]; done: number }> {
+export async function takeUpStages(pipe: Pipe): Promise<{ kept: (string | undefined)[]; done: number }> {
+  const { services, plan } = pipe;
   const records: (RunRecord | undefined)[] = [];
-  for (const { taskId } of plan.stages) {
-    const { childRunId } = history.of(taskId);
-    records.push(childRunId === null ? undefined : await recordOf(services, childRunId));
+  for (const index of plan.stages.keys()) {
+    const runId = await startedRun(pipe, index);
+    records.push(runId === null ? undefined : await recordOf(services, runId));
   }
   const done = records.findLastIndex((record) => record?.state === 'completed');
   let fresh = done + 1;
@@ -36,6 +34,18 @@ export async function takeUpStages({
     if (!plan.isForced && !record.idempotent && wasStoppedMidway(record)) throw outcomeUnknown(record);
   }
   return { kept: records.map((record, index) => (index < fresh ? record?.run_id : undefined)), done };
+}
+
+/** The run of a stage. One that was submitted may have started before the pipe could record that. */
+async function startedRun(pipe: Pipe, index: number): Promise<string | null> {
+  const { services, plan, history } = pipe;
+  const { taskId } = plan.stages[index]!;
+  const { childRunId, isOpen, tries } = history.of(taskId);
+  if (childRunId !== null || !isOpen) return childRunId;
+  const runId = await services.store.runOfKey(keyedCall(requestOf(pipe, index, undefined, tries))!);
+  if (runId === undefined) return null;
+  await emit(pipe, { type: 'task_started', task_id: taskId, child_run_id: runId });
+  return runId;
 }
 
 async function isGoingOn({ store }: Pipe['services'], record: RunRecord | undefined): Promise<boolean> {
