@@ -253,6 +253,19 @@ describe('the children of a workflow', () => {
       assert.equal(submissions(await trying('E_TRANSIENT_NET', { max: 0, on: ['retryable'] }), 'a'), 1);
     });
 
+    it('by a resume of the workflow, whose end says whether that helps', async () => {
+      for (const exit of [20, 30]) {
+        const tool = `exits_${exit}`;
+        flows.project.write(`tools/${tool}/tool.yaml`, `name: ${tool}\nversion: 1.0.0\nidempotent: true\n`);
+        flows.project.write(
+          `tools/${tool}/cli.sh`,
+          `#!/bin/sh\necho '{"type":"error","code":"E_TRANSIENT_NET","msg":"no line"}'\nexit ${exit}\n`,
+        );
+        const { summary } = await flows.run({ steps: [{ name: 'a', tool }] });
+        assert.deepEqual([summary.code, summary.retryable], ['E_TRANSIENT_NET', exit === 20]);
+      }
+    });
+
     it('no further after one that worked', async () => {
       const flow = await flows.start({
         steps: [

@@ -101,7 +101,7 @@ async function inTurn<T>(
 
 function single(
   id: string,
-  { status, code, message, wasPassedOver, isUnknown = false, refusal }: TaskEnd,
+  { status, code, message, wasPassedOver, isUnknown = false, refusal, retryable }: TaskEnd,
   isDecision: boolean,
 ): StepEnd {
   const state = status === 'ok' ? 'completed' : status;
@@ -115,7 +115,7 @@ function single(
     failed: hasFailed ? [id] : [],
     fatal:
       hasFailed && !wasPassedOver
-        ? { taskId: id, code: code ?? 'E_UNKNOWN', message: message ?? '', refusal }
+        ? { taskId: id, code: code ?? 'E_UNKNOWN', message: message ?? '', refusal, retryable }
         : undefined,
     isUnknown: isUnknown && !wasPassedOver,
   };

@@ -17,7 +17,7 @@ export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd
   for (let isFirst = true; ; isFirst = false) {
     const tried = await tryOnce(engine, task, isFirst);
     if (tried === undefined) return { status: 'cancelled', code: null, message: null, wasPassedOver: false };
-    const { status, code, message, isUnknown, refusal } = tried;
+    const { status, code, message, isUnknown, refusal, retryable } = tried;
     let verdict: 'retry' | 'continue' | 'fail' = 'fail';
     if (status !== 'ok' && !engine.stop.signal.aborted) {
       if (await mayTryAgain(engine, task, tried)) {
@@ -27,7 +27,7 @@ export async function runTask(engine: Engine, task: EngineTask): Promise<TaskEnd
     if (verdict === 'retry' && (!isAnsweredBeforehand(engine) || (await pause(engine, task)))) continue;
     const wasPassedOver = status !== 'ok' && verdict === 'continue';
     await emit(engine, doneEvent(task.id, tried, wasPassedOver));
-    return { status, code, message, wasPassedOver, isUnknown, refusal };
+    return { status, code, message, wasPassedOver, isUnknown, refusal, retryable };
   }
 }
 

@@ -24,7 +24,9 @@ export interface StepEnd {
   /** The failed tasks. */
   failed: readonly string[];
   /** The first failure that ends the workflow. */
-  fatal: { taskId: string; code: string; message: string; refusal?: TaskEnd['refusal'] } | undefined;
+  fatal:
+    | ({ taskId: string; code: string; message: string } & Pick<TaskEnd, 'refusal' | 'retryable'>)
+    | undefined;
   /** It is unknown what one of the failed tasks did. */
   isUnknown: boolean;
 }

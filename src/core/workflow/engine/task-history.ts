@@ -34,8 +34,9 @@ export interface TaskEnd {
   wasPassedOver: boolean;
   /** It was stopped and is not idempotent: only a resume with `force` repeats it. No log has that: a resume finds it out again. */
   isUnknown?: boolean;
-  /** No log has that either: the end of the workflow names it. */
+  /** No log has these either: the end of the workflow names them. */
   refusal?: Refusal | undefined;
+  retryable?: boolean | undefined;
 }
 
 /** The fix of a refusal, for the end of the workflow. */

@@ -182,7 +182,7 @@ export class WorkflowExecutor implements RunExecutor {
 
   async #reportFailure(
     engine: Engine,
-    { taskId, code, message, refusal }: Fatal,
+    { taskId, code, message, refusal, ...of }: Fatal,
     { failed, isUnknown }: { failed: readonly string[]; isUnknown: boolean },
   ): Promise<Outcome> {
     const others =
@@ -196,10 +196,12 @@ export class WorkflowExecutor implements RunExecutor {
     const remedies = remediesAmong(refusal?.next ?? []);
     const isGone = isResumedBy(remedies, this.#plan.runId);
     const hint = hintAfter(refusal, { isGone, isUnknown });
-    const reported = { code, msg, hint, retryable: false, failed: this.#named(engine, failed) };
+    // A resume tries the step again.
+    const retryable = of.retryable === true && !isUnknown;
+    const reported = { code, msg, hint, retryable, failed: this.#named(engine, failed) };
     await emit(engine, { type: 'error', ...reported });
     const failedRun = isGone ? {} : await this.#failedRun(engine, taskId);
-    const ended = { state: 'failed', code, message: msg, hint, retryable: false, byRunner: false } as const;
+    const ended = { state: 'failed', code, message: msg, hint, retryable, byRunner: false } as const;
     return { ...ended, ...failedRun, remedies, ...(isUnknown && !isGone && { needsForce: true }) };
   }
 
