@@ -59,7 +59,7 @@ export function isRunnersQuestion(actionId: string): boolean {
 }
 
 /** The most options that are offered as ready-made answer commands. */
-const SHOWN_CHOICES = 5;
+const SHOWN_CHOICES = 20;
 /** The longest answer that is offered so: a reader can write a longer one from the question. */
 const SHOWN_CHARS = 1_000;
 
@@ -89,7 +89,7 @@ export function isNamed({ actionId, action, step }: QuestionNames, name: string)
   return name === actionId || name === action || name === step;
 }
 
-/** The steps that answer a question, one for each known answer; none where only the caller knows a valid one. */
+/** The steps that answer a question, one for each of the first known answers; none where only the caller knows a valid one. */
 export function answerSteps(runId: string, question: Question): OperationStep[] {
   const { actionId, options = [] } = question;
   const answers =

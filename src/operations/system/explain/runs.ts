@@ -67,7 +67,7 @@ const CALL_RUNS: Section = section('Run a tool', [
 
 /** Questions and their answers by calls. */
 const CALL_DECISIONS: Section = section('Answer a question', [
-  'A tool may ask. The call then ends with `state: waiting_ai` while the run waits, and `next` has a call for each known answer.',
+  'A tool may ask. The call then ends with `state: waiting_ai` while the run waits, and `next` has a call for each known answer, at most 20.',
   '1. Read `questions`: `msg`, `context`, `options` or `schema`. `audience: user` is for the user: ask them. After `timeout_s` the run takes the `default`, or fails.',
   '2. `acor_answer {"run":"<run>","action_id":"<id>","choice":"<option>","reason":"why"}`, or `value` with any JSON. An invalid answer fails with `E_BAD_ANSWER`, and the question stays open.',
   '3. `acor_wait {"run":"<run>"}` returns what the call would have returned.',
@@ -77,7 +77,7 @@ const CALL_DECISIONS: Section = section('Answer a question', [
 export function decisionsInShort({ hasCalls }: Pick<Facts, 'hasCalls'>): Section {
   if (hasCalls) return CALL_DECISIONS;
   return section('Answer a question', [
-    'A tool may ask. The command then ends with exit code 2 while the run waits (`waiting_ai`), and `next` (in the last event, or in `meta`) has a command for each choice.',
+    'A tool may ask. The command then ends with exit code 2 while the run waits (`waiting_ai`), and `next` (in the last event, or in `meta`) has a command for each choice, at most 20.',
     '1. Read `action_required`: `msg`, `context`, `options` or `schema`. `audience: user` asks a person.',
     '2. `acor answer <run> <action_id> --choice ID --reason "why"`, or `--value JSON`. An invalid answer fails with `E_BAD_ANSWER`, and the question stays open.',
     '3. `acor wait <run>`, until `"waited":"ended"`.',
