@@ -60,7 +60,7 @@ describe('who_may in a policy', () => {
       ['who_may.answer', 'agent:planner', ['user', 'agent:reviewer']],
     );
     assert.match(violation.by, /policy\.yaml:1:\d+$/);
-    assert.match(violation.fix, /add this to who_may\.answer/);
+    assert.match(violation.fix, /add \S+ to the list who_may\.answer at \S+:\d+:\d+\.$/);
     assert.equal(project.record(run)?.state, 'waiting_ai');
     assert.equal((await answer(run, { AI_AGENT: 'reviewer' })).ok, true);
   });

@@ -1,7 +1,7 @@
 import type { CallerAction } from '../../protocol/policy-file.ts';
 import type { Principal } from '../ports/principal.ts';
 import type { Violation } from './decision.ts';
-import { listEntry } from './explain-denial.ts';
+import { yamlText } from './explain-denial.ts';
 import { type PolicyLayer, placeIn } from './policy-layer.ts';
 
 /** The caller as policies name it. */
@@ -29,7 +29,7 @@ export function callerViolations(
       allowed,
       by,
       rule: `${asked} may not ${IN_WORDS[action]}: the policy lets ${named} do it`,
-      fix: `Ask one of those who may. Or add this to ${key} at ${by}: ${listEntry(asked)}`,
+      fix: `Ask one of those who may. Or add ${yamlText(asked)} to the list ${key} at ${by}.`,
     };
   });
 }

@@ -1,7 +1,7 @@
 import type { PermissionLevel } from '../../protocol/manifest-permissions.ts';
 import { type BuiltInRules, builtInViolations } from './built-in.ts';
 import type { Asked, Decision, Violation } from './decision.ts';
-import { listEntry } from './explain-denial.ts';
+import { yamlText } from './explain-denial.ts';
 import { ceilingViolations } from './limits.ts';
 import { type PlacedRules, type PolicyLayer, rulesFor } from './policy-layer.ts';
 import { coversHost, isWildcard, isWithin, rootOf } from './reach.ts';
@@ -75,7 +75,7 @@ function levelViolations({ manifest }: Asked, { rules, at }: PlacedRules): Viola
             allowed,
             by: at(key),
             rule: `a privileged tool is not held to the ${key} that are allowed`,
-            fix: `Set permissions.level: standard and list what the tool needs, or add ${listEntry(all)} to ${key} at ${at(key)}.`,
+            fix: `Set permissions.level: standard and list what the tool needs, or add ${yamlText(all)} to ${key} at ${at(key)}.`,
           },
         ],
   );
@@ -108,7 +108,7 @@ function pathViolations(asked: Asked, { rules, at }: PlacedRules): Violation[] {
         allowed,
         by: at(key),
         rule: `'${text}' is outside the folders that may be ${access === 'read' ? 'read' : 'written'}`,
-        fix: `Use a path under ${allowed.join(', ') || 'the workspace'}, or add this to ${key} at ${at(key)}: ${listEntry(root)}`,
+        fix: `Use a path under ${allowed.join(', ') || 'the workspace'}, or add ${yamlText(root)} to the list ${key} at ${at(key)}.`,
       }));
   });
 }
@@ -143,7 +143,7 @@ function listViolations({ manifest }: Asked, { rules, at }: PlacedRules): Violat
             allowed,
             by: at(key),
             rule: `'${each}' is not among the ${key} that are allowed`,
-            fix: `Remove it from the manifest, or add this to ${key} at ${at(key)}: ${listEntry(each)}`,
+            fix: `Remove it from the manifest, or add ${yamlText(each)} to the list ${key} at ${at(key)}.`,
           },
     );
   }

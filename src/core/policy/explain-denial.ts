@@ -56,11 +56,16 @@ export function outputRemedy(input?: string): Remedy {
 
 /** A list entry in YAML, quoted where YAML would read it differently. */
 export function listEntry(value: string): string {
+  return `- ${yamlText(value)}`;
+}
+
+/** A text as YAML, in quotes where it would be something else without them. */
+export function yamlText(value: string): string {
   const isPlain =
     /^[A-Za-z/][\w./:@-]*$/.test(value) &&
     !/^(?:true|false|null|yes|no|on|off)$/i.test(value) &&
     !value.endsWith(':');
-  return `- ${isPlain ? value : JSON.stringify(value)}`;
+  return isPlain ? value : JSON.stringify(value);
 }
 
 function remedy(path: string, entry: string): Remedy {

@@ -38,7 +38,7 @@ export const mcpServe = acorOperation({
       .max(MAX_LIMIT_S)
       .optional()
       .describe(
-        'A call that takes longer than this many seconds answers that its run continues; set it below the timeout of the client. Default: 50, or 300 for a client that gets progress.',
+        'A call that takes longer than this many seconds answers that its run continues; set it below the timeout of the client. Default: 50, or 300 for Claude Code and Gemini CLI, which wait longer.',
       ),
     max_tools: z
       .int()
