@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { posix } from 'node:path';
 import { copyFile } from './copy-tree.ts';
-import { newSpanId } from './ids.ts';
+import { errorCode } from './error-code.ts';
 import {
   hasSameContent,
   isSameEntry,
@@ -20,6 +20,7 @@ import {
   type TreeEntry,
   type TreeListing,
   type TreePlace,
+  type TreeWork,
 } from './tree-listing.ts';
 
 /** A difference between two states of a tree. `mode`: only the permissions differ. */
@@ -147,11 +148,11 @@ function aboveOf(key: string): string {
 /**
  * Makes changes in a tree, with the files of another one. Each file appears at once, as a whole. No link is followed, set-id bits are left
  * out, and as root new files and folders get the owner of their folder. `now` is the tree as it was compared: an entry that has changed since then ends
- * the work. Yields the path of each change that was made.
+ * the work. Each new file is written under the name `beside` in its folder first. Yields the path of each change that was made.
  */
 export function* makeChanges(
   changes: readonly TreeChange[],
-  { from, to, now }: { from: TreePlace; to: TreePlace; now: TreeListing },
+  { from, to, now, beside }: { from: TreePlace; to: TreePlace; now: TreeListing; beside: string },
 ): Generator<string | undefined, void, void> {
   for (const { key, before, after } of changes.toReversed()) {
     if (before === undefined || (before.kind !== 'folder' && after !== undefined && after.kind !== 'folder'))
@@ -176,7 +177,7 @@ export function* makeChanges(
     const old = wasRemoved ? undefined : now.get(key);
     assertSame(at, old);
     if (before !== undefined && hasSameContent(before, after)) setMode(at, old!, after.mode);
-    else yield* putEntry(key, after, from, at);
+    else yield* putEntry(key, after, from, { at, beside });
     yield key;
   }
   for (const { key, after } of changes.toReversed()) {
@@ -189,15 +190,46 @@ export function* makeChanges(
   }
 }
 
+/**
+ * Removes the file that `makeChanges` was writing under the name `beside` when its process was killed. A file that it cannot have written
+ * stays: one that is beside no changed entry, or has another owner.
+ */
+export function* removeUnfinished(
+  changes: readonly TreeChange[],
+  to: TreePlace,
+  beside: string,
+): TreeWork<void> {
+  for (const { key } of changes) {
+    yield undefined;
+    let at: TreePlace;
+    try {
+      at = openAbove(to, key);
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) continue;
+      throw error;
+    }
+    using folder = at.folder;
+    const stats = folder.statsOf(beside);
+    const isKind = stats?.isFile() || stats?.isSymbolicLink();
+    if (isKind && ownersOf(at).includes(stats!.uid)) unlinkSync(folder.at(beside));
+  }
+}
+
+/** Whose an unfinished file can be: as root it gets the owner of the entry that it replaces, or of its folder. */
+function ownersOf({ folder, name }: TreePlace): (number | undefined)[] {
+  const own = process.geteuid?.() ?? folder.stats().uid;
+  return isRoot() ? [own, (folder.statsOf(name) ?? folder.stats()).uid] : [own];
+}
+
 /** Writes the entry beside its place, and moves it there. */
 function* putEntry(
   key: string,
   entry: TreeEntry,
   from: TreePlace,
-  to: TreePlace,
+  { at: to, beside: name }: { at: TreePlace; beside: string },
 ): Generator<undefined, void, void> {
   const { folder } = to;
-  const beside = { folder, name: `.acor-${newSpanId()}` };
+  const beside = { folder, name };
   const path = folder.at(beside.name);
   try {
     if (entry.kind === 'link') symlinkSync(Buffer.from(entry.link!, 'latin1'), path);

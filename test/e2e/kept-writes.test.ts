@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   closeSync,
   existsSync,
   ftruncateSync,
@@ -239,7 +240,9 @@ describe('a layer', { skip }, () => {
         ...{ ...AFTER, own: '/', turns: '/', 'turns/t.txt': 't\n' },
         ...{ deep: '/', 'deep/er': '/', 'deep/er/d.txt': 'd\n' },
       };
-      let [kills, conflicts] = [0, 0];
+      const unfinished = () =>
+        Object.keys(data()).filter((name) => /(?:^|\/)\.acor-[0-9a-f]{16}$/.test(name));
+      let [kills, conflicts, leftFiles] = [0, 0, 0];
       for (const call of ['mkdir', 'chmod', 'rename', 'unlink', 'rmdir']) {
         for (let nth = 1, wasKilled = true; wasKilled; nth++) {
           inProject(start);
@@ -249,6 +252,7 @@ describe('a layer', { skip }, () => {
           wasKilled = signal === 'SIGKILL';
           const moment = `${call} ${nth}`;
           if (wasKilled) kills++;
+          leftFiles += unfinished().length;
           if (call === 'mkdir' && !existsSync(project.path('site/own'))) {
             mkdirSync(project.path('site/own'), { mode: 0o700 });
             const { error } = await project.envelope(['apply', run]);
@@ -263,14 +267,14 @@ describe('a layer', { skip }, () => {
           // After the last step nothing is left to do.
           const { error } = await project.envelope(['apply', run]);
           assert.match(error?.message ?? '', /^(?:|run r-\w+ has nothing to apply)$/, moment);
-          const left = Object.entries(data()).filter(([name]) => !name.includes('.acor-'));
-          assert.deepEqual(Object.fromEntries(left), expected, moment);
+          assert.deepEqual(data(), expected, moment);
           const modes = ['deep', 'own'].map((name) => statSync(project.path('site', name)).mode & 0o7777);
           assert.deepEqual(modes, [0o555, 0o755], moment);
         }
       }
       inProject('chmod -R u+rwX .');
-      assert.ok(kills > 20 && conflicts > 2, `${kills} kills, ${conflicts} conflicts`);
+      const counts = `${kills} kills, ${conflicts} conflicts, ${leftFiles} unfinished files`;
+      assert.ok(kills > 20 && conflicts > 2 && leftFiles > 2, counts);
     },
   );
 
@@ -575,6 +579,46 @@ describe('a snapshot', () => {
     assert.equal((await project.envelope(['undo', run])).error?.code, 'E_USAGE');
     assert.equal((await project.envelope(['apply', run])).error?.code, 'E_USAGE');
   });
+
+  it(
+    'whose restoration is killed leaves no file of ACOR, which removes no file of another program',
+    needsStrace,
+    async () => {
+      addTool('works', CHANGES, 'snapshot');
+      project.write('site/.acor-0123456789abcdef', 'mine\n');
+      const mine = { ...BEFORE, '.acor-0123456789abcdef': 'mine\n' };
+      const unfinished = () =>
+        Object.keys(data()).filter((name) => name.startsWith('.acor-') && !(name in mine));
+      const killedUndo = async () => {
+        const run = await ran(['works']);
+        for (let nth = 1; unfinished().length === 0; nth++) {
+          const inject = ['-e', 'trace=rename', '-e', `inject=rename:signal=SIGKILL:when=${nth}`];
+          const argv = ['-qqq', '-o', '/dev/null', ...inject, ACOR, 'undo', run];
+          const { signal } = await project.startProgram('strace', argv, {}).finished;
+          assert.equal(signal, 'SIGKILL', `no unfinished file after ${nth - 1} kills`);
+        }
+        return run;
+      };
+      const undone = await killedUndo();
+      assert.deepEqual((await project.envelope(['undo', undone])).data.left, 0);
+      assert.deepEqual(data(), mine);
+
+      const dropped = await killedUndo();
+      const removed = await project.envelope(['runs', 'rm', dropped]);
+      const reason = `the undo of its changes of ${project.path('site')} was interrupted`;
+      assert.equal(removed.error?.message, `run ${dropped} cannot be removed: ${reason}`);
+      const { skipped } = (await project.envelope(['clean', '--keep', '0'])).data;
+      assert.deepEqual(skipped, [{ run_id: dropped, reason }]);
+      const [name] = unfinished();
+      if (process.geteuid?.() === 0) {
+        // With another owner it is not what ACOR has written.
+        chownSync(project.path('site', name!), 54_321, 54_321);
+      }
+      assert.equal((await project.envelope(['discard', dropped])).ok, true);
+      assert.deepEqual(unfinished(), process.geteuid?.() === 0 ? [name] : []);
+      assert.equal((await project.envelope(['runs', 'rm', dropped])).ok, true);
+    },
+  );
 
   it('is not restored over changes that others have made since', async () => {
     addTool('works', CHANGES, 'snapshot');

@@ -57,6 +57,10 @@ const index = z.object({
     }),
   ),
   effects: z.array(effect),
+  beside: z
+    .string()
+    .regex(/^\.acor-[0-9a-f]{16}$/)
+    .optional(),
 });
 
 /** The kept places of one run, as they are stored. */
@@ -64,24 +68,26 @@ export class KeptRun {
   readonly dir: string;
   readonly places: KeptPlace[];
   readonly effects: KeptEffect[];
+  /** The name of the files that a settlement writes beside their places, from its begin to its end: after a kill one may be left. */
+  beside: string | undefined;
   /** Whether this user's ACOR has written it. */
   readonly #isOwn: boolean;
 
-  private constructor(dir: string, places: KeptPlace[], effects: KeptEffect[], isOwn: boolean) {
+  private constructor(dir: string, { places, effects, beside }: z.output<typeof index>, isOwn: boolean) {
     this.dir = dir;
     this.places = places;
     this.effects = effects;
+    this.beside = beside;
     this.#isOwn = isOwn;
   }
 
   /** Reads what is kept of a run. A run that keeps nothing has no places. */
   static read(dir: string): KeptRun {
     const path = indexOf(dir);
-    if (!existsSync(path)) return new KeptRun(dir, [], [], true);
+    if (!existsSync(path)) return new KeptRun(dir, { version: 1, places: [], effects: [] }, true);
     try {
       const text = readOwn(path).toString('utf8');
-      const { places, effects } = index.parse(JSON.parse(text));
-      return new KeptRun(dir, places, effects, isOwnRecord(path, text));
+      return new KeptRun(dir, index.parse(JSON.parse(text)), isOwnRecord(path, text));
     } catch (error) {
       throw new AcorError('E_STORAGE', `${path} cannot be read: ${errorMessage(error)}`, {
         hint: 'Something else has changed or damaged it: the changes of this run can only be removed with the run.',
@@ -97,8 +103,8 @@ export class KeptRun {
 
   store(): void {
     this.checkOwn();
-    const { places, effects } = this;
-    this.#write(indexOf(this.dir), { version: 1, places, effects }, { durable: true });
+    const { places, effects, beside } = this;
+    this.#write(indexOf(this.dir), { version: 1, places, effects, beside }, { durable: true });
   }
 
   #write(path: string, record: object, { durable }: { durable: boolean }): void {

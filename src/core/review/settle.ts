@@ -6,6 +6,7 @@ import {
   changesBetween,
   comparedWith,
   makeChanges,
+  removeUnfinished,
   selectChanges,
   type TreeChange,
   type TreeConflict,
@@ -14,6 +15,7 @@ import {
 } from '../../util/change-tree.ts';
 import { countOf } from '../../util/count-of.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { newSpanId } from '../../util/ids.ts';
 import { isInside } from '../../util/real-path.ts';
 import {
   inSlices,
@@ -114,11 +116,31 @@ export function discardKept(run: SettledRun, dryRun: boolean): Promise<{ places:
     if (places.length === 0) throw nothingLeft(run.runId, 'discard');
     const paths = places.map(({ path }) => path);
     if (dryRun) return { places: paths };
+    await removeUnfinishedFile(run, kept);
     await record(run, kept, 'discarded', paths);
     for (const place of places) place.state = 'discarded';
     kept.storeWithout(places);
     return { places: paths };
   });
+}
+
+/** Removes the file that a settlement was writing beside its place when it was killed. */
+async function removeUnfinishedFile(run: SettledRun, kept: KeptRun): Promise<void> {
+  const { beside } = kept;
+  if (beside === undefined) return;
+  for (const place of kept.places) {
+    if (place.state !== 'pending' || run.whyNot(place.path) !== undefined) continue;
+    const changes = changesBetween(...(await statesOf(kept, place, run.check)));
+    try {
+      const at = openPlace(place);
+      if (at === undefined) continue;
+      using _ = at.folder;
+      await inSlices(removeUnfinished(changes, at, beside), run.check);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOTDIR')
+        throw storageError(error, `remove the unfinished file ${beside}`, place.path);
+    }
+  }
 }
 
 const MODE_OF: Record<'applied' | 'undone', KeptMode> = { applied: 'review', undone: 'snapshot' };
@@ -137,6 +159,7 @@ function settle(
       if (!places.some((place) => isInside(path, place.path) || isInside(place.path, path)))
         throw notAmong(run.runId, path);
     for (const { path } of places) refuseUngranted(run, path);
+    if (!dryRun) await removeUnfinishedFile(run, kept);
     for (const place of places) await order.prepare(place, paths);
     order.refuseConflicts();
     if (!dryRun) await order.make();
@@ -248,6 +271,7 @@ class Settlement {
     // The intention is entered first: no effect is without a line in the ledger.
     const paths = this.#prepared.flatMap(({ place, open }) => open.map(({ key }) => pathOf(place, key)));
     try {
+      this.#kept.beside = `.acor-${newSpanId()}`;
       await record(this.#run, this.#kept, this.#effect, paths);
       for (const prepared of this.#prepared) await this.#makeAndKeep(prepared);
     } catch (error) {
@@ -263,6 +287,7 @@ class Settlement {
     } catch (error) {
       failed = storageError(error, `change ${path}`, path);
     }
+    if (failed === undefined && prepared === this.#prepared.at(-1)) this.#kept.beside = undefined;
     try {
       this.#keepState(prepared);
     } catch (error) {
@@ -278,11 +303,12 @@ class Settlement {
     const to = makePlace(place);
     using _to = to.folder;
     const made = this.#made;
+    const beside = this.#kept.beside!;
     const keys = new Set<string>();
     this.#madeKeys.set(place, keys);
     await inSlices(
       (function* () {
-        for (const key of makeChanges(open, { from, to, now })) {
+        for (const key of makeChanges(open, { from, to, now, beside })) {
           if (key !== undefined) {
             made.push(pathOf(place, key));
             keys.add(key);

@@ -30,20 +30,32 @@ export function indexOf(dir: string): string {
 
 /** The places of a run whose changes are undecided. An index that cannot be read counts as one. Loads nothing for other runs. */
 export function undecidedPlaces(dir: string): UndecidedPlace[] {
-  const path = indexOf(dir);
-  if (!existsSync(path)) return [];
-  try {
-    const places = parseObject(readOwn(path).toString('utf8'))?.places as UndecidedPlace[];
-    return places.filter(({ state }) => isUndecided(state));
-  } catch {
-    return [{ path, mode: 'review', state: 'open' }];
-  }
+  return undecidedOf(dir).places;
 }
 
-/** Why a run must not be removed or packed by a rule: its layer has changes that exist nowhere else. Undefined for other runs. */
+/**
+ * Why a run must not be removed or packed by a rule: its layer has changes that exist nowhere else, or only the run knows which file a
+ * killed `acor undo` left. Undefined for other runs.
+ */
 export function whyKept(dir: string): string | undefined {
-  const place = undecidedPlaces(dir).find(({ mode }) => mode === 'review');
-  return place && `its changes of ${place.path} are neither applied nor discarded`;
+  const { places, isUnfinished } = undecidedOf(dir);
+  const place = places.find(({ mode }) => mode === 'review');
+  if (place !== undefined) return `its changes of ${place.path} are neither applied nor discarded`;
+  return isUnfinished && places.length > 0
+    ? `the undo of its changes of ${places[0]!.path} was interrupted`
+    : undefined;
+}
+
+function undecidedOf(dir: string): { places: UndecidedPlace[]; isUnfinished: boolean } {
+  const path = indexOf(dir);
+  if (!existsSync(path)) return { places: [], isUnfinished: false };
+  try {
+    const index = parseObject(readOwn(path).toString('utf8'))!;
+    const places = (index.places as UndecidedPlace[]).filter(({ state }) => isUndecided(state));
+    return { places, isUnfinished: index.beside !== undefined };
+  } catch {
+    return { places: [{ path, mode: 'review', state: 'open' }], isUnfinished: false };
+  }
 }
 
 export function isUndecided(state: KeptState): boolean {

@@ -27,7 +27,7 @@ export const runRemove = acorOperation({
     const undecided = whyKept(store.layout(run).dir);
     if (undecided !== undefined)
       throw new AppError('E_USAGE', `run ${run} cannot be removed: ${undecided}`, {
-        hint: 'Apply or discard them first.',
+        hint: 'Apply, undo or discard them first.',
         next: [diffRun(run), discardRun(run)],
       });
     const removable = selectRemovable(store, {}, { mayTake: (id) => id === run });
