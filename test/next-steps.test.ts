@@ -47,6 +47,7 @@ const MADE_STEPS: readonly NextStep[] = [
   steps.attachTo(r),
   steps.waitFor(r),
   steps.cancelRun(r),
+  steps.removeWholePack(3),
   steps.resumeRun(r, { force: true }),
   steps.retryRun(r, { force: true }),
   steps.resumeWorkflow(r),

@@ -126,6 +126,11 @@ export function showRun(run: string): OperationStep {
   return step('run.show', { run }, 'Show the state of the run and its artifacts.');
 }
 
+/** `newer`: how many runs are newer than those of the pack. */
+export function removeWholePack(newer: number): OperationStep {
+  return step('run.clean', { keep: newer }, 'Remove all runs up to the newest one of the pack.');
+}
+
 export function removeRun(run: string): OperationStep {
   return step('run.remove', { run }, 'Remove the run, and enter that in the ledger.');
 }

@@ -64,15 +64,21 @@ export class PackChanges {
       // Fails when there is such a pack already, which no process may replace.
       linkSync(temporary, path);
       syncFolder(this.#packed.folder);
-      await this.remove(ids, path);
+      await this.remove(ids, { except: path });
       return ids;
     } finally {
       rmSync(temporary, { force: true });
     }
   }
 
-  /** Removes runs from all packs, or from all but one. A pack that would be empty is removed, any other is written again without them. */
-  async remove(runIds: readonly string[], except?: string): Promise<void> {
+  /**
+   * Removes runs from all packs, or from all but one. A pack that would be empty is removed, any other is written again without them.
+   * `enter` enters them as removed: once there is room for the new pack, and before the first change.
+   */
+  async remove(
+    runIds: readonly string[],
+    { except, enter = async () => {} }: { except?: string; enter?: () => Promise<void> } = {},
+  ): Promise<void> {
     for (const { path, table } of this.#packed.tables(runIds)) {
       if (table === undefined || path === except) continue;
       const ids = table.ids();
@@ -82,8 +88,10 @@ export class PackChanges {
         await this.#writeAgain(
           table,
           ids.filter((runId) => !gone.has(runId)),
+          enter,
         );
       } else {
+        await enter();
         rmSync(path);
         syncFolder(this.#packed.folder);
       }
@@ -111,7 +119,7 @@ export class PackChanges {
     return Array.from(this.#packed.tables(), ({ table }) => table?.stepsOf(runId) ?? []).flat();
   }
 
-  async #writeAgain(table: PackTable, runIds: readonly string[]): Promise<void> {
+  async #writeAgain(table: PackTable, runIds: readonly string[], enter: () => Promise<void>): Promise<void> {
     const temporary = this.#temporary();
     try {
       {
@@ -121,6 +129,7 @@ export class PackChanges {
         writer.finish();
       }
       checkCopy(temporary, table);
+      await enter();
       await this.#enter(temporary, table.path);
       if (identityOf(statSync(table.path)) !== table.identity)
         throw new Error('another process has changed the pack');

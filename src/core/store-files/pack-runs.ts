@@ -7,9 +7,9 @@ import { withPacks } from './change-packs.ts';
 import { ancestorsOf, type Claimed, type FileRuns, keysOf, withClaimed } from './claim-runs.ts';
 import type { PackWriter } from './pack-writer.ts';
 import { RemovedFolders } from './removed-folders.ts';
-import { type RetentionRule, selectRemovable } from './retention.ts';
+import { type NoRoom, type RetentionRule, selectRemovable } from './retention.ts';
 import { type ScannedRun, scanRun } from './scan-run.ts';
-import { storageError } from './storage-error.ts';
+import { isDiskFull, storageError, unlessFull } from './storage-error.ts';
 
 /** A pack has so many runs at most: to find one of them, its whole table is read. */
 const PACK_RUNS = 500;
@@ -28,25 +28,44 @@ export function selectPackable(store: FileRuns, rule: RetentionRule): string[] {
 }
 
 /**
- * Moves runs from their folders into packs, and returns those that it moved. A run that another process uses stays a folder, and so does
+ * Moves runs from their folders into packs. On a disk that has no room for a pack of many runs, it makes smaller ones, which free some. A run that another process uses stays a folder, and so does
  * one whose folder a pack could not restore as it is. Each pack is on the disk, checked and entered in the ledger before the first of
  * its folders goes, and a folder counts more than a copy in a pack: after a kill at any point every run is there once, unchanged.
+ * Throws E_DISK_FULL when there is no room for any of them.
  */
-export async function packRuns(store: FileRuns, runIds: readonly string[]): Promise<string[]> {
+export async function packRuns(
+  store: FileRuns,
+  runIds: readonly string[],
+): Promise<{ packed: string[]; noRoom: NoRoom[] }> {
   const packed: string[] = [];
+  const noRoom: NoRoom[] = [];
   try {
     const trash = new RemovedFolders(store.root);
     await trash.delete();
-    for (const batch of batchesOf(store, runIds)) {
-      packed.push(...(await withClaimed(store, batch, 'pack', (claimed) => pack(store, claimed, trash))));
-      await trash.delete();
-      await pause(PAUSE_MS);
-    }
+    for (const batch of batchesOf(store, runIds)) await packBatch(batch, trash);
     trash.assertAllDeleted();
+    if (packed.length === 0 && noRoom.length > 0) throw noRoom[0]!.error;
   } catch (error) {
     throw storageError(error, 'pack runs', store.root);
   }
-  return packed;
+  return { packed, noRoom };
+
+  async function packBatch(batch: readonly string[], trash: RemovedFolders): Promise<void> {
+    try {
+      packed.push(...(await withClaimed(store, batch, 'pack', (claimed) => pack(store, claimed, trash))));
+      await trash.delete();
+      await pause(PAUSE_MS);
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+      if (batch.length === 1) {
+        noRoom.push({ runIds: [...batch], error: storageError(error, 'pack runs', store.root) });
+        return;
+      }
+      const half = Math.ceil(batch.length / 2);
+      await packBatch(batch.slice(0, half), trash);
+      await packBatch(batch.slice(half), trash);
+    }
+  }
 }
 
 /** Runs that fit into one pack. Those that cannot be packed are left out. */
@@ -73,7 +92,8 @@ function pack(store: FileRuns, claimed: readonly Claimed[], trash: RemovedFolder
     const moved = claimed.filter(({ record, lease }) => inPack.has(record.run_id) && lease?.isHeld());
     for (const { record } of moved) trash.take(store.layout(record.run_id).dir);
     if (moved.length > 0) syncFolder(store.root);
-    await store.packKeys(keysOf(moved.map(({ record }) => record)));
+    // A key is found in a file of its own as well.
+    await unlessFull(() => store.packKeys(keysOf(moved.map(({ record }) => record))));
     return moved.map(({ record }) => record.run_id);
   });
 }

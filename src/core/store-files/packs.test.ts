@@ -33,6 +33,10 @@ import { removeRuns } from './retention.ts';
 
 const BIG = Buffer.from(Array.from({ length: 300_000 }, (_, index) => (index * index) % 251));
 
+async function removed(store: FileRunStore, runIds: readonly string[]): Promise<string[]> {
+  return (await removeRuns(store, runIds)).removed;
+}
+
 describe('packed runs', () => {
   let root: string;
   let store: FileRunStore;
@@ -69,7 +73,7 @@ describe('packed runs', () => {
 
   const fileOf = (runId: string, path = '') => join(root, runId, path);
   const packs = () => readdirSync(join(root, 'packs')).filter((name) => name.endsWith('.pack'));
-  const pack = () => packRuns(store, selectPackable(store, { keep: 0 }));
+  const pack = async () => (await packRuns(store, selectPackable(store, { keep: 0 }))).packed;
   const packPath = () => join(root, 'packs', packs()[0]!);
 
   async function eventsOf(runId: string): Promise<unknown[]> {
@@ -132,7 +136,7 @@ describe('packed runs', () => {
   it('are found among many, and a second packing finds nothing to do', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 40; i++) ids.push(await endedRun());
-    assert.deepEqual(await packRuns(store, ids.slice(0, 25)), ids.slice(0, 25));
+    assert.deepEqual((await packRuns(store, ids.slice(0, 25))).packed, ids.slice(0, 25));
     assert.deepEqual(await pack(), ids.slice(25));
     assert.deepEqual(await pack(), []);
     assert.equal(packs().length, 2);
@@ -193,13 +197,13 @@ describe('packed runs', () => {
     const reader = open();
     assert.equal(await reader.runOfKey(keyed), run_id);
     assert.equal(await reader.createOnce(newRun(), keyed), run_id);
-    assert.deepEqual(await removeRuns(store, [run_id]), [run_id]);
+    assert.deepEqual(await removed(store, [run_id]), [run_id]);
     await assert.rejects(reader.read(run_id), { code: 'E_RUN_NOT_FOUND' });
     assert.equal(reader.files.has(run_id), false);
     assert.equal(await reader.runOfKey(keyed), undefined);
     assert.equal(packs().length, 1);
     await assertSound();
-    assert.deepEqual((await removeRuns(store, ids)).sort(), ids.slice(1).sort());
+    assert.deepEqual((await removed(store, ids)).sort(), ids.slice(1).sort());
     assert.deepEqual(packs(), []);
     await assertSound();
   });
@@ -288,7 +292,7 @@ describe('packed runs', () => {
       const { runs, counts } = await verifyStore(open());
       assert.deepEqual([counts.runs, runs.map(({ run_id, ok }) => [run_id, ok])], [2, [[bad, false]]]);
       await assert.rejects(open().takeOver(bad), { code: 'E_INTEGRITY' });
-      assert.deepEqual(await removeRuns(store, [good]), [good]);
+      assert.deepEqual(await removed(store, [good]), [good]);
       assert.deepEqual(open().listNow(), [bad]);
     });
 
@@ -391,12 +395,12 @@ describe('a run that is removed', () => {
     }
     const store = new Interrupted(root, commandOf);
     const first = await endedKeyed(store);
-    assert.deepEqual(await removeRuns(store, [first]), [first]);
+    assert.deepEqual(await removed(store, [first]), [first]);
     assert.notEqual(later, first);
     assert.equal(await store.runOfKey(keyed), later);
     assert.equal((await store.read(later)).state, 'failed');
     // A second cleaner that had selected the removed run as well.
-    assert.deepEqual(await removeRuns(new FileRunStore(root, commandOf), [first]), []);
+    assert.deepEqual(await removed(new FileRunStore(root, commandOf), [first]), []);
     assert.equal(await store.runOfKey(keyed), later);
     assert.deepEqual(store.listNow(), [later]);
   });
@@ -404,10 +408,10 @@ describe('a run that is removed', () => {
   it('frees its key, also when it was packed', async () => {
     const store = new FileRunStore(root, commandOf);
     const first = await endedKeyed(store);
-    assert.deepEqual(await packRuns(store, [first]), [first]);
+    assert.deepEqual((await packRuns(store, [first])).packed, [first]);
     assert.deepEqual(readdirSync(join(root, 'keys')).sort(), ['packed', 'secret']);
     assert.equal(await store.runOfKey(keyed), first);
-    assert.deepEqual(await removeRuns(store, [first]), [first]);
+    assert.deepEqual(await removed(store, [first]), [first]);
     assert.deepEqual(readdirSync(join(root, 'keys', 'packed')), []);
     assert.equal(await store.runOfKey(keyed), undefined);
   });

@@ -7,6 +7,7 @@ import { parseObject } from '../../util/parse-object.ts';
 import { appendOwn, readOwn, refuseLinks } from '../../util/regular-file.ts';
 import type { CostCount } from '../ports/run-index.ts';
 import { countOfRun } from './cost-of-run.ts';
+import { isDiskFull } from './storage-error.ts';
 
 /** `.runs/removed-costs/`: a file for each day (UTC) on which runs ended that cost something and were removed. */
 const FOLDER = 'removed-costs';
@@ -28,7 +29,7 @@ export function keepCosts(root: string, records: readonly RunRecord[]): void {
     mkdirSync(join(root, FOLDER), { recursive: true });
     for (const [day, costs] of byDay) append(join(root, FOLDER, `${day}.jsonl`), costs);
   } catch (error) {
-    if (errorCode(error) !== 'ENOSPC' && errorCode(error) !== 'EDQUOT') throw error;
+    if (!isDiskFull(error)) throw error;
   }
 }
 

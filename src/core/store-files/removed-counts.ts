@@ -7,6 +7,7 @@ import { parseObject } from '../../util/parse-object.ts';
 import { readOwn, refuseLinks } from '../../util/regular-file.ts';
 import type { EndCount } from '../ports/run-index.ts';
 import { addCount, endCountOf } from './end-count.ts';
+import { isDiskFull } from './storage-error.ts';
 
 const FILE = 'removed-counts.json';
 
@@ -43,7 +44,7 @@ export async function keepCounts(
       writeAtomic(join(root, FILE), JSON.stringify(kept), { durable: true });
     });
   } catch (error) {
-    if (errorCode(error) !== 'ENOSPC' && errorCode(error) !== 'EDQUOT') throw error;
+    if (!isDiskFull(error)) throw error;
   }
 }
 

@@ -60,6 +60,20 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
   }
 }
 
+/** Whether a write failed for lack of space. */
+export function isDiskFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'E_DISK_FULL'].includes(errorCode(error) ?? '');
+}
+
+/** Does work that only tidies up, and that a later command does again: a full disk does not keep the caller from its own work. */
+export async function unlessFull(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+  }
+}
+
 function accessFix(path: string): string {
   const owner = otherOwnerOf(path);
   if (owner === undefined) return `Make it writable for this user (chmod u+rwx '${path}')`;

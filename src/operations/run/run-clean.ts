@@ -6,7 +6,12 @@ import { whyKept } from '../../core/review/undecided.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { forgetMissingRuns, missingRuns } from '../../core/store-files/missing-runs.ts';
 import { packRuns, selectPackable, whyNotPacked } from '../../core/store-files/pack-runs.ts';
-import { type RetentionRule, removeRuns, selectRemovable } from '../../core/store-files/retention.ts';
+import {
+  type NoRoom,
+  type RetentionRule,
+  removeRuns,
+  selectRemovable,
+} from '../../core/store-files/retention.ts';
 import { diffRun, discardRun, PREVIEW_CLEAN, PREVIEW_PACK } from '../../protocol/next-steps.ts';
 import { countOf } from '../../util/count-of.ts';
 import { acorOperation } from '../define.ts';
@@ -74,7 +79,7 @@ export const runClean = acorOperation({
       ...(input.older_than !== undefined && { olderThanMs: input.older_than * DAY_MS }),
     };
     const total = store.listNow().filter((runId) => store.files.has(runId)).length;
-    const changed = input.pack
+    const { noRoom, ...changed } = input.pack
       ? { removed: [], ...(await pack(store, rule, input.dry_run)) }
       : { packed: [], ...(await remove(store, rule, input.dry_run)) };
     const warnings = Array.from(store.files.packed.tables()).flatMap(({ path, damage }) =>
@@ -86,7 +91,10 @@ export const runClean = acorOperation({
     const undecided = changed.skipped.find(
       ({ run_id, reason }) => whyKept(store.layout(run_id).dir) === reason,
     );
-    const next = undecided === undefined ? [] : [diffRun(undecided.run_id), discardRun(undecided.run_id)];
+    const next = [
+      ...(undecided === undefined ? [] : [diffRun(undecided.run_id), discardRun(undecided.run_id)]),
+      ...noRoom.flatMap(({ error }) => error.next ?? []).slice(0, 1),
+    ];
     return {
       kind: 'data',
       data: { ...changed, counts: countsOf(changed), dry_run: input.dry_run, kept },
@@ -139,15 +147,17 @@ async function pack(store: FileRunStore, rule: RetentionRule, dryRun: boolean) {
   const selected = selectPackable(store, rule);
   const kept = new Map(selected.map((runId) => [runId, whyKept(store.layout(runId).dir)]));
   const packable = selected.filter((runId) => kept.get(runId) === undefined);
-  const packed = new Set(dryRun ? [] : await packRuns(store, packable));
+  const { packed: ids, noRoom } = dryRun ? { packed: [], noRoom: [] } : await packRuns(store, packable);
+  const packed = new Set(ids);
+  const reasons = new Map([...kept, ...reasonsOf(noRoom)]);
   const skipped: { run_id: string; reason: string }[] = [];
   for (const runId of selected) {
     if (packed.has(runId)) continue;
-    const problem = kept.get(runId) ?? whyNotPacked(store, runId);
+    const problem = reasons.get(runId) ?? whyNotPacked(store, runId);
     if (dryRun && problem === undefined) packed.add(runId);
     else skipped.push({ run_id: runId, reason: problem ?? 'another process uses it' });
   }
-  return { packed: [...packed], skipped };
+  return { packed: [...packed], skipped, noRoom };
 }
 
 async function remove(store: FileRunStore, rule: RetentionRule, dryRun: boolean) {
@@ -157,8 +167,15 @@ async function remove(store: FileRunStore, rule: RetentionRule, dryRun: boolean)
     if (reason !== undefined) skipped.push({ run_id: runId, reason });
     return reason === undefined;
   });
-  if (dryRun) return { removed: removable, skipped };
-  const removed = await removeRuns(store, removable);
+  if (dryRun) return { removed: removable, skipped, noRoom: [] };
+  const { removed, noRoom } = await removeRuns(store, removable);
+  for (const [run_id, reason] of reasonsOf(noRoom)) skipped.push({ run_id, reason });
   if (removed.length > 0) await shortenLedger(store);
-  return { removed, skipped };
+  return { removed, skipped, noRoom };
+}
+
+function reasonsOf(noRoom: readonly NoRoom[]): [runId: string, reason: string][] {
+  return noRoom.flatMap(({ runIds, error }) =>
+    runIds.map((runId): [string, string] => [runId, error.message]),
+  );
 }

@@ -31,7 +31,7 @@ export const runRemove = acorOperation({
         next: [diffRun(run), discardRun(run)],
       });
     const removable = selectRemovable(store, {}, { mayTake: (id) => id === run });
-    const removed = dry_run || removable.length === 0 ? removable : await removeRuns(store, removable);
+    const { removed } = dry_run ? { removed: removable } : await removeRuns(store, removable);
     if (removed.length === 0)
       throw new AppError('E_USAGE', `run ${run} has not ended, or is part of one that has not`, {
         hint: 'Wait until it ends, or cancel it first.',
