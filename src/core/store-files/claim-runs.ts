@@ -1,7 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
-import { type FileLease, type FileLeases, isHeldByAnother } from './file-leases.ts';
+import { type FileLease, type FileLeases, HeldByAnother } from './file-leases.ts';
 import type { KeyOfRun } from './idempotency-keys.ts';
 import type { RunLayout } from './layout.ts';
 import type { RunFiles } from './run-files.ts';
@@ -42,7 +42,7 @@ export async function withClaimed<T>(
     const claimed: Claimed[] = [];
     for (const [runId, { record }] of wanted) {
       const lease = taken.get(runId);
-      if (lease instanceof AcorError && isHeldByAnother(lease)) continue;
+      if (lease instanceof HeldByAnother) continue;
       if (lease instanceof AcorError && (purpose === 'pack' || lease.code !== 'E_DISK_FULL')) throw lease;
       const now = readOrUndefined(store, runId);
       if (now?.epoch === record.epoch)

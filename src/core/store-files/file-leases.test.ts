@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { newRunId } from '../../util/ids.ts';
-import { FileLease, FileLeases, leasesFolder } from './file-leases.ts';
+import { FileLease, FileLeases, HeldByAnother, leasesFolder } from './file-leases.ts';
 
 describe('the leases of many runs at once', () => {
   let root: string;
@@ -21,14 +21,16 @@ describe('the leases of many runs at once', () => {
     const other = await leases.acquire(held, 2);
     const earlier = await leases.acquire(superseded, 1);
     const taken = leases.acquireAll([free, held, superseded].map((runId) => ({ runId, epoch: 2 })));
-    const errors = [...taken].flatMap(([runId, lease]) =>
-      lease instanceof AcorError ? [[runId, lease.code]] : [],
+    const errors = [...taken].filter(([, lease]) => lease instanceof AcorError);
+    assert.deepEqual(
+      errors.map(([runId]) => runId),
+      [held],
     );
-    assert.deepEqual(errors, [[held, 'E_STORAGE']]);
+    assert.ok(errors[0]![1] instanceof HeldByAnother);
     assert.deepEqual([earlier.isHeld(), other.isHeld()], [false, true]);
     const states = await Promise.all([free, held, superseded].map((runId) => leases.inspect(runId)));
     assert.deepEqual(states, ['recovering', 'live', 'recovering']);
-    await assert.rejects(leases.acquire(free, 2), { code: 'E_STORAGE' });
+    await assert.rejects(leases.acquire(free, 2), HeldByAnother);
     for (const lease of [...taken.values(), other]) if (lease instanceof FileLease) await lease.release();
     assert.deepEqual(readdirSync(leasesFolder(root)), []);
   });
@@ -45,13 +47,20 @@ describe('the leases of many runs at once', () => {
     await second.release();
   });
 
-  it('are errors, each one, where there is no folder for them', () => {
+  it('are errors of the disk, each one, where there is no folder for them, and so is a single one', async () => {
     writeFileSync(leasesFolder(root), '');
     const runIds = [newRunId(), newRunId()];
     const taken = leases.acquireAll(runIds.map((runId) => ({ runId, epoch: 1 })));
     assert.deepEqual(
-      [...taken].map(([runId, lease]) => [runId, lease instanceof AcorError]),
+      [...taken].map(([runId, lease]) => [
+        runId,
+        lease instanceof AcorError && !(lease instanceof HeldByAnother),
+      ]),
       runIds.map((runId) => [runId, true]),
     );
+    await assert.rejects(leases.acquire(runIds[0]!, 2), {
+      code: 'E_STORAGE',
+      message: /^cannot claim the run: .*leases/,
+    });
   });
 });

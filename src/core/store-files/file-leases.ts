@@ -66,16 +66,14 @@ export class FileLeases implements Leases {
     epoch: number,
     { mayTake, recovers = false }: { mayTake?: () => Promise<void>; recovers?: boolean } = {},
   ): Promise<FileLease> {
-    const path = this.#pathOf(runId, epoch);
     if (epoch === 1) this.#removeStaleTemporaries();
-    this.#claim(path, runId, recovers);
+    const lease = this.#claim(runId, epoch, recovers);
     try {
       await mayTake?.();
     } catch (error) {
-      removeIfPossible(path);
+      await lease.release();
       throw error;
     }
-    const lease = new FileLease(path, runId, epoch);
     // The first epoch has none before it.
     if (epoch === 1) return lease;
     try {
@@ -87,7 +85,7 @@ export class FileLeases implements Leases {
     } catch (error) {
       // A lost run without a lease is not among those that the next start of a run recovers.
       await lease.abandon();
-      throw storageError(error, 'claim the run', path);
+      throw storageError(error, 'claim the run', this.#pathOf(runId, epoch));
     }
     return lease;
   }
@@ -169,14 +167,16 @@ export class FileLeases implements Leases {
   }
 
   /** Creates the file of an epoch. A hard link makes it appear complete, and fails when another process has created it. */
-  #claim(path: string, runId: string, recovers: boolean): void {
+  #claim(runId: string, epoch: number, recovers: boolean): FileLease {
+    const path = this.#pathOf(runId, epoch);
     const own = `${path}.${newSpanId()}${TEMPORARY_SUFFIX}`;
     try {
       this.#writeOwner(own, recovers);
-      linkSync(own, path);
+      const lease = this.#linked(own, runId, epoch);
+      if (lease instanceof FileLease) return lease;
+      throw lease;
     } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw storageError(error, 'claim the run', path);
-      throw heldByAnother(runId);
+      throw storageError(error, 'claim the run', path);
     } finally {
       removeIfPossible(own);
     }
@@ -201,7 +201,7 @@ export class FileLeases implements Leases {
       return new FileLease(path, runId, epoch);
     } catch (error) {
       return errorCode(error) === 'EEXIST'
-        ? heldByAnother(runId)
+        ? new HeldByAnother(runId)
         : storageError(error, 'claim the run', path);
     }
   }
@@ -377,24 +377,18 @@ function writeWithReserve(path: string, owner: string): boolean {
   }
 }
 
-/** E_STORAGE: the run has a supervisor already, or another process recovers, packs or removes it. */
-export function heldByAnother(runId: string, state: LeaseState = 'live'): AcorError {
-  if (state === 'recovering')
-    return new AcorError(
-      'E_STORAGE',
-      `another process recovers, packs or removes run ${runId} at this moment`,
-      {
+/** E_STORAGE, and not because of the disk: the run has a supervisor already, or another process recovers, packs or removes it. */
+export class HeldByAnother extends AcorError {
+  constructor(runId: string, state: LeaseState = 'live') {
+    if (state === 'recovering')
+      super('E_STORAGE', `another process recovers, packs or removes run ${runId} at this moment`, {
         hint: 'Try again when it is done.',
         next: [showRun(runId)],
-      },
-    );
-  return new AcorError('E_STORAGE', `run ${runId} already has a supervisor`, {
-    hint: 'Follow its events.',
-    next: [followLogs(runId)],
-  });
-}
-
-/** Whether a run could not be claimed because of another process, and not because of the disk. */
-export function isHeldByAnother(error: AcorError): boolean {
-  return error.cause === undefined;
+      });
+    else
+      super('E_STORAGE', `run ${runId} already has a supervisor`, {
+        hint: 'Follow its events.',
+        next: [followLogs(runId)],
+      });
+  }
 }

@@ -19,7 +19,7 @@ import type {
 } from '../ports/run-store.ts';
 import { FileBlobStore } from './file-blob-store.ts';
 import { FileControlChannel } from './file-control-channel.ts';
-import { FileLeases, heldByAnother } from './file-leases.ts';
+import { FileLeases, HeldByAnother } from './file-leases.ts';
 import { FileRunWriter } from './file-run-writer.ts';
 import { followEvents } from './follow.ts';
 import type { IdempotencyKeys, KeyOfRun } from './idempotency-keys.ts';
@@ -128,7 +128,7 @@ export class FileRunStore implements RunStore {
       if (newest !== undefined && newest.state !== 'lost') {
         // After a supervisor has recorded the end, it removes files of the run, and only then releases its lease.
         const isEnding = isFinal(recorded.state) && newest.epoch === recorded.epoch;
-        if (!isEnding || performance.now() > latestMs) throw heldByAnother(runId, newest.state);
+        if (!isEnding || performance.now() > latestMs) throw new HeldByAnother(runId, newest.state);
         await pause(ENDING_POLL_MS);
         continue;
       }
