@@ -1,4 +1,4 @@
-import { type Stats, statSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, type Stats, statSync, unlinkSync } from 'node:fs';
 import { errorCode } from './error-code.ts';
 
 /** Whether a path is a regular file, following links; false when it cannot be read. */
@@ -8,6 +8,13 @@ export function isFile(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Makes a folder that only this user may enter, whatever the umask is. One that an earlier build left open to others is closed. */
+export function makePrivateFolder(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const stats = lstatSync(path);
+  if (stats.isDirectory() && (stats.mode & 0o777) !== 0o700) chmodSync(path, 0o700);
 }
 
 /** Linux: the major number of the memory devices. */

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunId } from '../../protocol/run.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { makePrivateFolder } from '../../util/files.ts';
 import { parseObject } from '../../util/parse-object.ts';
 import { readOwn } from '../../util/regular-file.ts';
 
@@ -24,7 +25,7 @@ export interface ReceiverState {
 
 /**
  * The files of the outbox, in a folder beside the runs: a cursor for each run that is live or has something undelivered, the state of receivers
- * that fail, and the lock of the one process that delivers.
+ * that fail, and the lock of the one process that delivers. Only its user reads it: an error may name a receiver with its secret.
  */
 export class OutboxFiles {
   readonly folder: string;
@@ -48,7 +49,7 @@ export class OutboxFiles {
 
   /** Makes the folder, which can then be watched. */
   prepare(): void {
-    mkdirSync(this.folder, { recursive: true });
+    makePrivateFolder(this.folder);
   }
 
   /** Whether a run was ever entered. */
@@ -71,7 +72,7 @@ export class OutboxFiles {
   }
 
   write(runId: string, cursor: RunCursor): void {
-    writeAtomic(join(this.folder, runId), JSON.stringify(cursor), { durable: true });
+    writeAtomic(join(this.folder, runId), JSON.stringify(cursor), { durable: true, mode: 0o600 });
   }
 
   forget(runId: string): void {
@@ -88,15 +89,15 @@ export class OutboxFiles {
   }
 
   writeReceivers(states: Readonly<Record<string, ReceiverState>>): void {
-    writeAtomic(this.#receivers, JSON.stringify(states));
+    writeAtomic(this.#receivers, JSON.stringify(states), { mode: 0o600 });
   }
 
   #read(path: string): object | undefined {
     try {
       return parseObject(readOwn(path).toString());
     } catch (error) {
-      // A folder of runs below a file is a problem of the store, which health reports.
-      if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return undefined;
+      // A folder of runs below a file is a problem of the store, which health reports. The outbox of another user is closed.
+      if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorCode(error) ?? '')) return undefined;
       throw error;
     }
   }

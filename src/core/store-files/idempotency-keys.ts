@@ -1,10 +1,11 @@
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { showRun } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
+import { makePrivateFolder } from '../../util/files.ts';
 import { randomBytes } from '../../util/ids.ts';
 import { readOwn } from '../../util/regular-file.ts';
 import { sha256Code } from '../../util/sha256.ts';
@@ -95,10 +96,9 @@ export class IdempotencyKeys {
     await this.#packed.remove(runs.map(({ key, runId }) => ({ key_sha256: sha256(key), run_id: runId })));
   }
 
-  /** Makes the folder and the secret. The folder of an earlier build is open to all users. */
+  /** Makes the folder and the secret. */
   async #prepare(): Promise<void> {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    chmodSync(this.#folder, 0o700);
+    makePrivateFolder(this.#folder);
     if (this.#secret() !== undefined) return;
     await withFileLock(`${this.#secretFile}.lock`, () => {
       if (this.#secret() !== undefined) return;

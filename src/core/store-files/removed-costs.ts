@@ -1,8 +1,9 @@
-import { closeSync, fdatasyncSync, mkdirSync, readdirSync } from 'node:fs';
+import { closeSync, fdatasyncSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { writeFully } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { makePrivateFolder } from '../../util/files.ts';
 import { parseObject } from '../../util/parse-object.ts';
 import { appendOwn, readOwn, refuseLinks } from '../../util/regular-file.ts';
 import type { CostCount } from '../ports/run-index.ts';
@@ -26,7 +27,7 @@ export function keepCosts(root: string, records: readonly RunRecord[]): void {
   if (byDay.size === 0) return;
   refuseLinks(root, FOLDER);
   try {
-    mkdirSync(join(root, FOLDER), { recursive: true });
+    makePrivateFolder(join(root, FOLDER));
     for (const [day, costs] of byDay) append(join(root, FOLDER, `${day}.jsonl`), costs);
   } catch (error) {
     if (!isDiskFull(error)) throw error;
@@ -35,7 +36,7 @@ export function keepCosts(root: string, records: readonly RunRecord[]): void {
 
 /** Each line begins with a line break: the line before it may have been cut by a kill. */
 function append(path: string, costs: readonly RemovedCost[]): void {
-  const fd = appendOwn(path, 0o644);
+  const fd = appendOwn(path, 0o600);
   try {
     writeFully(fd, Buffer.from(costs.map((cost) => `\n${JSON.stringify(cost)}\n`).join('')));
     fdatasyncSync(fd);
@@ -62,7 +63,7 @@ function filesIn(root: string): string[] {
   try {
     return readdirSync(join(root, FOLDER)).filter((name) => FILE.test(name));
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
+    if (isNotReadable(error)) return [];
     throw error;
   }
 }
@@ -73,8 +74,13 @@ function costsIn(path: string): RemovedCost[] {
   try {
     text = readOwn(path).toString();
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
+    if (isNotReadable(error)) return [];
     throw error;
   }
   return text.split('\n').flatMap((line) => (parseObject(line) as RemovedCost | undefined) ?? []);
+}
+
+/** There is none, or it is of another user, whose runs this user does not see either. */
+function isNotReadable(error: unknown): boolean {
+  return errorCode(error) === 'ENOENT' || errorCode(error) === 'EACCES';
 }

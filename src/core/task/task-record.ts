@@ -1,10 +1,11 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { attachTo, cancelRun } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
+import { makePrivateFolder } from '../../util/files.ts';
 import { readOwn } from '../../util/regular-file.ts';
 import type { Metrics } from '../cost/run-spending.ts';
 import type { RunStore } from '../ports/run-store.ts';
@@ -74,7 +75,7 @@ export function changeTask(
   change: (record: TaskRecord) => TaskRecord | Promise<TaskRecord>,
 ): Promise<TaskRecord> {
   const file = fileOf(runsDir, taskId);
-  mkdirSync(join(runsDir, 'tasks'), { recursive: true });
+  makePrivateFolder(join(runsDir, 'tasks'));
   return withFileLock(`${file}.lock`, async () => {
     const changed = await change(readTask(runsDir, taskId));
     writeAtomic(file, `${JSON.stringify(changed)}\n`, { durable: true, mode: 0o600 });
