@@ -1860,7 +1860,7 @@ export interface OperationTypes {
         path: string;
         mode: 'review' | 'snapshot';
         state: 'open' | 'pending' | 'too_large';
-        /** The run of the step that has the changes, of a workflow or a pipe. */
+        /** The run that has the changes, when it is one that this run has started. */
         run_id?: string | undefined;
       }> | undefined;
       survivors: Array<{

@@ -754,3 +754,65 @@ describe('a workflow and a pipe whose steps keep changes', { skip }, () => {
       assert.match((await project.envelope(['apply', parent])).error.message, /has nothing to apply$/);
     });
 });
+
+describe('a tool that starts tools which keep changes', { skip }, () => {
+  /** Starts the tool `works`, and writes a folder of its own. */
+  function addCaller(name: string, called: string): void {
+    mkdirSync(project.path('own'), { recursive: true });
+    const write = '[{ path: own, mode: review }]';
+    project.write(
+      `tools/${name}/tool.yaml`,
+      `name: ${name}\nversion: 1.0.0\nadapter: plain\npermissions: { commands: [acor], filesystem: { write: ${write} } }\n`,
+    );
+    project.write(
+      `tools/${name}/cli.sh`,
+      `#!/bin/bash\necho new >> '${project.path('own')}/${name}' && acor run ${called} > /dev/null\n`,
+      0o755,
+    );
+  }
+
+  const runOf = async (tool: string): Promise<string> =>
+    (await project.envelope(['runs', '--tool', tool])).data.runs[0].run_id;
+  const stepsOf = (run: string) => ['diff', 'apply', 'discard'].map((name) => `acor ${name} ${run}`);
+
+  it('names the runs that have them beside its own changes, and a workflow does so at any depth', async () => {
+    addTool('works', CHANGES, 'review');
+    addCaller('calls', 'works');
+    const ended = await project.envelope(['run', 'calls', '--no-stream']);
+    const [parent, child] = [ended.data.run_id, await runOf('works')];
+    const next = [...stepsOf(parent), ...stepsOf(child)];
+    assert.deepEqual(ended.meta.next, next);
+    assert.deepEqual(project.events(parent).at(-1)!.next, next);
+
+    const own = { path: project.path('own'), mode: 'review', state: 'pending' };
+    const ofChild = { path: project.path('site'), mode: 'review', state: 'pending', run_id: child };
+    const shown = await project.envelope(['show', parent]);
+    assert.deepEqual([shown.data.undecided, shown.meta.next], [[own, ofChild], next]);
+    const words = `runs that run ${parent} has started keep changes: ${child}`;
+    const diff = await project.envelope(['diff', parent]);
+    assert.deepEqual(diff.meta.warnings, [words]);
+    assert.deepEqual(diff.meta.next, next.slice(1));
+
+    const applied = await project.envelope(['apply', parent]);
+    assert.deepEqual([applied.data.left, applied.meta.next], [0, stepsOf(child)]);
+    assert.deepEqual(data(), BEFORE, 'the control: the changes of the other run are not applied with it');
+    const { error, meta } = await project.envelope(['apply', parent]);
+    assert.deepEqual([error.code, error.message, meta.next], ['E_USAGE', words, stepsOf(child)]);
+    await project.envelope(['apply', child]);
+    assert.equal((await project.envelope(['show', parent])).data.undecided, undefined);
+
+    rmSync(project.path('site'), { recursive: true });
+    project.write('site/b.txt', '');
+    project.write('site/sub/x.txt', '');
+    addCaller('outer', 'calls');
+    project.write('deep.json', JSON.stringify({ steps: [{ name: 'in', tool: 'outer' }] }));
+    const flow = await project.envelope(['workflow', 'run', 'deep.json', '--no-stream']);
+    const below = [await runOf('outer'), await runOf('calls'), await runOf('works')];
+    assert.deepEqual(flow.meta.next, below.flatMap(stepsOf));
+    const places = (await project.envelope(['show', flow.data.run_id])).data.undecided;
+    assert.deepEqual(
+      places.map(({ run_id }: { run_id: string }) => run_id),
+      below,
+    );
+  });
+});

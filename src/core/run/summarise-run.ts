@@ -119,19 +119,16 @@ export function artifactsIn(
   return recorded.map((each) => ({ ...each, path: pathNow(root, runId, each.path) }));
 }
 
-/** What can be done with the changes that a run and the runs of its steps keep. Loads nothing for other runs. */
+/** What can be done with the changes that a run and the runs below it keep. Loads nothing for other runs. */
 export async function stepsForKept(
   host: RunHost,
   run: Pick<RunRecord, 'run_id' | 'kind'>,
 ): Promise<NextStep[]> {
-  if (isOrchestration(run.kind)) {
-    const { stepsForKeptBelow, undecidedBelow } = await import('./kept-below.ts');
-    return stepsForKeptBelow(host, await undecidedBelow(host, run));
-  }
   const { dir } = host.workspaces.of(run.run_id);
-  if (!existsSync(join(dir, KEPT))) return [];
+  if (!isOrchestration(run.kind) && !existsSync(join(dir, KEPT))) return [];
+  const { stepsForKeptBelow, undecidedBelow } = await import('./kept-below.ts');
   const { keptSteps } = await import('../review/undecided.ts');
-  return keptSteps(run.run_id, dir);
+  return [...keptSteps(run.run_id, dir), ...stepsForKeptBelow(host, await undecidedBelow(host, run))];
 }
 
 async function outcomeOfLost(record: RunRecord) {

@@ -11,6 +11,8 @@ export const QUESTIONS = 'questions.jsonl';
 export const CONTROL = 'control';
 /** The folder for what ACOR keeps of the places that a run writes. No tool sees it. */
 export const KEPT = 'kept';
+/** The file with the ids of the runs that the tool of a run has started: these keep changes of their own. */
+export const STARTED: string = join(KEPT, 'started');
 
 /** The store's own files of one run, in its folder (contract §6). All paths are absolute. */
 export interface RunLayout {

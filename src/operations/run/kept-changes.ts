@@ -3,13 +3,13 @@ import * as z from 'zod';
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
 import { executedWords, WAYS_TO_EXECUTE, type WayToExecute } from '../../core/review/executed-later.ts';
 import type { applyKept, SettledRun } from '../../core/review/settle.ts';
-import { keptSteps } from '../../core/review/undecided.ts';
+import { keptSteps, undecidedPlaces } from '../../core/review/undecided.ts';
 import { stillGranted } from '../../core/run/plan/still-granted.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { recoverRun } from '../../core/run/recover-lost-run.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { attachTo, diffRun, type NextStep, RECOVER_LOST_RUNS } from '../../protocol/next-steps.ts';
-import { isFinal } from '../../protocol/run.ts';
+import { isFinal, isOrchestration } from '../../protocol/run.ts';
 import { realPathOf } from '../../util/real-path.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { requirePerson } from '../needs-person.ts';
@@ -80,8 +80,8 @@ export async function endedRun(
   };
 }
 
-/** Which runs of its steps keep the changes of a workflow or a pipe, in words, and what can be done with them. */
-export async function keptByStepsOf(
+/** Which runs below a run keep changes, in words, and what can be done with them. */
+export async function keptBelow(
   run: string,
   ctx: OperationContext<AcorApp>,
 ): Promise<{ words: string | undefined; next: NextStep[] }> {
@@ -91,13 +91,17 @@ export async function keptByStepsOf(
   const below = await undecidedBelow(project, record);
   const runs = below.map(({ runId }) => runId);
   if (runs.length === 0) return { words: undefined, next: [] };
-  const words = `the changes of run ${run} are in the runs of its steps: ${runs.join(', ')}`;
+  const words = isOrchestration(record.kind)
+    ? `the changes of run ${run} are in the runs of its steps: ${runs.join(', ')}`
+    : `runs that run ${run} has started keep changes: ${runs.join(', ')}`;
   return { words, next: stepsForKeptBelow(project, below) };
 }
 
-/** Refuses a workflow or a pipe whose steps keep changes: each of their runs is decided about by itself. Throws E_USAGE. */
+/** Refuses a run of which only runs below it keep changes: each of these is decided about by itself. Throws E_USAGE. */
 export async function refuseParent(run: string, ctx: OperationContext<AcorApp>): Promise<void> {
-  const { words, next } = await keptByStepsOf(run, ctx);
+  const { workspaces } = await ctx.app.project();
+  if (undecidedPlaces(workspaces.of(run).dir).length > 0) return;
+  const { words, next } = await keptBelow(run, ctx);
   if (words === undefined) return;
   throw new AcorError('E_USAGE', words, { hint: 'Decide about the changes of each of these runs.', next });
 }
@@ -146,7 +150,7 @@ export async function settleChanges(
   return {
     kind: 'data',
     data: { run_id: run, paths: changed, refused, executed, left, dry_run },
-    next: keptSteps(run, ended.dir),
+    next: [...keptSteps(run, ended.dir), ...(await keptBelow(run, ctx)).next],
     warnings: [
       ...executionWarnings(executed),
       ...unmatched.map((path) => `the run has no undecided change at ${path}`),

@@ -8,7 +8,7 @@ import { keptSteps } from '../../core/review/undecided.ts';
 import type { TreeEntry } from '../../util/tree-listing.ts';
 import { acorOperation } from '../define.ts';
 import { runId } from '../shapes.ts';
-import { endedRun, executionWarnings, keptByStepsOf } from './kept-changes.ts';
+import { endedRun, executionWarnings, keptBelow } from './kept-changes.ts';
 
 /** Of the texts of all changes: more would fill the context of an agent. */
 const MAX_PATCH_CHARS = 30_000;
@@ -89,7 +89,7 @@ export const runDiff = acorOperation({
     const executed = changes.flatMap(({ path, executed: way }) => (way === undefined ? [] : [{ path, way }]));
     const { effects } = kept;
     const places = kept.places.map(({ path, mode, state }) => ({ path, mode, state }));
-    const below = await keptByStepsOf(run, ctx);
+    const below = await keptBelow(run, ctx);
     const own = keptSteps(run, dir).filter((step) => !('operation' in step && step.operation === 'run.diff'));
     return {
       kind: 'data',

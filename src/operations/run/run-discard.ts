@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { discardKept } from '../../core/review/settle.ts';
 import { acorOperation } from '../define.ts';
 import { runId } from '../shapes.ts';
-import { endedRun, refuseParent } from './kept-changes.ts';
+import { endedRun, keptBelow, refuseParent } from './kept-changes.ts';
 
 export const runDiscard = acorOperation({
   name: 'run.discard',
@@ -26,6 +26,7 @@ export const runDiscard = acorOperation({
     const ended = await endedRun(run, ctx, { writes: !dry_run });
     await refuseParent(run, ctx);
     const { places } = await discardKept(ended, dry_run);
-    return { kind: 'data', data: { run_id: run, places, dry_run } };
+    const { next } = await keptBelow(run, ctx);
+    return { kind: 'data', data: { run_id: run, places, dry_run }, next };
   },
 });

@@ -37,7 +37,7 @@ const shownRun = runRecord.extend({
         run_id: z
           .string()
           .optional()
-          .describe('The run of the step that has the changes, of a workflow or a pipe.'),
+          .describe('The run that has the changes, when it is one that this run has started.'),
       }),
     )
     .optional()

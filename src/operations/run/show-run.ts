@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { OperationContext } from '../../compose/operation.ts';
 import type { Survivor } from '../../core/process/kill-tree.ts';
 import { keptSteps, undecidedPlaces } from '../../core/review/undecided.ts';
@@ -6,6 +8,7 @@ import { lastProgress, stderrTail, summariseLog } from '../../core/run/read-log.
 import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
 import type { RunHost } from '../../core/run/workspace.ts';
+import { STARTED } from '../../core/store-files/layout.ts';
 import { cancelRun, followLogs, VERIFY } from '../../protocol/next-steps.ts';
 import { isFinal, isOrchestration } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
@@ -62,19 +65,18 @@ export async function shownRunOf(input: { run: string }, ctx: OperationContext<A
 
 export const plainRunShow = plainCommand('run.show', shownRunOf);
 
-/** The places whose changes are undecided, of a run or of the runs of its steps, and the next steps for them. */
+/** The places whose changes are undecided, of a run and of the runs below it, and the next steps for them. */
 async function keptOf(host: RunHost, { run_id, kind }: RunRecord) {
-  if (!isOrchestration(kind)) {
-    const { dir } = host.workspaces.of(run_id);
-    const undecided = undecidedPlaces(dir).map(({ path, mode, state }) => ({ path, mode, state }));
-    return { undecided, steps: keptSteps(run_id, dir) };
-  }
+  const { dir } = host.workspaces.of(run_id);
+  const undecided = undecidedPlaces(dir).map(({ path, mode, state }) => ({ path, mode, state }));
+  const steps = keptSteps(run_id, dir);
+  if (!isOrchestration(kind) && !existsSync(join(dir, STARTED))) return { undecided, steps };
   const { stepsForKeptBelow, undecidedBelow } = await import('../../core/run/kept-below.ts');
   const below = await undecidedBelow(host, { run_id, kind });
-  const undecided = below.flatMap(({ runId, places }) =>
+  const ofOthers = below.flatMap(({ runId, places }) =>
     places.map(({ path, mode, state }) => ({ path, mode, state, run_id: runId })),
   );
-  return { undecided, steps: stepsForKeptBelow(host, below) };
+  return { undecided: [...undecided, ...ofOthers], steps: [...steps, ...stepsForKeptBelow(host, below)] };
 }
 
 function hintOf(event: Readonly<Record<string, unknown>> | undefined): string | undefined {

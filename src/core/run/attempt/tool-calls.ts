@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   chmodSync,
   closeSync,
   type FSWatcher,
@@ -24,6 +25,7 @@ import type { OpenFolder } from '../../../util/open-folder.ts';
 import { isInside } from '../../../util/real-path.ts';
 import { removeTree } from '../../../util/walk-tree.ts';
 import { shimText } from '../../sandbox/call-shim.ts';
+import { KEPT, STARTED } from '../../store-files/layout.ts';
 import { endChildren } from '../end-children.ts';
 import { endedRecord } from '../follow-to-end.ts';
 import { callFolders } from '../workspace.ts';
@@ -146,6 +148,7 @@ export class ToolCalls implements AsyncDisposable {
       ...(plan.caller !== null && { caller: plan.caller }),
     });
     this.#childOf.set(id, childId);
+    noteStarted(plan.workspace.dir, childId);
     // The tool may have ended meanwhile.
     if (this.#stop.signal.aborted)
       await services.store.control.requestCancel(childId, 'its caller has ended');
@@ -185,6 +188,14 @@ export class ToolCalls implements AsyncDisposable {
       parent = (await store.read(parent.run_id)).parent;
     }
   }
+}
+
+/** For the commands that name the changes which started runs keep. A disk without room for it fails the run at its next event. */
+function noteStarted(dir: string, childId: string): void {
+  try {
+    mkdirSync(join(dir, KEPT), { recursive: true, mode: 0o700 });
+    appendFileSync(join(dir, STARTED), `${childId}\n`, { mode: 0o600 });
+  } catch {}
 }
 
 /** The words of a call: the working directory, the name of the program, its arguments. The tool may have put anything there. */
