@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { atRecordedPace } from './play-recording.ts';
+import { atRecordedPace, durationsIn } from './play-recording.ts';
 
 const BEGUN_MS = Date.parse('2030-01-01T00:00:00Z');
 
 /** A line of a log, `atMs` milliseconds after the first one. */
-function line(atMs: number, type = 'log'): string {
-  return `${JSON.stringify({ type, ts: new Date(BEGUN_MS + atMs).toISOString() })}\n`;
+function line(atMs: number, type = 'log', more: object = {}): string {
+  return `${JSON.stringify({ type, ts: new Date(BEGUN_MS + atMs).toISOString(), ...more })}\n`;
 }
+
+const end = (atMs: number, durationS: number, more: object = {}) =>
+  line(atMs, 'runner_end', { duration_s: durationS, ...more });
 
 async function* inBatches(batches: readonly string[]) {
   for (const batch of batches) yield Buffer.from(batch);
 }
 
 /** When the lines are due; asserts that they are complete. */
-async function pace(batches: readonly string[], options: { speed?: number; endMs?: number } = {}) {
-  const { speed = 1, endMs = 3_600_000 } = options;
+async function pace(batches: readonly string[], options: { speed?: number; durations?: number[] } = {}) {
+  const { speed = 1, durations = await durationsIn(inBatches(batches)) } = options;
   const due: [dueMs: number, lines: number][] = [];
   let text = '';
-  for await (const { dueMs, lines } of atRecordedPace(inBatches(batches), {
-    speed,
-    endMs: BEGUN_MS + endMs,
-  })) {
+  for await (const { dueMs, lines } of atRecordedPace(inBatches(batches), { speed, durations })) {
     const part = Buffer.from(lines).toString();
     assert.ok(part.endsWith('\n'));
     text += part;
@@ -68,20 +68,45 @@ describe('the pace of a replay', () => {
 
   it('is never longer than the run, whatever timestamps a tool wrote', async () => {
     const century = 3_155_760_000_000;
+    const lines = [line(0) + line(century) + line(10) + line(15) + line(century) + end(20, 0.02)];
+    assert.deepEqual(await pace(lines), [
+      [0, 3],
+      [5, 3],
+    ]);
+    const invented = [line(0) + line(900) + line(0) + line(900) + end(1000, 1)];
     assert.deepEqual(
-      await pace([line(0) + line(century) + line(10) + line(century) + line(20)], { endMs: 20 }),
-      [
-        [0, 1],
-        [20, 4],
-      ],
+      (await pace(invented)).map(([dueMs]) => dueMs),
+      [0, 900, 1000],
+    );
+  });
+
+  for (const [what, jumpMs] of [
+    ['forward', 3_600_000],
+    ['back', -3_600_000],
+  ] as const)
+    it(`does not wait for a clock that was set ${what}, and keeps the pauses before and after it`, async () => {
+      const lines = [line(0), line(400), line(jumpMs + 500), line(jumpMs + 900), end(jumpMs + 1000, 1)];
+      assert.deepEqual(
+        (await pace([lines.join('')])).map(([dueMs]) => dueMs),
+        [0, 400, 800, 900],
+      );
+    });
+
+  it('leaves out the wait in the queue, and waits at most a minute where nothing was measured', async () => {
+    const day = 86_400_000;
+    const queued = line(day, 'runner_state', { from: 'queued', to: 'running' });
+    const lines = [line(0), queued, line(day + 10), end(2 * day, 2 * 86_400, { late: true })];
+    assert.deepEqual(
+      (await pace([lines.join('')])).map(([dueMs]) => dueMs),
+      [0, 10, 60_010],
     );
   });
 
   it('skips the pause between two attempts', async () => {
     const day = 86_400_000;
-    const lines = [line(0), line(30, 'runner_end'), line(day, 'runner_state'), line(day + 7, 'runner_end')];
+    const lines = [line(0), end(30, 0.03), line(day, 'runner_state'), end(day + 7, 0.007)];
     assert.deepEqual(
-      (await pace(lines, { endMs: day + 7 })).map(([dueMs]) => dueMs),
+      (await pace(lines)).map(([dueMs]) => dueMs),
       [0, 30, 30, 37],
     );
   });

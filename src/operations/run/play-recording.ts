@@ -4,8 +4,8 @@ import type { RunStore } from '../../core/ports/run-store.ts';
 /** The longest delay of a timer. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** How fast to play a recording: `speed` times as fast as it was recorded, or without any wait. `endMs` is when its run ended. */
-type Pace = { speed: number; endMs: number } | 'at-once';
+/** How fast to play a recording: `speed` times as fast as it was recorded, or without any wait. */
+type Pace = { speed: number } | 'at-once';
 
 /** Yields the stored events of an ended run, byte for byte, each when it is due, until `signal` aborts. */
 export async function* playRecording(
@@ -14,9 +14,12 @@ export async function* playRecording(
   pace: Pace,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
-  const recorded = store.follow(runId, { wait: false, signal });
+  const recorded = () => store.follow(runId, { wait: false, signal });
+  const due =
+    pace === 'at-once'
+      ? atOnce(recorded())
+      : atRecordedPace(recorded(), { ...pace, durations: await durationsIn(recorded()) });
   const begunMs = performance.now();
-  const due = pace === 'at-once' ? atOnce(recorded) : atRecordedPace(recorded, pace);
   for await (const { dueMs, lines } of due) {
     await waitUntil(begunMs + dueMs, signal);
     if (signal.aborted) return;
@@ -45,16 +48,38 @@ interface DueLines {
 
 const LF = 10;
 
+/** How long each supervisor of a run has worked by a clock that is never set, in milliseconds; undefined for one that died. */
+type Durations = readonly (number | undefined)[];
+
+const END = Buffer.from('"runner_end"');
+
+/** The durations that a log has at its ends. Other lines are not parsed. */
+export async function durationsIn(batches: AsyncIterable<Uint8Array>): Promise<Durations> {
+  const durations: (number | undefined)[] = [];
+  for await (const batch of batches) {
+    const bytes = Buffer.from(batch.buffer, batch.byteOffset, batch.length);
+    for (let at = bytes.indexOf(END); at !== -1; ) {
+      const next = bytes.indexOf(LF, at) + 1;
+      const start = bytes.lastIndexOf(LF, at) + 1;
+      const { type, late, duration_s } = fieldsOf(bytes.toString('utf8', start, next));
+      const isMeasured = typeof duration_s === 'number' && late !== true;
+      if (type === 'runner_end') durations.push(isMeasured ? duration_s * 1000 : undefined);
+      at = bytes.indexOf(END, next);
+    }
+  }
+  return durations;
+}
+
 /**
  * Computes when each line of a recorded log is due in a replay that is `speed` times as fast as the run; yields lines that are due
- * together in one batch. A clock that went back adds no wait, and neither does the pause between two attempts. `endMs` is when the run
- * ended: tools write their own timestamps, and none of them may make the replay longer than the run.
+ * together in one batch. The pauses are those between the timestamps, within the durations that were measured: the clock of the machine may
+ * have been set, and tools write timestamps of their own. The waits in the queue and between two attempts are left out.
  */
 export async function* atRecordedPace(
   batches: AsyncIterable<Uint8Array>,
-  { speed, endMs }: { speed: number; endMs: number },
+  { speed, durations }: { speed: number; durations: Durations },
 ): AsyncGenerator<DueLines> {
-  const clock = new RecordedClock(endMs);
+  const clock = new RecordedClock(durations);
   for await (const batch of batches) {
     const bytes = Buffer.from(batch.buffer, batch.byteOffset, batch.length);
     let from = 0;
@@ -73,34 +98,52 @@ export async function* atRecordedPace(
   }
 }
 
+/** A supervisor measures its duration a little later than it writes its first event, and a little earlier than its last one. */
+const SLACK_MS = 1000;
+/** Of a run whose supervisor died nothing was measured, and it may have been recovered days later. */
+const MAX_UNMEASURED_MS = 60_000;
+
 /** Sums the time between the events of a run. */
 class RecordedClock {
-  readonly #endMs: number;
-  #limitMs: number | undefined;
+  readonly #durations: (number | undefined)[];
+  /** Undefined where a wait is left out. */
   #beforeMs: number | undefined;
   #passedMs = 0;
-  #isOver = false;
+  /** What had passed when the present supervisor began. */
+  #begunMs = 0;
 
-  constructor(endMs: number) {
-    this.#endMs = endMs;
+  constructor(durations: Durations) {
+    this.#durations = [...durations];
   }
 
   /** Takes the next line; returns how many milliseconds after the first line it came. */
   take(line: string): number {
-    const { ts, type } = fieldsOf(line);
+    const { ts, type, from } = fieldsOf(line);
     const nowMs = Date.parse(String(ts));
     if (Number.isNaN(nowMs)) return this.#passedMs;
-    this.#limitMs ??= Math.max(0, this.#endMs - nowMs);
-    const since = this.#isOver || this.#beforeMs === undefined ? 0 : Math.max(0, nowMs - this.#beforeMs);
-    this.#passedMs = Math.min(this.#passedMs + since, this.#limitMs);
+    const leavesQueue = type === 'runner_state' && from === 'queued';
+    if (this.#beforeMs !== undefined && !leavesQueue) this.#passedMs += this.#pause(nowMs - this.#beforeMs);
     this.#beforeMs = nowMs;
-    this.#isOver = type === 'runner_end';
+    if (type === 'runner_end') {
+      this.#durations.shift();
+      this.#beforeMs = undefined;
+      this.#begunMs = this.#passedMs;
+    }
     return this.#passedMs;
+  }
+
+  /** Longer than the supervisor has worked is only a clock that was set: that is no pause. */
+  #pause(sinceMs: number): number {
+    if (sinceMs <= 0) return 0;
+    const [lengthMs] = this.#durations;
+    if (lengthMs === undefined) return Math.min(sinceMs, MAX_UNMEASURED_MS);
+    const leftMs = Math.max(0, this.#begunMs + lengthMs - this.#passedMs);
+    return sinceMs > lengthMs + SLACK_MS ? 0 : Math.min(sinceMs, leftMs);
   }
 }
 
 /** A replay emits every line of the log, also a damaged one, which has no time. */
-function fieldsOf(line: string): { ts?: unknown; type?: unknown } {
+function fieldsOf(line: string): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(line) ?? {};
   } catch {

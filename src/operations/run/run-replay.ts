@@ -78,7 +78,7 @@ export const runReplay = acorOperation({
     }
     const { end } = await summariseLog(store, given.run);
     const endMs = Date.parse(String(end?.ts ?? record.ended_at));
-    const pace = given.at_once ? 'at-once' : { speed: given.speed ?? 1, endMs };
+    const pace = given.at_once ? 'at-once' : { speed: given.speed ?? 1 };
     return eventsResult(playRecording(store, given.run, pace, ctx.signal), {
       stream: true,
       about: () => runAbout(given.run, ctx, { asks: false, cancels: false, old: { endMs } }),
