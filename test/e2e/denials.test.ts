@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -49,6 +58,21 @@ describe('a tool that fails because of its sandbox', () => {
     });
     project.write(`tools/${name}/tool.yaml`, `adapter: plain\n${yaml.join('')}`);
   }
+
+  it('starts a program outside of the base system by the line that is reported for it', async () => {
+    const program = join(outside, 'own-id');
+    copyFileSync('/usr/bin/id', program);
+    chmodSync(outside, 0o755);
+    tool('starts_own', 'own-id -u && echo started');
+    const env = { PATH: `${outside}:${process.env['PATH']}` };
+    const { end, lines } = await denied('starts_own', [], env);
+    assert.equal(end.state, 'failed');
+    const named = lines?.filter((line) => line?.[1] === '- own-id');
+    assert.deepEqual(named, [['permissions.commands', '- own-id']]);
+    grant('starts_own', named as [string, string][]);
+    const { ok, data } = await project.envelope(['run', 'starts_own', '--no-stream'], { env });
+    assert.ok(ok && /started/.test(JSON.stringify(data)), JSON.stringify(data));
+  });
 
   it('is refused with a command for a folder and one for a file, when what it may write does not exist', async () => {
     tool(

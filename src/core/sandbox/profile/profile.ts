@@ -5,7 +5,7 @@ import type { SandboxRequest } from '../sandbox.ts';
 import type { SeccompRules } from '../seccomp/filter.ts';
 import type { Architecture } from '../seccomp/system-calls.ts';
 import { isBelow, layMounts, type Mount, realPaths } from './mounts.ts';
-import { executablePaths, programsOf } from './programs.ts';
+import { commandPaths, executablePaths, programsOf } from './programs.ts';
 
 /** The meaning of a level (contract §9), independent of the backend. */
 export interface Profile {
@@ -40,7 +40,7 @@ export function profileOf(
     : system.filter(({ link }) => link === null).map(({ path }) => mount('read')(path));
   const realOf = realPaths();
   const programs = programsOf(request, realOf);
-  const own = [toolDir, ...libraries, ...programs.folders]
+  const own = [toolDir, ...libraries, ...programs.folders, ...commandPaths(request, realOf)]
     .filter((path) => existsSync(path))
     .map(mount('read'));
   const granted = grants.map((grant) => ({ ...grant, isGrant: true }));

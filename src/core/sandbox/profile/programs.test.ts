@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { type ProjectFolder, projectFolder } from '../../../../test/support/project-folder.ts';
 import type { SandboxRequest } from '../sandbox.ts';
 import { BASE_UTILITIES, SDK_UTILITIES } from './base-utilities.ts';
-import { executablePaths, runtimePaths, utilitiesOf } from './programs.ts';
+import { realPaths } from './mounts.ts';
+import { commandPaths, executablePaths, runtimePaths, utilitiesOf } from './programs.ts';
 
 describe('the programs that a tool may execute', () => {
   let folder: ProjectFolder;
@@ -169,8 +170,11 @@ describe('the programs that a tool may execute', () => {
     folder.write('py/lib/python3.11/os.py', '');
     folder.write('py/lib/libpython3.11.so.1.0', '');
     folder.write('py/lib/other/data', '');
+    // As `python3 -m venv` makes it, for a Python by whose link it was started.
+    folder.link('py/bin/python3', 'python3.11');
     folder.write('project/venv/pyvenv.cfg', '');
-    folder.link('project/venv/bin/python', real);
+    folder.link('project/venv/bin/python3', folder.at('py/bin/python3'));
+    folder.link('project/venv/bin/python', 'python3');
     assert.deepEqual(
       runtimePaths(
         request(folder.at('project/venv/bin/python'), { path: '/usr/bin', project: folder.at('project') }),
@@ -178,11 +182,31 @@ describe('the programs that a tool may execute', () => {
       [
         folder.at('project/venv'),
         folder.at('project/venv/bin/python'),
+        folder.at('project/venv/bin/python3'),
+        folder.at('py/bin/python3'),
         real,
         folder.at('py/lib/libpython3.11.so.1.0'),
         folder.at('py/lib/python3.11'),
       ].sort(),
     );
+  });
+
+  it('are readable as commands on the PATH of the user, without what is around them, but not in the project', () => {
+    const real = binary('opt/lib/app/x');
+    folder.link('opt/bin/x', 'x-2');
+    folder.link('opt/bin/x-2', real);
+    folder.link('project/bin/x', folder.at('home/key'));
+    folder.write('home/key', 'secret');
+    const wish = request('/usr/bin/bash', {
+      commands: ['x', 'git', real],
+      project: folder.at('project'),
+      path: ['/usr/bin', '/bin', folder.at('opt/bin'), folder.at('project/bin')].join(':'),
+    });
+    assert.deepEqual(
+      [...new Set(commandPaths(wish, realPaths()))],
+      [folder.at('opt/bin/x'), folder.at('opt/bin/x-2'), real],
+    );
+    assert.ok(executablePaths(wish).includes(folder.at('opt/bin/x')));
   });
 
   it('are, of the base system, those of this list', () => {

@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs';
-import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
+import { existsSync, lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { BASE_FOLDERS as SYSTEM_FOLDERS } from '../../../util/base-folders.ts';
 import { candidatesOf, interpretersOf } from '../../../util/interpreters.ts';
 import { isInside } from '../../../util/real-path.ts';
 import type { SandboxRequest } from '../sandbox.ts';
@@ -62,6 +63,22 @@ function utilitiesFor(
 /** The folders of every program in the chain of a scripted runtime. */
 export function runtimePaths(request: RuntimeRequest): string[] {
   return programsOf(request).folders;
+}
+
+/**
+ * What must be readable to start the commands of a manifest that are outside of the base system: each program of the user's PATH that is not in
+ * the project, and nothing around it.
+ */
+export function commandPaths(
+  request: RuntimeRequest & Pick<SandboxRequest, 'commands' | 'asked'>,
+  realOf: RealOf,
+): string[] {
+  const names = [...(request.commands ?? []), ...(request.asked ?? [])];
+  return names
+    .flatMap((name) => candidatesOf(name, request.path))
+    .filter((program) => !SYSTEM_FOLDERS.some((folder) => isBelow(program, folder)) && existsSync(program))
+    .filter((program) => isChosenByUser(program, request, realOf))
+    .flatMap((program) => filesOf(program, realOf));
 }
 
 /** The programs that a runtime consists of, and their folders. A caller that needs several answers looks them up once. */
@@ -128,7 +145,6 @@ function runtimeFolders(
   realOf: RealOf,
 ): string[] {
   const found = [program];
-  const real = realOf(program);
   const environment = dirname(dirname(program));
   // Beside a tool is the environment that the tools share.
   const own = realOf(request.project ?? dirname(request.toolDir));
@@ -136,10 +152,29 @@ function runtimeFolders(
   // Python finds its virtual environment through the path it was started by.
   if (isOwn && existsSync(join(environment, 'pyvenv.cfg')) && !isBroad(environment, realOf))
     found.push(environment);
-  if (!isChosen) return [...new Set([...found, real, ...standardLibraryOf(real)])];
-  found.push(...installationOf(real, realOf));
+  if (!isChosen) return [...new Set([...found, ...filesOf(program, realOf)])];
+  found.push(...installationOf(realOf(program), realOf));
   if (!isLink(program)) found.push(...installationOf(program, realOf));
   return [...new Set(found)];
+}
+
+/** A program without what is around it. */
+function filesOf(program: string, realOf: RealOf): string[] {
+  const real = realOf(program);
+  return [program, ...linksBehind(program, realOf), real, ...standardLibraryOf(real)];
+}
+
+const MOST_LINKS = 40;
+
+/** The links between a link and what it leads to in the end: `venv/bin/python` may lead to `python3`, and that to `python3.12`. */
+function linksBehind(program: string, realOf: RealOf): string[] {
+  const links: string[] = [];
+  let at = program;
+  while (isLink(at) && links.length < MOST_LINKS) {
+    at = resolve(realOf(dirname(at)), readlinkSync(at));
+    links.push(at);
+  }
+  return links;
 }
 
 /** The modules of a Python without which it does not start: a virtual environment of the project links to one that is not on the PATH. */
