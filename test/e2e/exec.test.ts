@@ -490,6 +490,17 @@ describe('a tool that takes further arguments, or starts in the project', () => 
     assert.equal((await project.envelope(['run', 'more', '--n', 'x'])).error.details.problems[0].input, 'n');
   });
 
+  it('gets undeclared words behind its positional inputs, as they were written', async () => {
+    project.write('tools/copies/main', '#!/bin/sh\nprintf "%s|" "$@"\n', 0o755);
+    const inputs = '[{ name: from, positional: true }, { name: fast, type: bool }]';
+    project.write(
+      'tools/copies/tool.yaml',
+      `name: copies\nversion: 1.0.0\nadapter: plain\nextra_args: true\ninputs: ${inputs}\n`,
+    );
+    const { data } = await project.envelope(['run', '--no-stream', 'copies', 'a', '-p', 'b', '--fast', 'c']);
+    assert.equal(data.result.data.output, '--fast|-p|a|b|c|');
+  });
+
   it('reads the project and cannot write it', async () => {
     const { data } = await project.envelope(['run', '--no-stream', 'here']);
     assert.equal(data.result.data.output, `${project.root}\ncontent\ndenied`);

@@ -83,8 +83,11 @@ export function resolveArguments(
   );
   const granted = grantInputs(values.read, options);
   refuseArguments(tool.name, granted.problems, usage);
-  const extra = passThrough(tool, values.extra, options);
-  const { args, secretArgs } = commandWords(granted.read, extra.args);
+  const extra = passThrough(tool, [...values.extra, ...values.behind], options);
+  const { args, secretArgs } = commandWords(granted.read, {
+    extra: extra.args.slice(0, values.extra.length),
+    behind: extra.args.slice(values.extra.length),
+  });
   refuseArguments(tool.name, tooLongValues(granted.read), usage);
   return {
     args,
@@ -205,12 +208,12 @@ function passThrough(
 }
 
 /**
- * The tool's arguments: `--name value` pairs in the order of the manifest, then undeclared words, then positionals. `secretArgs` are
- * indexes.
+ * The tool's arguments: `--name value` pairs in the order of the manifest, then undeclared flags, then positionals, and the words behind them.
+ * `secretArgs` are indexes.
  */
 function commandWords(
   inputs: readonly ReadInput[],
-  extra: readonly string[],
+  { extra, behind }: { extra: readonly string[]; behind: readonly string[] },
 ): { args: string[]; secretArgs: number[] } {
   const args: string[] = [];
   const secretArgs: number[] = [];
@@ -236,6 +239,7 @@ function commandWords(
   // After `--`, the tool does not read a value such as -x as a flag.
   if (positionals.some(({ values }) => values.some(({ text }) => text.startsWith('-')))) args.push('--');
   for (const { spec, values } of positionals) for (const { text } of values) push(spec, text);
+  args.push(...behind);
   return { args, secretArgs };
 }
 

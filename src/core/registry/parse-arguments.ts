@@ -11,8 +11,10 @@ export interface ParsedArguments {
   /** The inputs of the given flags that no input of the list declares. */
   unlisted: InputSpec[];
   inputJson: string[];
-  /** Words that no input declares, when the tool takes them. */
+  /** Flags that no input declares, with their values, when the tool takes them. */
   extra: string[];
+  /** Words behind the positional inputs, when the tool takes them. */
+  behind: string[];
   problems: ArgumentProblem[];
 }
 
@@ -28,7 +30,14 @@ export function parseArguments(
   { takesExtra = false, unlisted }: { takesExtra?: boolean; unlisted?: UnlistedInput | undefined } = {},
 ): ParsedArguments {
   const flags = flagTable(specs);
-  const parsed: ParsedArguments = { given: new Map(), unlisted: [], inputJson: [], extra: [], problems: [] };
+  const parsed: ParsedArguments = {
+    given: new Map(),
+    unlisted: [],
+    inputJson: [],
+    extra: [],
+    behind: [],
+    problems: [],
+  };
   const positionals: string[] = [];
   const rest = [...words];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
@@ -218,7 +227,7 @@ function placePositionals(
   for (const word of words) {
     const spec = open[0];
     if (spec === undefined && takesExtra) {
-      parsed.extra.push(word);
+      parsed.behind.push(word);
       continue;
     }
     if (spec === undefined) {

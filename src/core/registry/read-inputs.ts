@@ -33,6 +33,7 @@ interface Reading {
 interface ReadCall {
   read: ReadInput[];
   extra: string[];
+  behind: string[];
   problems: ArgumentProblem[];
 }
 
@@ -75,7 +76,7 @@ export function readInputs(
   words: readonly string[],
   options: Reading & { takesExtra?: boolean; unlisted?: UnlistedInput | undefined },
 ): ReadCall {
-  const { given, unlisted, inputJson, extra, problems } = parseArguments(specs, words, options);
+  const { given, unlisted, inputJson, extra, behind, problems } = parseArguments(specs, words, options);
   const known = new Map([...specs, ...unlisted].map((spec) => [spec.name, spec]));
   // Flags win over --input-json, and a later --input-json wins over an earlier one.
   const all = new Map<string, GivenValue[]>();
@@ -117,7 +118,7 @@ export function readInputs(
       ...(options.open && values.some(options.open) && { isOpen: true }),
     });
   }
-  return { read, extra, problems };
+  return { read, extra, behind, problems };
 }
 
 function defaultOf(spec: InputSpec): GivenValue[] | undefined {
