@@ -283,6 +283,18 @@ describe('a tool that fails because of its sandbox', () => {
     assert.equal(error.hint, `there is no ${missing} on this machine: correct the path`);
   });
 
+  it('gets no right for an output whose mode denies it', async () => {
+    tool(
+      'adds',
+      'echo more >> "$1"',
+      'inputs: [{ name: to, type: path, access: write, positional: true }]\n',
+    );
+    project.write('read-only.txt', 'x\n', 0o444);
+    const { error } = await project.envelope(['run', 'adds', 'read-only.txt', '--no-stream']);
+    const path = project.path('read-only.txt');
+    assert.equal(error!.hint, `${path} has the mode 444: chmod u+w ${path}`);
+  });
+
   it('gets no right for a file whose mode or owner denies it', {
     skip: process.getuid?.() !== 0,
   }, async () => {

@@ -10,6 +10,7 @@ export interface ModeDenial {
 }
 
 const READ_BITS = 0o444;
+const OWNER_WRITES = 0o200;
 const PERMISSION_BITS = 0o7777;
 
 /** Why the user of the run may not read an absolute path; undefined when its mode allows that, or nothing is there. */
@@ -17,6 +18,12 @@ export function deniedByMode(path: string): ModeDenial | undefined {
   for (const folder of foldersAbove(path))
     if (!isAllowed(folder, constants.X_OK)) return denialOf(folder, 'x');
   return isAllowed(path, constants.R_OK) ? undefined : denialOf(path, 'r');
+}
+
+/** Why nobody but root may write the file at a path; undefined when its mode lets its owner, or nothing is there. */
+export function writeDeniedByMode(path: string): ModeDenial | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined || (stats.mode & OWNER_WRITES) !== 0 ? undefined : denialOf(path, 'w');
 }
 
 /** From the outermost one. */
@@ -35,7 +42,7 @@ function isAllowed(path: string, access: number): boolean {
   }
 }
 
-function denialOf(path: string, right: 'r' | 'x'): ModeDenial {
+function denialOf(path: string, right: 'r' | 'w' | 'x'): ModeDenial {
   const { uid, mode } = statSync(path);
   const shown = (mode & PERMISSION_BITS).toString(8).padStart(3, '0');
   const own = process.getuid?.();

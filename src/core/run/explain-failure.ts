@@ -21,7 +21,7 @@ import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
 import { holdsCredentials } from './credentials.ts';
-import { deniedByMode } from './denied-by-mode.ts';
+import { deniedByMode, writeDeniedByMode } from './denied-by-mode.ts';
 import { exceptionLine } from './exception-line.ts';
 import { explainCall } from './explain-call.ts';
 import { explainMissingFile } from './explain-missing-file.ts';
@@ -227,6 +227,7 @@ function ofPath(
   // A missing path outside the project that no argument names: most programs only probe for such files, and go on.
   const isProbe = !exists && !isWrite && !plan.args.includes(written) && !isInside(real, project);
   if (isProbe && !(cause.includes(written) && realOf(dirname(path)) !== undefined)) return undefined;
+  if (plan.staged.some(({ target }) => target === real)) return ofOutput(path, said);
   const program = ofProgram(real, said, plan);
   if (program !== undefined) return program;
   const system = systemEntries(network.egress_allow.length === 0 ? 'none' : 'listed').map(
@@ -255,6 +256,12 @@ function ofPath(
   const denial = { kind, path: real, isFolder } as const;
   const reported = granted(what, said, denial, isExec(plan) ? undefined : project);
   return kind === 'read' && holdsCredentials(real) ? { ...reported, credentials: path } : reported;
+}
+
+/** The report of an output of the call: the tool gets a copy of the file, which has its mode. */
+function ofOutput(path: string, said: string): Reported | undefined {
+  const denial = writeDeniedByMode(path);
+  return denial && { what: `writing ${path}`, said, because: denial.why, fix: denial.fix };
 }
 
 /** The report of a path that the tool could not read outside of the sandbox, either. */
