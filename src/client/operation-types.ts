@@ -1791,7 +1791,7 @@ export interface OperationTypes {
       caller: string | null;
       reads: {
         run_id: string;
-        form: 'lines' | 'messages';
+        form: 'lines' | 'messages' | 'records';
       } | null;
       has_questions?: boolean | undefined;
       staged: Array<string>;
@@ -3221,7 +3221,7 @@ export interface OperationTypes {
         tool: string;
         args: Array<string>;
         /** What it passes to the next stage. */
-        records: 'lines' | 'messages';
+        records: 'lines' | 'messages' | 'records';
       }>;
     } | {
       run_id: string;

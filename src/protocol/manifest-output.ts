@@ -50,7 +50,10 @@ const outputSettings = z.strictObject({
     .describe('The data when the program writes nothing; by default an empty list or object.'),
 });
 
-export const outputSpec = z.union([z.enum(OUTPUT_FORMATS), outputSettings]);
+/** What a tool of messages has for the next one of a pipe: the records that it emits and no other data, also when it emits none. */
+export const RECORDS = 'records';
+
+export const outputSpec = z.union([z.enum([...OUTPUT_FORMATS, RECORDS]), outputSettings]);
 
 export type OutputSpec = z.output<typeof outputSpec>;
 
@@ -84,7 +87,14 @@ export function* outputMistakes({
   adapter,
 }: Readonly<Record<string, unknown>>): Generator<Mistake> {
   const isText = adapter === 'plain';
-  if (output !== undefined && output !== 'text' && !isText) {
+  if (output === RECORDS && isText) {
+    yield {
+      path: ['output'],
+      rule: 'output-records',
+      message: "'output: records' is for a tool that sends messages",
+      fix: 'Remove output: each line of a plain program is a record.',
+    };
+  } else if (output !== undefined && output !== 'text' && output !== RECORDS && !isText) {
     yield {
       path: ['output'],
       rule: 'output-needs-plain',

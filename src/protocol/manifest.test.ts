@@ -95,6 +95,7 @@ describe('the mistakes between the keys of a manifest', () => {
     ['entry beside command', { entry: 'cli.py', command: ['true'] }, 'entry-or-command'],
     ['inputs beside input_schema', { inputs: [], input_schema: {} }, 'inputs-or-schema'],
     ['output: json without adapter: plain', { output: 'json' }, 'output-needs-plain'],
+    ['output: records of a plain program', { adapter: 'plain', output: 'records' }, 'output-records'],
     ['a form of output without adapter: plain', { output: { format: 'csv' } }, 'output-needs-plain'],
     ['columns without names', { adapter: 'plain', output: 'columns' }, 'output-columns'],
     [

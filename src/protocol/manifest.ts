@@ -52,7 +52,9 @@ export const manifestFile = z
     adapter: z.enum(ADAPTERS).default('jsonl').describe("How the tool's stdout is read."),
     output: outputSpec
       .default('text')
-      .describe("For adapter plain: the form of the text, which becomes the result's data."),
+      .describe(
+        "For adapter plain: the form of the text, which becomes the result's data. `records`: in a pipe, the tool has the records that it emits alone.",
+      ),
     errors: z
       .array(errorRule)
       .min(1)

@@ -28,6 +28,15 @@ describe('the workflows of the examples', () => {
       stages[2]!,
     ]);
     assert.deepEqual(none.data?.result.data, { records: 0, counts: {} });
+    // Nor has an empty log a record: what its reader says of it is none.
+    project.write('data/empty.log', '');
+    const empty = await project.envelope([
+      'pipe',
+      '--no-stream',
+      'log_requests --log data/empty.log',
+      stages[2]!,
+    ]);
+    assert.deepEqual(empty.data?.result.data, { records: 0, counts: {} });
   });
 
   it('report which paths fail', async () => {

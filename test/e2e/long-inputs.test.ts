@@ -32,7 +32,13 @@ describe('inputs that are long together', () => {
 
   for (const name of Object.keys(TOOLS))
     it(`reach args() of the SDK for ${name} whole`, async () => {
-      const { ok, data, error } = await project.envelope(['run', name, '--no-stream', '--input-json', '@long.json']);
+      const { ok, data, error } = await project.envelope([
+        'run',
+        name,
+        '--no-stream',
+        '--input-json',
+        '@long.json',
+      ]);
       assert.ok(ok, JSON.stringify(error));
       const md5 = createHash('md5').update(`${TEXTS.second}\n`).digest('hex');
       assert.deepEqual(data.result.data, { first: TEXTS.first.length, second: md5 });

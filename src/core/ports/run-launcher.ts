@@ -36,8 +36,8 @@ export interface PreparedAnswer {
   reason?: string;
 }
 
-/** How the records of a run are read from its events: each output line is one, or each `log` message with data. */
-export type RecordForm = 'lines' | 'messages';
+/** How the records of a run are read from its events: each output line is one; each `log` message with data, else the data of the result; or these messages alone. */
+export type RecordForm = 'lines' | 'messages' | 'records';
 
 /** The run whose records another run reads from its standard input. */
 export interface RecordSource {

@@ -45,7 +45,7 @@ const shownPipe = z.object({
       task_id: z.string(),
       tool: z.string(),
       args: z.array(z.string()),
-      records: z.enum(['lines', 'messages']).describe('What it passes to the next stage.'),
+      records: z.enum(['lines', 'messages', 'records']).describe('What it passes to the next stage.'),
     }),
   ),
 });

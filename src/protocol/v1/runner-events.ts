@@ -27,7 +27,7 @@ export const isolation = z.looseObject({
 export const approval = z.looseObject({ digest: z.string(), by: z.string(), at: z.string().nullable() });
 
 /** The run whose records a stage of a pipe reads, and how that run's log contains them. */
-export const recordSource = z.object({ run_id: z.string(), form: z.enum(['lines', 'messages']) });
+export const recordSource = z.object({ run_id: z.string(), form: z.enum(['lines', 'messages', 'records']) });
 
 const runnerStart = message('runner_start', {
   tool: z.string(),

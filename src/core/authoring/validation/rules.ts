@@ -78,6 +78,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'no-version': warning('config', 'The file has a version.', 'adds it'),
   'entry-or-command': error('manifest', '`entry` and `command` exclude each other.'),
   'inputs-or-schema': error('manifest', '`inputs` and `input_schema` exclude each other.'),
+  'output-records': error('manifest', '`output: records` is for a tool that sends messages.'),
   'output-needs-plain': error('manifest', '`output` requires `adapter: plain`.'),
   'output-columns': error('manifest', '`format: columns` names its columns.'),
   'output-setting': error('manifest', 'A setting of `output` is one that its format reads.'),

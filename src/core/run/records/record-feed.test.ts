@@ -50,6 +50,15 @@ describe('the records of a run', () => {
     assert.deepEqual(read('messages', [{ type: 'result' }]), []);
   });
 
+  it('are what it emits alone, also when that is nothing, where its manifest says so', () => {
+    const events = [
+      { type: 'log', record: { id: 1 } },
+      { type: 'result', data: { count: 1 } },
+    ];
+    assert.deepEqual(read('records', events), ['{"id":1}']);
+    assert.deepEqual(read('records', events.slice(1)), []);
+  });
+
   it('may be so many in one result that they fill a line of the log', () => {
     assert.equal(read('messages', [{ type: 'result', data: Array(300_000).fill({}) }]).length, 300_000);
   });

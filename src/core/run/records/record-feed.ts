@@ -113,14 +113,15 @@ export class RecordFeed implements Disposable {
 /**
  * Extracts the records from a run's events and writes them as JSON Lines. A plain program's line that is a JSON object is the record;
  * any other line becomes `{"line": …}`. Other tools send records in `log` messages. If a tool sent none, the data of its result are the
- * records: each element of a list, or the object itself.
+ * records: each element of a list, or the object itself; not of a tool with `output: records`.
  */
 export class RecordReader {
   readonly #form: RecordForm;
-  #hasSentRecord = false;
+  #hasSentRecord: boolean;
 
   constructor(form: RecordForm) {
     this.#form = form;
+    this.#hasSentRecord = form === 'records';
   }
 
   /** The records in a chunk of whole lines of the log. */

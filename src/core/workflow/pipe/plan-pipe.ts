@@ -83,6 +83,7 @@ function refuseDeaf({ taskId }: Stage, { name, manifest, manifestPath }: ToolEnt
 
 /** The lines of a plain program are its records, unless its adapter reads the whole output as one value. */
 function formOf({ adapter, manifest }: ToolEntry): RecordForm {
+  if (manifest.output === 'records') return 'records';
   return adapter === 'plain' && settingsOf(manifest.output).format === 'text' ? 'lines' : 'messages';
 }
 
