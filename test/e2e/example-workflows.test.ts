@@ -28,7 +28,7 @@ describe('the workflows of the examples', () => {
       stages[2]!,
     ]);
     assert.deepEqual(none.data?.result.data, { records: 0, counts: {} });
-    // Nor has an empty log a record: what its reader says of it is none.
+    // An empty log has no records, although its reader has a summary.
     project.write('data/empty.log', '');
     const empty = await project.envelope([
       'pipe',

@@ -20,7 +20,7 @@ export function deniedByMode(path: string): ModeDenial | undefined {
   return isAllowed(path, constants.R_OK) ? undefined : denialOf(path, 'r');
 }
 
-/** Why nobody but root may write the file at a path; undefined when its mode lets its owner, or nothing is there. */
+/** Why a file at a path may not be written even by its owner; undefined when its mode allows that, or there is no file. */
 export function writeDeniedByMode(path: string): ModeDenial | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats === undefined || (stats.mode & OWNER_WRITES) !== 0 ? undefined : denialOf(path, 'w');
