@@ -2,23 +2,44 @@ import type { EnvelopeError } from '../compose/envelope.ts';
 import { formOfCommand } from '../operations/command-forms.ts';
 import { nextCall } from './next-calls.ts';
 
-/** A command of ACOR as code, one in a sentence, or a flag. */
-const SHELL_WORDS =
-  /`acor ([^`]+)`|\bacor ([a-z][a-z-]*(?: [a-z][a-z-]*)?)(?![\w-])|(?<![\w-])--([a-z][a-z0-9-]*)/g;
+/** A command of ACOR as code, or a flag with its value: ACOR writes no other in an explanation. A text of others has its backticks escaped. */
+const SHELL_CODE = /(?<![`\\])`(?:acor ([^`]+)|--([a-z][a-z0-9-]*)( [^`]*)?)`(?!`)/g;
 
-/**
- * A text of ACOR in the words of a client that has calls and no command line: a command as the call that does the same,
- * a flag as the parameter. What has no call here is for a person at a terminal.
- */
-export function inCalls(text: string): string {
-  return text.replace(SHELL_WORDS, (whole, code?: string, words?: string, flag?: string) => {
-    if (flag !== undefined) return parameter(flag);
-    return callFor((code ?? words)!.split(' '), { isCode: code !== undefined }) ?? whole;
-  });
+/** An explanation of ACOR in the words of a client that has calls and no command line: a command as the call that does the same, a flag as the parameter. */
+function explainedInCalls(text: string): string {
+  return inCalls(text).replace(SHELL_CODE, (_, command: string | undefined, flag: string, value = '') =>
+    command === undefined ? `\`${parameter(flag)}${value}\`` : callFor(command.split(' ')),
+  );
 }
 
-/** A client cannot change the environment of its server. */
-const EXPORT = 'Set it, then run again: export ';
+/**
+ * What ACOR's own errors and warnings say of flags and commands, and the same for such a client. Each is a part that ACOR writes itself: the rest of
+ * a text may be a value, a path or the words of a tool, and remains as it is.
+ */
+export const OWN_WORDS: Readonly<Record<string, string>> = {
+  'longer timeout (--timeout 3600, in seconds)': 'longer timeout (timeout 3600, in seconds)',
+  'If a repeat is harmless, add --force': 'If a repeat is harmless, add force',
+  'If a repeat is harmless, resume the workflow with --force':
+    'If a repeat is harmless, resume the workflow with force',
+  'start a new run, or add --force': 'start a new run, or add force',
+  'Resume it with --force only if': 'Resume it with force only if',
+  'Run it with --dry-run: the output has the plan, and the command with its token':
+    'Run it with dry_run: the answer has the plan, and the call with its token',
+  'Run it with --dry-run again': 'Run it with dry_run again',
+  'new run: with --dry-run first': 'new run: with dry_run first',
+  'in time, or beforehand: --answer ': 'in time, or beforehand, in the answers of acor_run: ',
+  '--top-level and --parent exclude': 'top_level and parent exclude',
+  'To run the tool: acor run ': 'To run the tool: acor_run ',
+  'To read and trust them: acor trust': 'To read and trust them, at a terminal: acor trust',
+  // A client cannot change the environment of its server.
+  'Set it, then run again: export ':
+    'The user sets it in the environment of this server, and starts the server again: ',
+};
+
+/** An error or a warning of ACOR in such words. */
+export function inCalls(text: string): string {
+  return Object.entries(OWN_WORDS).reduce((said, [own, call]) => said.replaceAll(own, () => call), text);
+}
 
 /** The parts of an explanation, as `system.explain` returns it. */
 export interface Explanation {
@@ -31,7 +52,7 @@ export interface Explanation {
 /** An explanation in such words. */
 export function explanationInCalls(data: unknown): Explanation {
   const { sections, ...rest } = data as Explanation;
-  return { ...rest, sections: sections.map((each) => ({ ...each, text: inCalls(each.text) })) };
+  return { ...rest, sections: sections.map((each) => ({ ...each, text: explainedInCalls(each.text) })) };
 }
 
 /** An explanation as a Markdown document. */
@@ -43,32 +64,16 @@ export function explanationText({ topic, sections, topics }: Explanation): strin
 
 /** An error in such words. The message of a run is its tool's own. */
 export function errorInCalls(error: EnvelopeError, isOfRun: boolean): EnvelopeError {
-  const { message, hint, action } = error;
-  return {
-    ...error,
-    message: isOfRun ? message : inCalls(message),
-    hint: inCalls(hint).replace(
-      EXPORT,
-      'The user sets it in the environment of this server, and starts the server again: ',
-    ),
-    action: inCalls(action),
-  };
+  const { message, hint } = error;
+  return { ...error, message: isOfRun ? message : inCalls(message), hint: inCalls(hint) };
 }
 
-/** The call for a command; undefined for words that are no command. */
-function callFor(words: readonly string[], { isCode }: { isCode: boolean }): string | undefined {
+/** The call for a command, as code. What has no call here is for a person at a terminal. */
+function callFor(words: readonly string[]): string {
   const form = formOfCommand(words);
-  if (form === undefined) return isCode ? atTerminal(words) : undefined;
-  const rest = words.slice(form.command.split(' ').length);
-  if (!isCode) {
-    const call = nextCall({ operation: form.operation, input: {}, why: '' });
-    const name =
-      call !== undefined && 'tool' in call
-        ? call.tool
-        : atTerminal(words.slice(0, -rest.length || undefined));
-    return [name, ...rest].join(' ');
-  }
-  const call = nextCall({ operation: form.operation, input: inputOf(form, rest), why: '' });
+  if (form === undefined) return atTerminal(words);
+  const input = inputOf(form, words.slice(form.command.split(' ').length));
+  const call = nextCall({ operation: form.operation, input, why: '' });
   if (call === undefined || !('tool' in call)) return atTerminal(words);
   return `\`${call.tool} ${JSON.stringify(call.arguments)}\``;
 }

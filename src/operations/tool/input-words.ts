@@ -30,7 +30,7 @@ export function inInputs<T extends Wrong>(error: T): T {
 function asInput({ message, fix, ...problem }: Problem): Problem {
   return {
     ...problem,
-    message: message.replace('--input-json names', 'the arguments name'),
+    message: message.replace(/^--input-json names/, 'the arguments name'),
     fix: problem.rule === 'required' ? `Add '${problem.input}'.` : fix,
   };
 }

@@ -21,9 +21,19 @@ export function untrustedText(text: string, maxLength = 160): string {
   return cut.replace(/[\\`*<[\]|!~]/g, '\\$&');
 }
 
-/** Untrusted text as inline code. */
+/** Untrusted text as inline code. With two backticks it is no command of ACOR, which a surface writes in its own words. */
 export function untrustedCode(text: string, maxLength = 300): string {
-  return `\`${cutTo(safeLine(text).trim().replaceAll('`', "'"), maxLength)}\``;
+  const fence = /^(?:acor |--)/.test(text.trimStart()) ? '``' : '`';
+  return `${fence}${codeText(text, maxLength)}${fence}`;
+}
+
+/** A command of ACOR with untrusted words, as inline code. */
+export function commandCode(text: string, maxLength = 300): string {
+  return `\`${codeText(text, maxLength)}\``;
+}
+
+function codeText(text: string, maxLength: number): string {
+  return cutTo(safeLine(text).trim().replaceAll('`', "'"), maxLength);
 }
 
 function cutTo(text: string, maxLength: number): string {

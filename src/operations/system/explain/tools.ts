@@ -8,7 +8,7 @@ import { type InputSpec, manifestFile } from '../../../protocol/manifest.ts';
 import { inputSpec } from '../../../protocol/manifest-inputs.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
 import type { Facts } from './facts.ts';
-import { type Section, section, untrustedCode, untrustedText } from './section.ts';
+import { commandCode, type Section, section, untrustedCode, untrustedText } from './section.ts';
 
 const SHOWN_IN_OVERVIEW = 20;
 
@@ -79,12 +79,12 @@ export function toolSections(tool: ToolEntry, { project, withExamples, hasCalls 
       ? []
       : [`- needs the variables ${manifest.env.require.join(', ')}`]),
   ];
-  const calls = examples.map(({ args }) => untrustedCode(shellCommand(['acor', 'run', tool.name, ...args])));
+  const calls = examples.map(({ args }) => commandCode(shellCommand(['acor', 'run', tool.name, ...args])));
   return [
     section(untrustedText(tool.name, 60), [
       WHOSE_WORDS,
       untrustedText(manifest.description ?? '', 600),
-      untrustedCode(usageOf(tool.name, inputs, hasCalls)),
+      usageOf(tool.name, inputs, { hasCalls }),
       ...facts,
     ]),
     section(
@@ -109,12 +109,17 @@ function toolLine({ name, manifest, problems }: ToolEntry, hasCalls: boolean): s
   if (first !== undefined)
     return `- ${untrustedText(name, 60)}: broken: ${untrustedText(first.message, 120)}. See \`acor list\`.`;
   const what = untrustedText(manifest.description ?? '', 120);
-  return `- ${untrustedCode(usageOf(name, inputsOf(manifest), hasCalls), 160)}${what === '' ? '' : ` ${what}`}`;
+  return `- ${usageOf(name, inputsOf(manifest), { hasCalls, maxLength: 160 })}${what === '' ? '' : ` ${what}`}`;
 }
 
 /** How a tool is called: by a command, or by a call with an object. */
-function usageOf(name: string, inputs: readonly InputSpec[] | undefined, hasCalls: boolean): string {
-  return hasCalls ? callLine(name, inputs) : `acor run ${usageLine(name, inputs)}`;
+function usageOf(
+  name: string,
+  inputs: readonly InputSpec[] | undefined,
+  { hasCalls, maxLength }: { hasCalls: boolean; maxLength?: number },
+): string {
+  if (hasCalls) return untrustedCode(callLine(name, inputs), maxLength);
+  return commandCode(`acor run ${usageLine(name, inputs)}`, maxLength);
 }
 
 function inputLine(spec: InputSpec): string {
