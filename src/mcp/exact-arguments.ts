@@ -1,5 +1,3 @@
-import { Transform } from 'node:stream';
-import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from '@modelcontextprotocol/server';
 import { isTooDeep, parseExact } from '../util/exact-json.ts';
 
 /**
@@ -46,30 +44,6 @@ function renameProto(holder: Values | undefined, key: string): void {
     each,
   ]);
   holder![key] = Object.fromEntries(entries);
-}
-
-/** The same for the lines of a client on standard input. */
-export function exactLines(): Transform {
-  let held: Buffer[] = [];
-  let size = 0;
-  const take = (chunk: Buffer) => {
-    const taken = Buffer.concat([...held, chunk]);
-    held = [];
-    size = 0;
-    return taken;
-  };
-  return new Transform({
-    transform(chunk: Buffer, _, done) {
-      const end = chunk.lastIndexOf(10) + 1;
-      const lines = end > 0 ? take(chunk.subarray(0, end)).toString('utf8').split('\n') : [];
-      if (end < chunk.length) held.push(chunk.subarray(end));
-      size += chunk.length - end;
-      if (lines.length > 0) this.push(lines.map(withExactArguments).join('\n'));
-      // The SDK closes a connection with so long a line.
-      if (size > STDIO_DEFAULT_MAX_BUFFER_SIZE) this.push(take(Buffer.alloc(0)));
-      done();
-    },
-  });
 }
 
 /** The same for the request of a client by HTTP. */

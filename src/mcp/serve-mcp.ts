@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { createRequestStateCodec, type McpRequestContext } from '@modelcontextprotocol/server';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { McpRequest } from '../operations/acor-app.ts';
 import { RunWatch } from './events/run-watch.ts';
-import { exactLines } from './exact-arguments.ts';
 import { Host } from './host.ts';
 import { KeptTools } from './kept-tools.ts';
 import { LiveServers } from './live-servers.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';
 import type { AskedState } from './run-call.ts';
+import { stdioTransport } from './stdio-transport.ts';
 
 /** A person may take a day to answer. */
 const ASKED_FOR_S = 86_400;
@@ -33,7 +33,7 @@ export async function serveMcp({ http, cwd, env, callLimitS, maxTools }: McpRequ
  * continue.
  */
 async function serveByStdio(shared: Shared): Promise<void> {
-  const transport = new StdioServerTransport(process.stdin.pipe(exactLines()));
+  const transport = stdioTransport();
   const live = new LiveServers();
   shared.kept.onListed = () => live.toolsChanged();
   const newServer = async ({ era }: McpRequestContext) => {

@@ -263,13 +263,71 @@ describe('invalid input of a client of acor mcp', () => {
     await wire.running.finished;
   });
 
-  it('without an end of line ends the server, but not its runs', async () => {
+  it('is answered with an error of JSON-RPC, and each valid request around it, alone or in a batch', async () => {
+    const wire = new Wire(project);
+    const ask = (id: unknown, method: string, params?: object) => ({ jsonrpc: '2.0', id, method, params });
+    const clientInfo = { name: 'wire', version: '1' };
+    const hello = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo };
+    const sent = [
+      ask(1, 'initialize', hello),
+      [ask(2, 'ping')],
+      'garbage',
+      ask(3, 'tools/list', { _meta: { progressToken: null } }),
+      [ask('four', 'ping'), 'x', ask(5, 'tools/list', { _meta: 7 })],
+      [],
+      { jsonrpc: '1.0', id: {}, method: 'ping' },
+      // Neither is a request, so neither has an answer.
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: 7 },
+      { jsonrpc: '2.0', id: 1, error: 'x' },
+      ask(6, 'ping'),
+    ];
+    for (const each of sent) wire.write(`${typeof each === 'string' ? each : JSON.stringify(each)}\n`);
+    await until(() => wire.lines.length >= 9);
+    const answers = wire.lines.map((line) => JSON.parse(line));
+    const codesOf = (id: unknown) => answers.filter((each) => each.id === id).map(({ error }) => error?.code);
+    for (const id of [1, 2, 'four', 6]) assert.deepEqual(codesOf(id), [undefined], String(id));
+    for (const id of [3, 5]) assert.deepEqual(codesOf(id), [-32600], String(id));
+    assert.deepEqual(codesOf(null), [-32700, -32600, -32600, -32600]);
+    wire.running.child.stdin!.end();
+    assert.equal((await wire.running.finished).code, 0);
+    assert.equal(wire.lines.length, 10);
+  });
+
+  it('is refused where a line is longer than 10 MiB, and calls in flight and later ones are answered', async () => {
     const wire = new Wire(project);
     const { result } = await wire.ask('tools/call', { name: 'hangs', arguments: {} });
-    wire.write('x'.repeat(12_000_000));
+    const inFlight = wire.ask(
+      'tools/call',
+      { name: 'acor_wait', arguments: { run: result.taskId } },
+      meta({}),
+    );
+    const long = 'x'.repeat(11 * 1024 * 1024);
+    const params = { name: 'quick', arguments: { nope: long, id: 7 } };
+    const call = { jsonrpc: '2.0', method: 'tools/call' };
+    // Clients write the id before or after the parameters.
+    for (const each of [{ ...call, id: 'first', params }, { ...call, params, id: 'last' }, { params }])
+      wire.write(`${JSON.stringify(each)}\n`);
+    wire.write(long);
+    wire.write('\n');
+    await until(() => wire.lines.length >= 5);
+    const refused = wire.lines.slice(1).map((line) => JSON.parse(line));
+    assert.deepEqual(
+      refused.map(({ id, error }) => [id, error.code]),
+      [
+        ['first', -32600],
+        ['last', -32600],
+        [null, -32600],
+        [null, -32600],
+      ],
+    );
+    assert.match(refused[0].error.message, /at most 10 MiB\. Pass the path of a file/);
+    assert.equal((await wire.ask('tools/call', { name: 'acor_explain' })).error, undefined);
+    await wire.ask('tools/call', { name: 'acor_cancel', arguments: { run: result.taskId } });
+    assert.equal((await inFlight).result.structuredContent.state, 'cancelled');
+    // The control: the end of the input ends the server, also in the middle of a line.
+    wire.write(long);
+    wire.running.child.stdin!.end();
     assert.equal((await wire.running.finished).code, 0);
-    assert.equal(project.record(result.taskId)?.state, 'running');
-    await project.envelope(['cancel', result.taskId]);
   });
 });
 
