@@ -6,7 +6,7 @@ import { listenOnLoopback } from '../operations/system/listen.ts';
 import { ambiguity, bearerToken, isOwnHost, isOwnOrigin, isSameSecret } from '../util/loopback.ts';
 import { Webhooks } from './events/webhooks.ts';
 import { withExactBody } from './exact-arguments.ts';
-import { LiveServers } from './live-servers.ts';
+import { LiveServers, notifyOfAll } from './live-servers.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';
 import { Sessions } from './sessions.ts';
 
@@ -37,7 +37,8 @@ export async function serveByHttp(
   shared.kept.onListed = () => live.toolsChanged();
   const newServer = async () => {
     const subscribed = new Set<string>();
-    return live.add(await mcpServer(shared, { cancelsByLeaving: false, subscribed }), subscribed);
+    const server = live.add(await mcpServer(shared, { cancelsByLeaving: false, subscribed }), subscribed);
+    return { server, notifyOfAll: () => notifyOfAll(server, subscribed) };
   };
   const sessions = new Sessions(newServer, MAX_BODY_BYTES);
   const serve = toNodeHandler(

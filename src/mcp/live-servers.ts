@@ -133,6 +133,14 @@ export class LiveServers {
 
 const NOTHING = { hasNew: false, isComplete: true };
 
+/** Notifies a client of everything that it may have missed. */
+export function notifyOfAll(server: Server, subscribed: ReadonlySet<string>): void {
+  const notifier = notifierOf(server, subscribed);
+  notifier.toolsChanged();
+  notifier.promptsChanged();
+  for (const uri of subscribed) notifier.resourceUpdated(uri);
+}
+
 /** A server without a connection needs no notification: its client lists everything again anyway. */
 function notifierOf(server: Server, subscribed: Subscribed): Notifier {
   const send = (sent: Promise<void>) => void sent.catch(() => {});

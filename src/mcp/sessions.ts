@@ -2,12 +2,22 @@ import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcon
 
 /** With more sessions than this, those without an open request are dropped, the longest idle one first. */
 const MAX_SESSIONS = 64;
+const EVENT_STREAM = 'text/event-stream';
+/** The headers of a stream are sent with its first bytes, and a client waits for them. */
+const COMMENT = new TextEncoder().encode(':\n\n');
 
-interface Session {
+/** A server for a new session, and how to notify its client of everything that may have changed while it had no stream. */
+export interface SessionServer {
   server: Server;
+  notifyOfAll(): void;
+}
+
+interface Session extends SessionServer {
   transport: WebStandardStreamableHTTPServerTransport;
   /** How many of its requests have no complete response yet. */
   open: number;
+  /** Whether it has had a stream of notifications. */
+  hasListened: boolean;
 }
 
 /**
@@ -17,10 +27,10 @@ interface Session {
 export class Sessions {
   /** Most recently used last. */
   readonly #sessions = new Map<string, Session>();
-  readonly #newServer: () => Promise<Server>;
+  readonly #newServer: () => Promise<SessionServer>;
   readonly #maxBodyBytes: number;
 
-  constructor(newServer: () => Promise<Server>, maxBodyBytes: number) {
+  constructor(newServer: () => Promise<SessionServer>, maxBodyBytes: number) {
     this.#newServer = newServer;
     this.#maxBodyBytes = maxBodyBytes;
   }
@@ -35,7 +45,20 @@ export class Sessions {
     }
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
-    return this.#answer(session, request);
+    return request.method === 'GET' ? this.#listen(session, request) : this.#answer(session, request);
+  }
+
+  /**
+   * The stream of notifications. A new one replaces the last: the server may not know yet that the connection of that is gone. What was sent into it
+   * then is lost, so the client is notified of everything.
+   */
+  async #listen(session: Session, request: Request): Promise<Response> {
+    if (acceptsEvents(request)) session.transport.closeStandaloneSSEStream();
+    const response = await this.#answer(session, request);
+    if (!response.ok) return response;
+    if (session.hasListened) session.notifyOfAll();
+    session.hasListened = true;
+    return response;
   }
 
   /** Counts the request as open until its response is complete, or its client has gone. */
@@ -49,16 +72,22 @@ export class Sessions {
       onOver();
       throw error;
     });
-    if (response.body !== null) return new Response(watched(response.body, onOver), response);
+    const isStream = response.headers.get('content-type') === EVENT_STREAM;
+    if (response.body !== null)
+      return new Response(
+        watched(response.body, { onOver, begins: isStream ? COMMENT : undefined }),
+        response,
+      );
     onOver();
     return response;
   }
 
   async #begin(request: Request): Promise<Response> {
-    const server = await this.#newServer();
+    const made = await this.#newServer();
+    const { server } = made;
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
-      onsessioninitialized: (id) => this.#keep(id, { server, transport, open: 0 }),
+      onsessioninitialized: (id) => this.#keep(id, { ...made, transport, open: 0, hasListened: false }),
       onsessionclosed: (id) => void this.#sessions.delete(id),
       maxRequestBodySize: this.#maxBodyBytes,
     });
@@ -84,10 +113,20 @@ export class Sessions {
   }
 }
 
+function acceptsEvents({ headers }: Request): boolean {
+  return headers.get('accept')?.includes(EVENT_STREAM) === true;
+}
+
 /** A body that reports once when it is read to its end, has failed, or is no longer wanted. */
-function watched(body: ReadableStream<Uint8Array>, onOver: () => void): ReadableStream<Uint8Array> {
+function watched(
+  body: ReadableStream<Uint8Array>,
+  { onOver, begins }: { onOver: () => void; begins: Uint8Array | undefined },
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>({
+    start(controller) {
+      if (begins !== undefined) controller.enqueue(begins);
+    },
     async pull(controller) {
       try {
         const { value, done } = await reader.read();

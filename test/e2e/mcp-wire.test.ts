@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, statSync } from 'node:fs';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { startHttp, TOKEN } from '../support/mcp-server.ts';
 import { processesOf, type Running, TestProject, until } from '../support/project.ts';
@@ -428,6 +428,50 @@ describe('acor mcp --http', () => {
     assert.match((await answer).text, /"state":"cancelled"/);
     // The control: a session without an open request is dropped.
     assert.equal((await post({ ...KNOWN, 'Mcp-Session-Id': idle.session! }, initialize)).status, 404);
+  });
+
+  it('replaces the stream of notifications that a client had, at once, and notifies of what it may have missed', async () => {
+    const { session } = await post(KNOWN, {
+      ...initialize,
+      params: { ...HELLO, protocolVersion: '2025-11-25' },
+    });
+    const headers = { ...KNOWN, 'Mcp-Session-Id': session! };
+    await post(headers, { jsonrpc: '2.0', method: 'notifications/initialized' });
+    const uri = 'acor://runs/r-0123456789abcdef';
+    await post(headers, { jsonrpc: '2.0', id: 2, method: 'resources/subscribe', params: { uri } });
+    const listen = () =>
+      new Promise<{ answer: IncomingMessage; text: () => string }>((resolve, reject) => {
+        const sent = request({ host: '127.0.0.1', port, path: '/mcp', method: 'GET', headers });
+        sent.on('error', reject).on('response', (answer) => {
+          let text = '';
+          answer.setEncoding('utf8').on('data', (part: string) => {
+            text += part;
+          });
+          answer.on('error', () => {});
+          resolve({ answer, text: () => text });
+        });
+        sent.end();
+      });
+    // It gets its headers without an event.
+    const first = await listen();
+    assert.equal(first.answer.statusCode, 200);
+    const second = await listen();
+    assert.equal(second.answer.statusCode, 200);
+    await until(() => first.answer.complete);
+    assert.equal(first.text().replaceAll(/[:\n]/g, ''), '');
+    await until(() => second.text().includes(uri));
+    for (const list of ['tools', 'prompts'])
+      assert.ok(second.text().includes(`"notifications/${list}/list_changed"`), second.text());
+    // The control: what cannot be a stream leaves the one that there is.
+    const { status } = await new Promise<{ status: number | undefined }>((resolve, reject) => {
+      const plain = { ...headers, Accept: 'application/json' };
+      request({ host: '127.0.0.1', port, path: '/mcp', method: 'GET', headers: plain })
+        .on('error', reject)
+        .on('response', (answer) => resolve({ status: answer.resume().statusCode }))
+        .end();
+    });
+    assert.deepEqual([status, second.answer.complete], [406, false]);
+    second.answer.destroy();
   });
 
   it('does not touch the run of an ended session, and accepts no more requests for it', async () => {
