@@ -21,7 +21,7 @@ export interface Client extends Caller {
   hasRoots: boolean;
   /** It is asked by the result of its call, since 2026-07-28; before that by requests during the call. */
   isAskedByResult: boolean;
-  /** It accepts a task instead of a result. */
+  /** It accepts a task instead of a result, since 2026-07-28. */
   takesTasks: boolean;
 }
 

@@ -26,7 +26,7 @@ export async function serveByHttp(
   const onerror = ({ message }: Error) => process.stderr.write(`acor: ${message}\n`);
   // Since 2026-07-28 a client cancels a call by closing its response; before that, by a notification.
   const handler = createMcpHandler(
-    () => mcpServer(shared, { cancelsByLeaving: true, subscribed: new Set() }),
+    () => mcpServer(shared, { era: 'modern', cancelsByLeaving: true, subscribed: new Set() }),
     {
       legacy: 'reject',
       maxRequestBodySize: MAX_BODY_BYTES,
@@ -37,7 +37,10 @@ export async function serveByHttp(
   shared.kept.onListed = () => live.toolsChanged();
   const newServer = async () => {
     const subscribed = new Set<string>();
-    const server = live.add(await mcpServer(shared, { cancelsByLeaving: false, subscribed }), subscribed);
+    const server = live.add(
+      await mcpServer(shared, { era: 'legacy', cancelsByLeaving: false, subscribed }),
+      subscribed,
+    );
     return { server, notifyOfAll: () => notifyOfAll(server, subscribed) };
   };
   const sessions = new Sessions(newServer, MAX_BODY_BYTES);

@@ -1,5 +1,6 @@
 import {
   type CallToolResult,
+  type McpRequestContext,
   ProtocolError,
   type RequestStateCodec,
   Server,
@@ -59,13 +60,16 @@ export interface Shared {
   maxTools: number;
 }
 
+/** Whether a client begins with a handshake, or describes itself in each request. */
+type Era = McpRequestContext['era'];
+
 /**
- * A server of this project for one connection, or for one request: the same for every protocol revision. `subscribed`
- * gets the resources that a client before 2026-07-28 subscribes to.
+ * A server of this project for one connection, or for one request: the same for every protocol revision, but for tasks. `subscribed`
+ * gets the resources that a client before 2026-07-28 subscribes to, the `legacy` era.
  */
 export async function mcpServer(
   { host, states, declined, kept, watch, webhooks, callLimitS, maxTools }: Shared,
-  { cancelsByLeaving, subscribed }: { cancelsByLeaving: boolean; subscribed: Set<string> },
+  { era, cancelsByLeaving, subscribed }: { era: Era; cancelsByLeaving: boolean; subscribed: Set<string> },
 ): Promise<Server> {
   const unnamed = host.open({ name: undefined, traceparent: undefined, tracestate: undefined });
   const tools = await offeredTools(unnamed.app).catch(none);
@@ -75,6 +79,8 @@ export async function mcpServer(
     .map(({ name }) => name);
   const live = (await liveRunTexts(unnamed)).map(({ text }) => text);
   const hint = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
+  // The extension gives a task only to a request that declares it, and clients with a handshake declare it once for all.
+  const hasTasks = era === 'modern';
   const server = new Server(
     { name: 'acor', title: 'ACOR', version: ACOR_VERSION },
     {
@@ -84,7 +90,7 @@ export async function mcpServer(
         prompts: { listChanged: true },
         completions: {},
         logging: {},
-        extensions: { [TASKS]: {}, [EVENTS]: {}, [SKILLS]: {} },
+        extensions: { ...(hasTasks && { [TASKS]: {} }), [EVENTS]: {}, [SKILLS]: {} },
         // Where clients of the draft of the extension look for it.
         ...({ events: {} } as object),
       },
@@ -143,7 +149,7 @@ export async function mcpServer(
     return getPrompt({ host, open: host.open(client), client, ctx }, params);
   });
   server.setRequestHandler('completion/complete', ({ params }, ctx) => complete(open(ctx), params));
-  serveTasks(server, host, declined);
+  if (hasTasks) serveTasks(server, host, declined);
   serveEvents(server, host, { watch, webhooks });
   serveSkills(server, host);
   return server;

@@ -38,7 +38,7 @@ async function serveByStdio(shared: Shared): Promise<void> {
   shared.kept.onListed = () => live.toolsChanged();
   const newServer = async ({ era }: McpRequestContext) => {
     const subscribed = new Set<string>();
-    const server = await mcpServer(shared, { cancelsByLeaving: false, subscribed });
+    const server = await mcpServer(shared, { era, cancelsByLeaving: false, subscribed });
     return live.add(server, era === 'legacy' ? subscribed : undefined);
   };
   const handle = serveStdio(newServer, {

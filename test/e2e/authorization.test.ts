@@ -91,7 +91,7 @@ describe('a policy that denies everything', () => {
       authorize,
     });
     const states = createRequestStateCodec<never>({ key: new Uint8Array(32), ttlSeconds: 60 });
-    const forConnection = { cancelsByLeaving: false, subscribed: new Set<string>() };
+    const forConnection = { era: 'legacy' as const, cancelsByLeaving: false, subscribed: new Set<string>() };
     const server = await mcpServer(
       { host, states, declined: new Map(), kept: new KeptTools(), watch: new RunWatch(), maxTools: 25 },
       forConnection,

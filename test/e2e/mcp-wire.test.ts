@@ -149,6 +149,21 @@ describe('runs as tasks', () => {
       assert.equal((await wire.ask('tasks/get', { taskId })).error.code, -32602);
   });
 
+  it('are neither offered nor served to a client with a handshake, whose requests cannot declare the extension', async () => {
+    const legacy = new Wire(project);
+    const clientInfo = { name: 'wire', version: '1' };
+    const hello = { protocolVersion: '2025-11-25', capabilities: { extensions: TASKS }, clientInfo };
+    const { result } = await legacy.ask('initialize', hello, {});
+    assert.ok(!('io.modelcontextprotocol/tasks' in result.capabilities.extensions), JSON.stringify(result));
+    const get = await legacy.ask('tasks/get', { taskId: 'r-0000000000000000' }, {});
+    assert.equal(get.error.code, -32601);
+    legacy.running.child.stdin!.end();
+    await legacy.running.finished;
+    // The control: they are offered to a client that declares it in each request.
+    const { capabilities } = (await wire.ask('server/discover', {})).result;
+    assert.ok('io.modelcontextprotocol/tasks' in capabilities.extensions);
+  });
+
   it('end with a question to the model that was not asked before the task existed', async () => {
     const { result } = await wire.ask('tools/call', { name: 'asks', arguments: {} });
     const isTask = result.resultType === 'task';
