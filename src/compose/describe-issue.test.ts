@@ -76,6 +76,7 @@ const CASES: readonly [args: string[], message: string][] = [
   [['--when', 'noon'], '--when must be a time such as 2030-01-31T12:00:00Z, not "noon"'],
   [['--max-age', '"old"'], '--max-age must be a number or be forever, not "old"'],
   [['--color', 'rde'], '--color must be one of red, green, not "rde"'],
+  [['--input-json', '{"color":{"toString":1}}'], '--color must be one of red, green, not {"toString":1}'],
   [['--limits', '{"rows":0}'], '--limits at rows must be at least 1, not 0'],
   [['--limits', '{}'], '--limits at rows must be a number; it is missing'],
   [['--limits', '{"rows":1,"cols":2}'], '--limits must not have the key "cols"'],

@@ -33,7 +33,10 @@ export function describeIssue(
   const place = inner.length === 0 ? where : `${where} at ${inner.map(String).join('.')}`;
   if (issue.message !== '') return { parameter: where, message: `${place}: ${issue.message}` };
   const given = below.reduce<unknown>(memberOf, whole);
-  const guess = issue.code === 'invalid_value' ? nearest(String(given), issue.values.map(String)) : undefined;
+  const guess =
+    issue.code === 'invalid_value' && typeof given === 'string'
+      ? nearest(given, issue.values.map(String))
+      : undefined;
   return {
     parameter: where,
     message: `${place} must ${wanted(issue)}${instead(issue, given)}`,

@@ -56,6 +56,15 @@ describe('the check of a file', () => {
     assert.match(problem!.message, /^'inputs\[1\]\.type'/);
   });
 
+  it('reports a map or a list where a word is expected, whatever its keys are', async () => {
+    for (const odd of ['{toString: x}', '{valueOf: x}', '{constructor: x}', '[[{toString: x}]]']) {
+      for (const key of ['adapter', 'effects', 'cwd', 'stdin', 'from', 'role']) {
+        const [problem] = await problemsOf(`name: a\n${key}: ${odd}\n`);
+        assert.deepEqual([problem?.rule, problem?.line], ['allowed-values', 2], `${key}: ${odd}`);
+      }
+    }
+  });
+
   it('reports a missing key', async () => {
     const [problem] = await problemsOf('inputs:\n  - type: int\n');
     assert.deepEqual(

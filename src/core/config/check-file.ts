@@ -100,7 +100,7 @@ function explain(issue: Issue, path: KeyPath, source: string | undefined): Expla
     }
     case 'invalid_value': {
       const allowed = issue.values.map(String);
-      const [nearest] = nearestWords(String(input), allowed, 1);
+      const [nearest] = typeof input === 'string' ? nearestWords(input, allowed, 1) : [];
       return {
         rule: 'allowed-values',
         message: `${name} ${issue.message || `must be one of ${allowed.join(', ')}`}, got ${described(input)}`,

@@ -106,7 +106,13 @@ export async function parseYaml(
   const yaml = await import('yaml');
   const lines = new yaml.LineCounter();
   try {
-    const document = yaml.parseDocument(text, { lineCounter: lines, stringKeys: true, prettyErrors: false });
+    const document = yaml.parseDocument(text, {
+      lineCounter: lines,
+      stringKeys: true,
+      prettyErrors: false,
+      // Bytes, dates and sets are not JSON, and no key takes them.
+      resolveKnownTags: false,
+    });
     const mistakes = [...document.errors, ...document.warnings];
     if (mistakes.some(({ message }) => /call stack/i.test(message))) return tooDeep(file);
     const problems = onePerPlace(mistakes).map((mistake) => syntaxProblem(file, text, lines, mistake));

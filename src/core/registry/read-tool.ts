@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { defaultManifest } from '../../protocol/default-manifest.ts';
 import { TOOL_NAME, TOOL_NAME_RULE } from '../../protocol/names.ts';
-import { errorCode } from '../../util/error-code.ts';
+import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { isInside } from '../../util/real-path.ts';
 import { type Problem, problemOf } from '../config/problem.ts';
 import { type Candidate, findManifests, misnamedManifest, rivalManifests } from './candidate.ts';
@@ -22,13 +22,20 @@ async function readable(candidate: Candidate, files: WatchedFiles): Promise<Tool
   try {
     return await (candidate.kind === 'link' ? readLinked(candidate, files) : readPlain(candidate, files));
   } catch (error) {
-    const code = errorCode(error);
-    // Do not report a fault of ACOR as a problem of the tool.
-    if (code === undefined) throw error;
-    const { path } = candidate;
-    const fix = isPassing(error) ? 'Try again: the system could not read it now.' : 'Fix its permissions.';
-    return broken(candidate, problemOf(path, 'unreadable', `${path} cannot be read (${code})`, fix));
+    return broken(candidate, unreadable(candidate.path, error));
   }
+}
+
+/** A defect of ACOR is reported at its tool, too: it must not hide the other tools of the project. */
+function unreadable(path: string, error: unknown): Problem {
+  const why = errorCode(error) ?? errorMessage(error);
+  return problemOf(path, 'unreadable', `${path} cannot be read (${why})`, unreadableFix(error));
+}
+
+function unreadableFix(error: unknown): string {
+  if (isPassing(error)) return 'Try again: the system could not read it now.';
+  if (errorCode(error) !== undefined) return 'Fix its permissions.';
+  return 'This is a defect of acor: report it, with the files of the tool.';
 }
 
 async function readLinked(candidate: Candidate, files: WatchedFiles): Promise<ToolEntry | null> {

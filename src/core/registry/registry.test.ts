@@ -7,6 +7,7 @@ import { type ProjectFolder, projectFolder } from '../../../test/support/project
 import { AcorError } from '../../protocol/acor-error.ts';
 import { describeTool, INIT, LIST_TOOLS } from '../../protocol/next-steps.ts';
 import { loadConfig } from '../config/load.ts';
+import { LANGUAGES } from './languages/index.ts';
 import { Registry, type ToolEntry } from './registry.ts';
 
 const SRC = join(import.meta.dirname, '..', '..');
@@ -167,6 +168,26 @@ describe('a broken tool', () => {
     assert.deepEqual(tools[1]!.problems, []);
   });
 
+  it('hides no other, even where a defect of ACOR fails it', async () => {
+    project.write('tools/good/cli.py', '');
+    project.program('tools/odd', '#!/usr/bin/odd\n');
+    const defect = { ...LANGUAGES[0]!, name: 'odd', extensions: [], detect: () => fail('a defect') };
+    const config = await loadConfig({ cwd: project.root, env: { HOME: project.at('no-home') } });
+    const plugins = {
+      key: 'odd',
+      next: [],
+      languages: () => Promise.resolve([defect]),
+      adjust: (found: readonly ToolEntry[]) => Promise.resolve({ tools: [...found], hidden: new Map() }),
+    };
+    const [good, odd] = await Registry.open(config, plugins).list();
+    assert.deepEqual([good?.name, good?.problems], ['good', []]);
+    assert.deepEqual(
+      odd?.problems.map(({ rule, message }) => [rule, message]),
+      [['unreadable', `${project.at('tools/odd')} cannot be read (a defect)`]],
+    );
+    assert.match(odd!.problems[0]!.fix, /defect of acor/);
+  });
+
   it('is refused by name with every mistake', async () => {
     project.write('tools/bad/cli.py', '');
     project.write('tools/bad/tool.yaml', 'naem: bad\nrole: leef\n');
@@ -183,6 +204,18 @@ describe('a broken tool', () => {
       () => project.write('tools/x/tool.yaml', 'x'.repeat(1024 * 1024)),
       'size',
       /262144/,
+    ],
+    [
+      'has a value that has its own toString',
+      () => project.write('tools/x/tool.yaml', 'effects: {toString: x}\n'),
+      'allowed-values',
+      /'effects' must be one of/,
+    ],
+    [
+      'has a value with a tag for bytes',
+      () => project.write('tools/x/tool.yaml', 'env: !!binary aGk=\n'),
+      'yaml',
+      /tag.*binary/,
     ],
     ['is a YAML bomb', () => project.write('tools/x/tool.yaml', BOMB), 'aliases', /alias/],
     [
@@ -689,6 +722,10 @@ async function list(): Promise<ToolEntry[]> {
 
 async function find(name: string): Promise<ToolEntry> {
   return (await open()).find(name);
+}
+
+function fail(why: string): never {
+  throw new TypeError(why);
 }
 
 function names(tools: ToolEntry[]): string[] {
