@@ -45,9 +45,19 @@ describe('the check of a file', () => {
     assert.match(problem!.fix, /Known keys: name, version/);
   });
 
-  it('shows how a version that became a number is written', async () => {
-    const [problem] = await problemsOf('version: 1.0\n');
-    assert.equal(problem?.fix, 'Put it in quotes: version: "1.0"');
+  it('shows how a version that became a number is written, so that it is one', async () => {
+    for (const [text, fix] of [
+      ['version: 1.0', 'version: "1.0.0"'],
+      ['version: 1', 'version: "1.0.0"'],
+      ['min_acor_version: 0.10', 'min_acor_version: "0.10.0"'],
+      ['category: 1.0', 'category: "1.0"'],
+      ['language: 1', 'language: "1"'],
+    ] as const) {
+      const [problem] = await problemsOf(`${text}\n`);
+      assert.equal(problem?.fix, `Put it in quotes: ${fix}`);
+      assert.deepEqual(await problemsOf(`${fix}\n`), []);
+    }
+    assert.equal((await problemsOf('name: 1.5\n'))[0]?.fix, 'Write text there.');
   });
 
   it('finds the place of a mistake inside a list', async () => {

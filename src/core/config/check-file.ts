@@ -6,51 +6,65 @@ import type { KeyPath, YamlFile } from './yaml-file.ts';
 /** An issue as the schema reports it. */
 export type Issue = z.core.$ZodIssue & { input?: unknown; params?: Record<string, unknown> };
 
+/** What the schema at the place of an issue allows. */
+export interface Allowed {
+  keys: readonly string[];
+  isText(text: string): boolean;
+}
+
 /**
  * Validates a file against its schema. Reports every problem at once, with its place, rule and fix. `onIssue` gets each
- * schema issue, and the known keys at its place.
+ * schema issue, and what is allowed at its place.
  */
 export function checkFile<T>(
   schema: z.ZodType<T>,
   yaml: YamlFile,
   value: unknown = yaml.value,
-  onIssue: (issue: Issue, knownKeys: readonly string[]) => void = () => {},
+  onIssue: (issue: Issue, allowed: Allowed) => void = () => {},
 ): { data?: T; problems: Problem[] } {
   if (yaml.problems.length > 0) return { problems: yaml.problems };
-  const knownKeys = new Map<string, string[]>();
+  const schemas = new Map<string, z.ZodType>();
   const checked = schema.safeParse(value, {
     reportInput: true,
-    // Called for issues without a special message; these are found below, and the known keys are only available here.
+    // Called for issues without a special message; these are found below, and the schema at the place is only available here.
     error: (issue) => {
-      if (issue.code === 'unrecognized_keys')
-        knownKeys.set(JSON.stringify(issue.path ?? []), keysOf(issue.inst));
+      schemas.set(placeIn(issue), issue.inst as z.ZodType);
       return '';
     },
   });
   if (checked.success) return { data: checked.data, problems: [] };
   const problems = checked.error.issues.flatMap((issue) => {
-    const known = knownKeys.get(JSON.stringify(issue.path)) ?? [];
-    onIssue(issue as Issue, known);
-    return problemsOf(issue as Issue, yaml, known);
+    const allowed = allowedBy(schemas.get(placeIn(issue)));
+    onIssue(issue as Issue, allowed);
+    return problemsOf(issue as Issue, yaml, allowed);
   });
   return { problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
 
-function keysOf(schema: unknown): string[] {
-  const shape = (schema as { _zod?: { def?: { shape?: object } } } | undefined)?._zod?.def?.shape;
-  return shape === undefined ? [] : Object.keys(shape);
+function placeIn({ code, path = [] }: { code: string; path?: PropertyKey[] | undefined }): string {
+  return JSON.stringify([code, ...path]);
 }
 
-function problemsOf(issue: Issue, yaml: YamlFile, known: string[]): Problem[] {
+function allowedBy(schema: z.ZodType | undefined): Allowed {
+  const { shape = {} } = (schema?._zod.def ?? {}) as { shape?: object };
+  return {
+    keys: Object.keys(shape),
+    isText: (text) => schema?.safeParse(text).success ?? false,
+  };
+}
+
+function problemsOf(issue: Issue, yaml: YamlFile, allowed: Allowed): Problem[] {
   const path = issue.path as KeyPath;
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => unknownKey(yaml, path, key, known));
+    return issue.keys.map((key) => unknownKey(yaml, path, key, allowed.keys));
   }
   const place =
     issue.code === 'invalid_key'
       ? yaml.placeOfKey(path.slice(0, -1), String(path.at(-1)))
       : yaml.placeOf(path);
-  return [{ file: yaml.file, ...place, ...explain(issue, path, yaml.sourceOf(path)) }];
+  return [
+    { file: yaml.file, ...place, ...explain(issue, path, textMeant(issue, yaml.sourceOf(path), allowed)) },
+  ];
 }
 
 /** What other systems call the keys. */
@@ -63,7 +77,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   depends_on: 'needs',
 };
 
-function unknownKey(yaml: YamlFile, path: KeyPath, key: string, known: string[]): Problem {
+function unknownKey(yaml: YamlFile, path: KeyPath, key: string, known: readonly string[]): Problem {
   const synonym = SYNONYMS[key];
   const [nearest] =
     synonym !== undefined && known.includes(synonym) ? [synonym] : nearestWords(key, known, 1);
@@ -79,7 +93,7 @@ function unknownKey(yaml: YamlFile, path: KeyPath, key: string, known: string[])
 
 type Explanation = Pick<Problem, 'rule' | 'message' | 'fix'>;
 
-function explain(issue: Issue, path: KeyPath, source: string | undefined): Explanation {
+function explain(issue: Issue, path: KeyPath, meant: string | undefined): Explanation {
   const name = path.length === 0 ? 'the file' : `'${dotted(path)}'`;
   const key = String(path.at(-1) ?? 'key');
   const { input } = issue;
@@ -95,7 +109,7 @@ function explain(issue: Issue, path: KeyPath, source: string | undefined): Expla
       return {
         rule: 'type',
         message: `${name} must be ${expected}, got ${described(input)}`,
-        fix: typeFix(issue.expected, key, input, source),
+        fix: typeFix(issue.expected, key, input, meant),
       };
     }
     case 'invalid_value': {
@@ -156,7 +170,14 @@ const WORDS: Readonly<Record<string, string>> = {
   record: 'a map of keys',
 };
 
-function typeFix(expected: string, key: string, input: unknown, source: string | undefined): string {
+/** The text that a number or a boolean stands for where text is expected: as written, or a version that YAML takes for a number (1.0). */
+export function textMeant(issue: Issue, source: string | undefined, { isText }: Allowed): string | undefined {
+  if (issue.code !== 'invalid_type' || issue.expected !== 'string') return undefined;
+  if (typeof issue.input !== 'number' && typeof issue.input !== 'boolean') return undefined;
+  return ['', '.0', '.0.0'].map((end) => `${source ?? issue.input}${end}`).find(isText);
+}
+
+function typeFix(expected: string, key: string, input: unknown, meant: string | undefined): string {
   if (
     (expected === 'number' || expected === 'int') &&
     typeof input === 'string' &&
@@ -165,9 +186,7 @@ function typeFix(expected: string, key: string, input: unknown, source: string |
   ) {
     return `Write it without quotes: ${key}: ${Number(input)}`;
   }
-  if (expected === 'string' && (typeof input === 'number' || typeof input === 'boolean')) {
-    return `Put it in quotes: ${key}: "${source ?? input}"`;
-  }
+  if (meant !== undefined) return `Put it in quotes: ${key}: "${meant}"`;
   if (expected === 'array' && ['string', 'number'].includes(typeof input)) {
     return `Write it as a list: ${key}: [${JSON.stringify(input)}]`;
   }

@@ -1,5 +1,5 @@
 import { editDistance, nearestWords } from '../../../../util/nearest.ts';
-import type { Issue } from '../../../config/check-file.ts';
+import { type Allowed, type Issue, textMeant } from '../../../config/check-file.ts';
 import type { KeyPath, YamlFile } from '../../../config/yaml-file.ts';
 
 /** An unambiguous change that fixes a problem, with the rule that it satisfies. */
@@ -19,13 +19,13 @@ export type Fix = { rule: string } & (
 /** The fixes for a schema issue; empty when the fix is ambiguous. */
 export function fixesOfIssue(
   issue: Issue,
-  { yaml, value, known }: { yaml: YamlFile; value: unknown; known: readonly string[] },
+  { yaml, value, allowed }: { yaml: YamlFile; value: unknown; allowed: Allowed },
 ): Fix[] {
   const path = issue.path as KeyPath;
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.flatMap((key) => renamingOf(value, path, key, known) ?? []);
+    return issue.keys.flatMap((key) => renamingOf(value, path, key, allowed.keys) ?? []);
   if (issue.code !== 'invalid_type') return [];
-  const text = retyped(issue.expected, issue.input, yaml.sourceOf(path));
+  const text = retyped(issue, yaml.sourceOf(path), allowed);
   return text === undefined ? [] : [{ kind: 'value', rule: 'type', path, text }];
 }
 
@@ -44,7 +44,12 @@ function renamingOf(value: unknown, path: KeyPath, key: string, known: readonly 
 }
 
 /** Converts a value of the wrong type to YAML of the right type, when that is unambiguous. */
-function retyped(expected: string, input: unknown, source: string | undefined): string | undefined {
+function retyped(
+  issue: Extract<Issue, { code: 'invalid_type' }>,
+  source: string | undefined,
+  allowed: Allowed,
+): string | undefined {
+  const { expected, input } = issue;
   // A value from a variable is not in the file.
   if (source?.includes('${')) return undefined;
   switch (expected) {
@@ -57,10 +62,10 @@ function retyped(expected: string, input: unknown, source: string | undefined): 
     case 'boolean':
       if (typeof input !== 'string') return undefined;
       return /^(true|yes|on)$/i.test(input) ? 'true' : /^(false|no|off)$/i.test(input) ? 'false' : undefined;
-    case 'string':
-      return typeof input === 'number' || typeof input === 'boolean'
-        ? JSON.stringify(source ?? String(input))
-        : undefined;
+    case 'string': {
+      const meant = textMeant(issue, source, allowed);
+      return meant === undefined ? undefined : JSON.stringify(meant);
+    }
     case 'array':
       return typeof input === 'string' ? `[${JSON.stringify(input)}]` : undefined;
     default:

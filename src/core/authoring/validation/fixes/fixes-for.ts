@@ -34,8 +34,8 @@ export function fixesOf(
 ): { fixes: Fix[]; problems: Problem[] } {
   const fixes: Fix[] = [];
   const check = <T>(schema: z.ZodType<T>, value: unknown = yaml.value) =>
-    checkFile(schema, yaml, value, (issue, known) => {
-      fixes.push(...fixesOfIssue(issue, { yaml, value, known }));
+    checkFile(schema, yaml, value, (issue, allowed) => {
+      fixes.push(...fixesOfIssue(issue, { yaml, value, allowed }));
     });
   if (yaml.problems.length > 0) return { fixes, problems: yaml.problems };
   switch (kind) {
@@ -51,7 +51,7 @@ export function fixesOf(
       const { value, problems } = expandVariables(yaml, env);
       problems.push(...check(configFile, value).problems);
       fixes.push(...renewals('config', yaml));
-      if (lacks(yaml, 'version'))
+      if (lacksVersion(yaml, fixes))
         fixes.push({ kind: 'add', rule: 'no-version', line: `version: ${CONFIG_VERSION}` });
       fixes.push(...modeline(kind, yaml.file, text, root));
       return { fixes, problems };
@@ -60,7 +60,7 @@ export function fixesOf(
       const { data, problems } = check(manifestFile);
       fixes.push(...renewals('manifest', yaml));
       if (data !== undefined) fixes.push(...narrowing(data), ...writableOutputs(data));
-      if (lacks(yaml, 'version'))
+      if (lacksVersion(yaml, fixes))
         fixes.push({ kind: 'add', rule: 'no-version', line: `version: ${FIRST_VERSION}`, after: 'name' });
       fixes.push(...modeline(kind, yaml.file, text, root));
       return { fixes, problems };
@@ -68,8 +68,10 @@ export function fixesOf(
   }
 }
 
-function lacks(yaml: YamlFile, key: string): boolean {
-  return typeof yaml.value === 'object' && yaml.value !== null && !Object.hasOwn(yaml.value, key);
+/** A misspelt version that is renamed must not be added, too. */
+function lacksVersion({ value }: YamlFile, fixes: readonly Fix[]): boolean {
+  if (typeof value !== 'object' || value === null || Object.hasOwn(value, 'version')) return false;
+  return !fixes.some((fix) => fix.kind === 'key' && fix.path.length === 0 && fix.to === 'version');
 }
 
 function renewals(file: 'config' | 'manifest', yaml: YamlFile): Fix[] {

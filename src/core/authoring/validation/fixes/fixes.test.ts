@@ -73,10 +73,13 @@ describe('fixing files', () => {
       assert.deepEqual(comments(text), comments(before), about);
       const lines = text.split('\n').filter((line) => !added.test(line.replace('\ufeff', '')));
       assert.equal(lines.length, before.split('\n').length, about);
-      // A slip of a key or a pair of quotes is all that may differ within a line.
+      // A slip of a key, the end of a version or a pair of quotes is all that may differ within a line.
       for (const [index, line] of before.split('\n').entries()) {
         const letters = (of: string) =>
-          of.replace(/["'[\]]|\b(yes|no|true|false|standard|minimal)\b/g, '').replace(/\w+(?=:)/g, 'k');
+          of
+            .replace(/\b1\.0\.0\b/g, '1.0')
+            .replace(/["'[\]]|\b(yes|no|true|false|standard|minimal)\b/g, '')
+            .replace(/\w+(?=:)/g, 'k');
         assert.equal(
           letters(lines[index]!.replace('\ufeff', '')),
           letters(line.replace('\ufeff', '')),
@@ -86,6 +89,28 @@ describe('fixing files', () => {
     }
     const again = await fixFiles(await openSubject([], { cwd: folder.root, env: {} }), { dryRun: false });
     assert.deepEqual(again, []);
+  });
+
+  it('renames a misspelt version and completes one that YAML takes for a number', async () => {
+    for (const [file, before, after] of [
+      ['tools/named/tool.yaml', 'versoin: 1.2.3\ntimeout_s: "60"\n', 'version: 1.2.3\ntimeout_s: 60\n'],
+      ['tools/short/tool.yaml', 'version: 1.0\n', 'version: "1.0.0"\n'],
+      [
+        'tools/least/tool.yaml',
+        'version: 1\nmin_acor_version: 0.0\n',
+        'version: "1.0.0"\nmin_acor_version: "0.0.0"\n',
+      ],
+      ['.acor/config.yaml', 'verison: 1\n', 'version: 1\n'],
+    ] as const) {
+      const other = projectFolder({ '.acor/config.yaml': 'version: 1\n', [file]: before });
+      try {
+        const subject = await openSubject([], { cwd: other.root, env: {} });
+        await fixFiles(subject, { dryRun: false });
+        assert.equal(readFileSync(other.at(file), 'utf8').replace(/^# yaml-language-server.*\n/, ''), after);
+      } finally {
+        other.remove();
+      }
+    }
   });
 
   it('puts changes at one place beside each other', async () => {
