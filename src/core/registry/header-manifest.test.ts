@@ -23,6 +23,12 @@ describe('the manifest in the header of a script', () => {
     assert.equal(await read('#!/bin/sh\n# acor is good\necho\n'), undefined);
   });
 
+  it('may have the line ends of Windows', async () => {
+    const yaml = await read('# acor: adapter: plain\r\n#\r\n# acor: effects: reads\r\nprint("hi")\r\n');
+    assert.deepEqual([yaml?.value, yaml?.problems], [{ adapter: 'plain', effects: 'reads' }, []]);
+    assert.deepEqual(yaml?.placeOf(['effects']), { line: 3, column: 18 });
+  });
+
   it('is refused with the form of a line when its lines have no keys', async () => {
     for (const header of ['# acor: name flaky', '# acor: - a', '# acor: 5']) {
       const yaml = await read(`#!/bin/sh\n${header}\necho\n`);

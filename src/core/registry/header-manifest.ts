@@ -31,7 +31,7 @@ function isMap(value: unknown): boolean {
 function headerOf(path: string): string | undefined {
   const lines: string[] = [];
   let isFound = false;
-  for (const line of startOf(path).split('\n')) {
+  for (const line of startOf(path).split(/\r?\n/)) {
     const mark = MARK.exec(line)?.[0];
     if (mark === undefined && line.trim() !== '' && !/^(?:#|\/\/)/.test(line)) break;
     isFound ||= mark !== undefined;
