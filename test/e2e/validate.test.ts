@@ -389,6 +389,19 @@ describe('acor validate --fix', () => {
     assert.equal(readFileSync(project.path('tools/mistaken/tool.yaml'), 'utf8'), FIXED);
   });
 
+  it('is proposed only where it changes something', async () => {
+    const mistake = 'timeout_s: "60"\n';
+    using project = projectWith({
+      file: WHOLE.replace('name: whole', 'name: file').replace(/timeout_s.*\n/, mistake),
+    });
+    project.write('tools/header.sh', `#!/bin/bash\n# acor: name: header\n# acor: ${mistake}echo\n`, 0o755);
+    const nextOf = async (tool: string) => (await project.envelope(['validate', tool])).meta.next;
+    assert.deepEqual(await nextOf('file'), ['acor validate file --fix --dry-run']);
+    assert.equal(await nextOf('header'), undefined);
+    const { error } = await project.envelope(['validate', 'header', '--fix']);
+    assert.deepEqual([error.details.fixed, error.hint], [[], 'Write it without quotes: timeout_s: 60']);
+  });
+
   it('leaves ambiguous mistakes unchanged', async () => {
     const manifest = `${WHOLE}timeout: 5\ndescriptoin: x\nstrict: maybe\nresources: { memory_mb: 12MB }\n`;
     using project = projectWith({ whole: manifest });

@@ -4,7 +4,7 @@ import { AppError } from '../../compose/app-error.ts';
 import type { Finding } from '../../core/authoring/validation/finding.ts';
 import { fixFiles } from '../../core/authoring/validation/fixes/fix-files.ts';
 import { RULES } from '../../core/authoring/validation/rules.ts';
-import { openSubject } from '../../core/authoring/validation/subject.ts';
+import { openSubject, type Subject } from '../../core/authoring/validation/subject.ts';
 import { validate } from '../../core/authoring/validation/validate.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
@@ -92,8 +92,7 @@ export const projectValidate = acorOperation({
       fixed,
       dry_run: input.dry_run,
     };
-    const isFixable = !input.fix && findings.some(({ rule }) => RULES[rule]?.fixed !== undefined);
-    const fixing = isFixable ? [previewFixes(input.targets)] : [];
+    const fixing = !input.fix && (await isFixable(subject, findings)) ? [previewFixes(input.targets)] : [];
     const [first] = errors;
     if (first === undefined) return { kind: 'data', data, next: fixing };
     return { kind: 'failure', error: refusal(errors, first, fixing, subject.workflowFiles), data };
@@ -108,6 +107,12 @@ function writeReport(path: string, text: string): void {
       hint: 'Pass the path of a file in a folder that exists and that you can write to.',
     });
   }
+}
+
+/** A rule that can be fixed is not fixed everywhere: not in the header of a script, and not where the fix is ambiguous. */
+async function isFixable(subject: Subject, findings: readonly Finding[]): Promise<boolean> {
+  if (!findings.some(({ rule }) => RULES[rule]?.fixed !== undefined)) return false;
+  return (await fixFiles(subject, { dryRun: true })).length > 0;
 }
 
 function previewFixes(targets: readonly string[]): NextStep {
