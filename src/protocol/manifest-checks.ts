@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { flagOf, INPUT_NAME, INPUT_NAME_RULE } from './input-types.ts';
-import { type InputSpec, inputSpec } from './manifest-inputs.ts';
+import { inputSpec } from './manifest-inputs.ts';
 import { mapMistakes } from './manifest-map.ts';
 import { markerMistakes } from './manifest-markers.ts';
 import { outputMistakes } from './manifest-output.ts';
@@ -50,12 +50,8 @@ function* inputMistakes(value: unknown): Generator<Mistake> {
   const seen = new Map<string, string>();
   let optional: string | undefined;
   let list: string | undefined;
-  for (const [index, input] of goodInputs(value)) {
-    for (const spelling of new Set([
-      flagOf(input),
-      flagOf({ name: input.name }),
-      input.short ?? flagOf(input),
-    ])) {
+  for (const [index, input] of namedInputs(value)) {
+    for (const spelling of spellingsOf(input)) {
       const other = seen.get(spelling);
       if (other !== undefined) {
         yield at(
@@ -103,12 +99,33 @@ function* schemaMistakes(value: unknown): Generator<Mistake> {
   }
 }
 
-function* goodInputs(value: unknown): Generator<[number, InputSpec]> {
+/** All that the checks between inputs read, so that no other mistake in an input hides these. */
+const betweenInputs = z.object(inputSpec.shape).pick({
+  name: true,
+  flag: true,
+  short: true,
+  positional: true,
+  required: true,
+  multiple: true,
+  joined: true,
+  default: true,
+});
+type NamedInput = z.output<typeof betweenInputs> & { isBool: boolean };
+
+function* namedInputs(value: unknown): Generator<[number, NamedInput]> {
   if (!Array.isArray(value)) return;
   for (const [index, each] of value.entries()) {
-    const checked = inputSpec.safeParse(each);
-    if (checked.success) yield [index, checked.data];
+    const checked = betweenInputs.safeParse(each);
+    if (checked.success) yield [index, { ...checked.data, isBool: each.type === 'bool' }];
   }
+}
+
+/** How callers may write the flag, and how the tool gets it. A bool that is true by default reaches the tool as --no-NAME when it is false. */
+function spellingsOf(input: NamedInput): Set<string> {
+  const { name, joined, isBool } = input;
+  const spellings = new Set([flagOf(input), flagOf({ name }), input.short ?? flagOf(input)]);
+  if (isBool && input.default === true && !joined) spellings.add(`--no-${name.replaceAll('_', '-')}`);
+  return spellings;
 }
 
 function* levelMistakes(permissions: Permissions | undefined): Generator<Mistake> {

@@ -121,10 +121,11 @@ describe('acor validate', () => {
         'tools/mistaken/tool.yaml:6:13 error type',
         'tools/mistaken/tool.yaml:9:25 error type',
         'tools/mistaken/tool.yaml:12:28 error unknown-key',
+        'tools/whole/tool.yaml:7:1 error input-schema',
         'tools/whole/tool.yaml:7:15 error inputs-or-schema',
       ],
     );
-    assert.deepEqual([errors, warnings], [9, findings.length - 9]);
+    assert.deepEqual([errors, warnings], [10, findings.length - 10]);
     for (const { rule, message, fix, severity } of findings as Finding[]) {
       assert.ok(message !== '' && fix !== '');
       assert.equal(RULES[rule]?.severity, severity, rule);
@@ -211,6 +212,24 @@ describe('acor validate', () => {
     const again = await project.envelope(['validate', 'tools/typed']);
     const [half] = (again.error.details.findings as Finding[]).filter(({ rule }) => rule === 'default-value');
     assert.match(half!.message, /^the default of 'half' must be multiple of 0\.5, and is 0\.7$/);
+  });
+
+  it('reports the default of a secret input that no run accepts', async () => {
+    const withDefault = (text: string) =>
+      WHOLE.replace(
+        'inputs:\n',
+        `inputs:\n  - { name: key, secret: true, default: "${text}", description: A key. }\n`,
+      );
+    using project = projectWith({ whole: withDefault('short') });
+    const { error } = await project.envelope(['validate']);
+    assert.deepEqual(placed(error.details.findings, project), [
+      'tools/whole/tool.yaml:10:41 error default-value',
+    ]);
+    assert.match(error.message, /'key' cannot be used: it has 5 bytes .* cannot be redacted/);
+    const { error: refused } = await project.envelope(['run', 'whole']);
+    assert.match(refused.message, /cannot be redacted/, 'the control: each run is refused');
+    project.write('tools/whole/tool.yaml', withDefault('long enough'));
+    assert.deepEqual((await project.envelope(['validate'])).data.findings, []);
   });
 
   it('names each keyword and format of an input_schema that no call is checked by', async () => {

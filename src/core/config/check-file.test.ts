@@ -40,6 +40,26 @@ describe('the check of a file', () => {
     );
   });
 
+  it('reports what is wrong between inputs beside what is wrong within them', async () => {
+    const problems = await problemsOf(
+      [
+        'inputs:',
+        '  - { name: a, type: int, min: 5, max: 3 }',
+        '  - { name: a, type: wrong, quux: 1 }',
+        '  - { name: x, type: bool, default: true }',
+        '  - { name: no-x, type: bool }',
+        '  - { name: no-a, type: bool }',
+        '  - { name: y, type: bool, default: true, joined: true }',
+        '  - { name: no-y, type: bool }\n',
+      ].join('\n'),
+    );
+    assert.deepEqual(
+      problems.map(({ line, rule }) => `${line} ${rule}`),
+      ['2 min-above-max', '3 duplicate-input', '3 allowed-values', '3 unknown-key', '5 duplicate-input'],
+    );
+    assert.equal(problems.at(-1)?.message, "the inputs 'x' and 'no-x' both use --no-x");
+  });
+
   it('lists the known keys when none is near', async () => {
     const [problem] = await problemsOf('quux: 1\n');
     assert.match(problem!.fix, /Known keys: name, version/);

@@ -15,7 +15,7 @@ export function entryOf(
   read: ReadManifest | undefined,
   files: WatchedFiles,
 ): string | null | Problem {
-  const named = read?.manifest?.entry;
+  const named = read?.entry;
   if (named === undefined && kind === 'file') return path;
   const found = named === undefined ? findEntries(dir, files, languages) : [named];
   if (found.length === 0) return notExecutable(dir, files);

@@ -12,6 +12,8 @@ import type { WatchedFiles } from './watched-files.ts';
 /** A manifest file: its content if it is valid, and all its problems. */
 export interface ReadManifest {
   manifest?: Manifest;
+  /** As it is written, also when the manifest has problems. */
+  entry?: string;
   problems: Problem[];
   /** A problem at a key of the file. */
   problemAt(key: string, rule: string, message: string, fix: string): Problem;
@@ -61,24 +63,24 @@ export async function manifestOf(
     ...yaml,
     problems: yaml.problems.map((each) => ({ ...each, file: path })),
   });
-  if (data === undefined) return { problems, problemAt: at(yaml) };
-  const manifest = completeManifest(data, name);
+  // As written when it has problems, so that these hide no others.
+  const written = data ?? (yaml.problems.length > 0 ? {} : (yaml.value as Written));
+  const names = languages.map((each) => each.name);
+  problems.push(...languageProblems(written, yaml, names), ...(await schemaProblems(written, yaml)));
+  const { entry } = written;
   return {
-    manifest,
-    problems: [
-      ...languageProblems(
-        manifest,
-        yaml,
-        languages.map((each) => each.name),
-      ),
-      ...(await schemaProblems(manifest, yaml)),
-    ],
+    ...(data !== undefined && { manifest: completeManifest(data, name) }),
+    ...(typeof entry === 'string' && entry !== '' && { entry }),
+    problems: problems.sort((a, b) => a.line - b.line || a.column - b.column),
     problemAt: at(yaml),
   };
 }
 
-function languageProblems({ language }: Manifest, yaml: YamlFile, known: readonly string[]): Problem[] {
-  if (language === undefined || known.includes(language)) return [];
+/** What a manifest may hold before its check, and what is checked beside its schema. */
+type Written = Readonly<Partial<Record<'entry' | 'language' | 'input_schema' | 'output_schema', unknown>>>;
+
+function languageProblems({ language }: Written, yaml: YamlFile, known: readonly string[]): Problem[] {
+  if (typeof language !== 'string' || known.includes(language)) return [];
   const [nearest] = nearestWords(language, known, 1);
   return [
     at(yaml)(
@@ -96,13 +98,13 @@ const SCHEMA_KEYS = [
 ] as const;
 
 /** A schema that cannot be used is a mistake of the manifest: a run would find it after its work. */
-async function schemaProblems(manifest: Manifest, yaml: YamlFile): Promise<Problem[]> {
+async function schemaProblems(written: Written, yaml: YamlFile): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const [key, rule] of SCHEMA_KEYS) {
-    const schema = manifest[key];
-    if (schema === undefined) continue;
+    const schema = written[key];
+    if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) continue;
     const { schemaMistake } = await import('./schema-check.ts');
-    const mistake = await schemaMistake(schema);
+    const mistake = await schemaMistake({ ...schema });
     if (mistake === undefined) continue;
     const { why, path, fix } = mistake;
     const place = path.length === 0 ? yaml.placeOfKey([], key) : yaml.placeOf([key, ...path]);

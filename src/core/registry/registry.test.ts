@@ -188,6 +188,19 @@ describe('a broken tool', () => {
     assert.match(odd!.problems[0]!.fix, /defect of acor/);
   });
 
+  it('is listed with everything that is wrong, also with its entry, its language and its schemas', async () => {
+    project.write('tools/bad/cli.py', '');
+    project.write(
+      'tools/bad/tool.yaml',
+      'entry: none.py\ntimeout_s: "10"\nlanguage: pyhton\ninput_schema: {type: 5}\noutput_schema: {$ref: "#"}\n',
+    );
+    const [tool] = await list();
+    assert.deepEqual(
+      tool!.problems.map(({ line, rule }) => `${line} ${rule}`),
+      ['2 type', '3 language', '4 input-schema', '5 output-schema', '1 entry-missing'],
+    );
+  });
+
   it('is refused by name with every mistake', async () => {
     project.write('tools/bad/cli.py', '');
     project.write('tools/bad/tool.yaml', 'naem: bad\nrole: leef\n');

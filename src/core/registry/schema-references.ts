@@ -60,7 +60,8 @@ export class SchemaReferences {
     if (fragment !== '' && !fragment.startsWith('/')) return this.#placed.get(`${address}#${fragment}`);
     const resource = this.#placed.get(address);
     if (resource === undefined) return undefined;
-    const keys = pathOf(fragment);
+    // The checker of schemas takes #/ for #.
+    const keys = fragment === '/' ? [] : pathOf(fragment);
     let found: unknown = resource.schema;
     for (const key of keys)
       found = typeof found === 'object' && found !== null ? (found as Schema)[key] : undefined;

@@ -6,6 +6,7 @@ import { ofDefault, problemsOfDefaults } from '../../../registry/check-defaults.
 import { inputsOf } from '../../../registry/input-schema.ts';
 import type { ReadInput } from '../../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
+import { problemOfSecret } from '../../../secrets/secret.ts';
 import type { Checker } from '../checker.ts';
 import { type Finding, findingOf, placesIn } from '../finding.ts';
 
@@ -27,7 +28,7 @@ async function checkTool(tool: ToolEntry): Promise<Finding[]> {
       ? ['input_schema', 'properties', name, 'default']
       : ['inputs', manifest.inputs.findIndex((input) => input.name === name), 'default'];
   const { read, problems } = problemsOfDefaults(specs);
-  const wrong = problems.length > 0 ? problems : await bySchema(tool, read);
+  const wrong = [...shortSecrets(read), ...(problems.length > 0 ? problems : await bySchema(tool, read))];
   return [
     ...specs.flatMap(({ name, default: value }) => inexactNumbers(yaml, pathOf(name), value)),
     ...wrong.map(({ input, message, fix }) => ({
@@ -38,6 +39,19 @@ async function checkTool(tool: ToolEntry): Promise<Finding[]> {
       fix,
     })),
   ].map(findingOf);
+}
+
+/** Defaults of secret inputs with which every run is refused. */
+function shortSecrets(read: readonly ReadInput[]) {
+  return read.flatMap(({ spec: { name, secret }, values }) => {
+    const problem = values
+      .filter(({ text }) => secret && text !== '')
+      .map(({ text }) => problemOfSecret(Buffer.from(text)))
+      .find((each) => each !== undefined);
+    if (problem === undefined) return [];
+    const message = `the default of the secret input '${name}' cannot be used: ${problem.what}`;
+    return [{ input: name, message, fix: "Leave the default out, or remove 'secret: true'." }];
+  });
 }
 
 /** The problems of the defaults themselves: what else a call needs is no concern of theirs. */
