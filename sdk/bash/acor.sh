@@ -90,8 +90,8 @@ emit_error() {
 emit_log() {
   local _acor_out=''
   _acor_text level "$1"
-  _acor_text msg "$2"
-  shift 2
+  _acor_text msg "${2-}"
+  shift "$(($# < 2 ? $# : 2))"
   _acor_fields "$@" && _acor_write log
 }
 
@@ -738,6 +738,10 @@ ask() {
   fi
   shift
   while [[ ${1-} == --* ]]; do
+    if (($# < 2)); then
+      _acor_problem E_USAGE "ask: $1 has no value" "Write a value behind it, in quotes where it may be empty: $1 \"\$value\""
+      return 1
+    fi
     case $1 in
       --option)
         _acor_string "${2%%=*}"

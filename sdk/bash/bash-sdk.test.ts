@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { answerLine, describeSdk } from '../contract/sdk-contract.ts';
@@ -14,6 +14,13 @@ describeSdk({ language: 'bash', driver, skip });
 describe('the bash SDK on its own', () => {
   const finish = (run: RunFolders, args: string[]) =>
     new ToolProcess([...driver, ...args], { cwd: run.workspace, env: run.env() }).ended;
+  const script = (run: RunFolders, text: string) =>
+    spawnSync('bash', ['-c', `. "$ACOR_LIB/acor.sh"; ${text}`], {
+      cwd: run.workspace,
+      env: run.env(),
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
 
   it('writes the time to the millisecond, and to the second where bash does not know more', {
     skip,
@@ -126,6 +133,24 @@ describe('the bash SDK on its own', () => {
     await tool.until('action_required');
     tool.write(answerLine('a-1', 'a'));
     assert.equal((await tool.ended).events.at(-1)?.['text'], 'a');
+  });
+
+  it('refuses an option of ask without a value, where bash would try to shift it for ever', { skip }, () => {
+    using run = new RunFolders();
+    const asked = (words: string) => script(run, `ask ${words}; echo "$? $ACOR_ERROR"`);
+    for (const option of ['option', 'schema', 'default', 'timeout', 'audience', 'msg', 'id']) {
+      const { stdout, stderr } = asked(`choose --option a --${option} $unset`);
+      assert.equal(stdout, '1 E_USAGE\n', option);
+      assert.ok(stderr.includes(`ask: --${option} has no value`), stderr);
+    }
+    writeFileSync(join(run.answers, 'a-1.json'), answerLine('a-1', 'a'));
+    assert.equal(asked('choose --option a --msg "$unset"').stdout, '0 \n');
+  });
+
+  it('writes a log whose message is missing with an empty one', { skip }, () => {
+    using run = new RunFolders();
+    const { level, msg } = JSON.parse(script(run, 'emit_log warn $unset').stdout);
+    assert.deepEqual([level, msg], ['warn', '']);
   });
 
   it('keeps long lines whole while the heartbeat beats', { skip }, async () => {
