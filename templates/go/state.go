@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -90,14 +91,13 @@ func ask(action, msg string, options ...string) any {
 	for _, id := range options {
 		choices = append(choices, fields{"id": id})
 	}
-	question := fields{"action": action, "action_id": action, "msg": msg, "blocking": true, "context": fields{}}
+	id := nextActionID(action)
+	question := fields{"action": action, "action_id": id, "msg": msg, "blocking": true, "context": fields{}}
 	if len(choices) > 0 {
 		question["options"] = choices
 	}
 	for isAsked := false; ; time.Sleep(pollEvery) {
-		text, err := os.ReadFile(filepath.Join(os.Getenv("ANSWERS_DIR"), action+".json"))
-		var given struct{ Answer any }
-		if err == nil && json.Unmarshal(text, &given) == nil {
+		if given, ok := readAnswer(id); ok {
 			return given.Answer
 		}
 		if !isAsked {
@@ -106,6 +106,33 @@ func ask(action, msg string, options ...string) any {
 		}
 		checkCancel()
 	}
+}
+
+// asked is how many questions this process has asked.
+var asked int
+
+// nextActionID counts a-1, a-2 … in the order of asking. A number whose answer belongs to another action is left out: an attempt
+// that resumes may not ask everything again.
+func nextActionID(action string) string {
+	for {
+		asked++
+		id := fmt.Sprintf("a-%d", asked)
+		if given, ok := readAnswer(id); !ok || given.Action == action {
+			return id
+		}
+	}
+}
+
+// answer is what the runner wrote for a question.
+type answer struct {
+	Action string
+	Answer any
+}
+
+func readAnswer(id string) (given answer, ok bool) {
+	text, err := os.ReadFile(filepath.Join(os.Getenv("ANSWERS_DIR"), id+".json"))
+	ok = err == nil && json.Unmarshal(text, &given) == nil
+	return given, ok
 }
 
 // heartbeat shows that a long step without messages is at work, until `stop` is called.

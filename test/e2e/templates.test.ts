@@ -19,7 +19,7 @@ const NEEDS = {
 const BIN = join(ROOT, 'node_modules', '.bin');
 const PATH = `${BIN}:${process.env.PATH}`;
 
-/** A file, a line in it, and the work to add behind that line: asks, keeps a checkpoint, and ends; the next attempt reports the checkpoint. */
+/** A file, a line in it, the work to add behind that line (asks, keeps a checkpoint, and ends), and what the next attempt reports of the checkpoint. */
 const WITH_STATE = {
   go: [
     'cli.go',
@@ -29,25 +29,28 @@ const WITH_STATE = {
 		fail("E_TOOL_FAILED", fmt.Sprintf("done %d", state.Done), "")
 	}
 	stop := heartbeat("work", 1000000)
-	answer := ask("go_on", "Go on?", "yes", "no")
+	answer := ask("go on?", "Go on?", "yes", "no")
 	stop()
 	state.Done = 7
 	saveCheckpoint("work", state)
 	fail("E_TOOL_FAILED", fmt.Sprint("answered ", answer), "")
 `,
+    'done 7',
   ],
   rust: [
     'src/main.rs',
     'fn greet(who: &str, times: u32) {\n',
     `    if let Some(saved) = state::load_checkpoint("work") {
-        fail("E_TOOL_FAILED", &format!("done {}", saved.get::<u32>("done")));
+        let (note, done) = (saved.get::<String>("note"), saved.get::<u32>("done"));
+        fail("E_TOOL_FAILED", &format!("{note} {} {done}", saved.get::<String>("list")));
     }
     let beats = state::heartbeat("work", std::time::Duration::from_millis(1));
-    let answer = state::ask("go_on", "Go on?", &["yes", "no"]);
+    let answer = state::ask("go on?", "Go on?", &["yes", "no"]);
     drop(beats);
-    state::save_checkpoint("work", "{\\"done\\":7}");
+    state::save_checkpoint("work", r#"{ "note" : "a \\"b\\" é \\u00e9\\ud83d\\ude00", "list": [ 1, {"}": "]"} ] , "done": 7\n}"#);
     if times > 0 { fail("E_TOOL_FAILED", &format!("answered {answer}")); }
 `,
+    'a "b" é é😀 [ 1, {"}": "]"} ] 7',
   ],
 } as const;
 
@@ -156,13 +159,13 @@ describe('acor template', () => {
       const name = `state_${language}`;
       const env = { PATH };
       await project.envelope(['template', language, '--name', name], { env });
-      const [file, before, work] = WITH_STATE[language];
+      const [file, before, work, checkpoint] = WITH_STATE[language];
       const source = readFileSync(project.path('tools', name, file), 'utf8');
       project.write(`tools/${name}/${file}`, source.replace(before, `${before}${work}`));
       const manifest = readFileSync(project.path('tools', name, 'tool.yaml'), 'utf8');
       project.write(
         `tools/${name}/tool.yaml`,
-        manifest.replace('strict: true', 'strict: true\nactions: [go_on]'),
+        manifest.replace('strict: true', 'strict: true\nactions: [go on?]'),
       );
       const build = (await project.envelope(['run', name], { env })).meta.next[0];
       const built = spawnSync('sh', ['-c', build], { env: { ...process.env, PATH }, encoding: 'utf8' });
@@ -174,13 +177,13 @@ describe('acor template', () => {
         ['E_ACTION_REQUIRED', [{ id: 'yes' }, { id: 'no' }]],
       );
       const { run_id } = asked.error.details;
-      await project.envelope(['answer', run_id, 'go_on', '--choice', 'yes']);
+      await project.envelope(['answer', run_id, 'go on?', '--choice', 'yes']);
       const first = await project.envelope(['wait', run_id]);
       assert.equal(first.error?.message, 'answered yes', JSON.stringify(first));
       const { stdout } = await project.acor(['logs', run_id, '--type', 'heartbeat']);
       assert.ok(JSON.parse(stdout).data.events.length > 0);
       const again = await project.envelope(['resume', run_id, '--force', '--no-stream'], { env });
-      assert.equal(again.error?.message, 'done 7', JSON.stringify(again));
+      assert.equal(again.error?.message, checkpoint, JSON.stringify(again));
     });
   }
 

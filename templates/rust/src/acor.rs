@@ -26,14 +26,14 @@ pub fn object(json: &str) -> Args {
     let mut rest = json.chars().peekable();
     while rest.by_ref().find(|char| *char == '"').is_some() {
         let name = string(&mut rest);
-        rest.next_if_eq(&':');
+        while rest.next_if(|char| *char == ':' || char.is_ascii_whitespace()).is_some() {}
         let value = if rest.next_if_eq(&'"').is_some() { string(&mut rest) } else { raw(&mut rest) };
         values.insert(name, value);
     }
     Args(values)
 }
 
-/// The rest of a JSON string. ACOR escapes only what must be escaped.
+/// The rest of a JSON string.
 fn string(rest: &mut Peekable<Chars>) -> String {
     let mut out = String::new();
     while let Some(char) = rest.next() {
@@ -45,10 +45,7 @@ fn string(rest: &mut Peekable<Chars>) -> String {
                 Some('r') => out.push('\r'),
                 Some('b') => out.push('\u{8}'),
                 Some('f') => out.push('\u{c}'),
-                Some('u') => {
-                    let code: String = rest.take(4).collect();
-                    out.extend(u32::from_str_radix(&code, 16).ok().and_then(char::from_u32));
-                }
+                Some('u') => out.push(escaped(rest)),
                 Some(other) => out.push(other),
                 None => break,
             },
@@ -58,7 +55,19 @@ fn string(rest: &mut Peekable<Chars>) -> String {
     out
 }
 
-/// A number, true, false, or a list, up to the next input.
+/// The character of a `\u` escape. Above U+FFFF it takes two of them.
+fn escaped(rest: &mut Peekable<Chars>) -> char {
+    let first = unit(rest);
+    let is_pair = (0xd800..0xdc00).contains(&first) && rest.next_if_eq(&'\\').is_some() && rest.next_if_eq(&'u').is_some();
+    let units = [first, if is_pair { unit(rest) } else { 0 }];
+    char::decode_utf16(units).next().and_then(Result::ok).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+fn unit(rest: &mut Peekable<Chars>) -> u16 {
+    u16::from_str_radix(&rest.take(4).collect::<String>(), 16).unwrap_or_default()
+}
+
+/// A number, true, false, a list or an object, up to the next value.
 fn raw(rest: &mut Peekable<Chars>) -> String {
     let (mut out, mut depth) = (String::new(), 0);
     while let Some(char) = rest.next_if(|char| depth > 0 || !matches!(char, ',' | '}')) {
@@ -72,6 +81,7 @@ fn raw(rest: &mut Peekable<Chars>) -> String {
             out += &text(&string(rest))[1..];
         }
     }
+    out.truncate(out.trim_end().len());
     out
 }
 

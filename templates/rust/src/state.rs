@@ -5,11 +5,15 @@ use crate::acor::{check_cancel, emit, fail, object, text, Args};
 use std::fs::{create_dir_all, read_to_string, rename, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, RecvTimeoutError, Sender};
 use std::thread::{sleep, spawn, JoinHandle};
 use std::time::Duration;
 
 const POLL_EVERY: Duration = Duration::from_millis(100);
+
+/// How many questions this process has asked.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
 
 /// Keeps the state of a stage, a JSON object: `acor resume` starts the tool again with it. It is on the disk when this returns.
 pub fn save_checkpoint(stage: &str, data: &str) {
@@ -51,7 +55,7 @@ fn checkpoint_file(stage: &str) -> PathBuf {
 
 /// Asks a question and waits for the answer, which may be there from an earlier attempt. List the action under `actions` in tool.yaml.
 pub fn ask(action: &str, msg: &str, options: &[&str]) -> String {
-    let path = Path::new(&std::env::var("ANSWERS_DIR").unwrap_or_default()).join(format!("{action}.json"));
+    let (id, path) = next_question(action);
     let mut is_asked = false;
     loop {
         if let Ok(json) = read_to_string(&path) {
@@ -61,7 +65,7 @@ pub fn ask(action: &str, msg: &str, options: &[&str]) -> String {
             let ids: Vec<String> = options.iter().map(|id| format!("{{\"id\":{}}}", text(id))).collect();
             let mut question = vec![
                 ("action", text(action)),
-                ("action_id", text(action)),
+                ("action_id", text(&id)),
                 ("msg", text(msg)),
                 ("blocking", "true".to_string()),
                 ("context", "{}".to_string()),
@@ -74,6 +78,20 @@ pub fn ask(action: &str, msg: &str, options: &[&str]) -> String {
         }
         check_cancel();
         sleep(POLL_EVERY);
+    }
+}
+
+/// The next question's id, a-1, a-2 … in the order of asking, and the file of its answer. A number whose answer belongs to another action is
+/// left out: an attempt that resumes may not ask everything again.
+fn next_question(action: &str) -> (String, PathBuf) {
+    let folder = std::env::var("ANSWERS_DIR").unwrap_or_default();
+    loop {
+        let id = format!("a-{}", ASKED.fetch_add(1, Ordering::Relaxed) + 1);
+        let path = Path::new(&folder).join(format!("{id}.json"));
+        match read_to_string(&path) {
+            Ok(json) if object(&json).get::<String>("action") != action => continue,
+            _ => return (id, path),
+        }
     }
 }
 
