@@ -63,6 +63,43 @@ describe('an invalid question', () => {
       assert.match(error.hint, /Correct 'options' of this action_required in the tool/);
     });
 
+  for (const [what, more, problem] of [
+    [
+      'whose action_id cannot name its answer',
+      { action_id: 'pick one' },
+      /'pick one' is invalid: 'action_id' must be 1 to 128/,
+    ],
+    [
+      'whose schema cannot be used',
+      { schema: { type: 'objekt' } },
+      /'a-1' is invalid: 'schema' must be .*data\/type/,
+    ],
+  ] as const)
+    it(`${what} and that blocks its tool ends the run at once`, async () => {
+      using project = new TestProject({ config: WITHOUT_SANDBOX });
+      const asked = JSON.stringify({ type: 'action_required', action: 'pick', blocking: true, ...more });
+      project.write('tools/wrong/tool.yaml', 'name: wrong\nactions: [pick]\n');
+      project.write(
+        'tools/wrong/cli.sh',
+        `echo '${asked}'\nread -r answer\nwhile :; do sleep 1; done\n`,
+        0o755,
+      );
+      const { error } = await project.envelope(['run', 'wrong', '--no-stream', '--timeout', '1h']);
+      assert.equal(error.code, 'E_PROTOCOL', JSON.stringify(error));
+      assert.match(error.message, problem);
+    });
+
+  it('whose schema cannot be used is a warning where its options can be chosen', async () => {
+    using project = new TestProject({ config: WITHOUT_SANDBOX });
+    const asked = { type: 'action_required', action: 'pick', blocking: true, options: [{ id: 'fast' }] };
+    const lines = `echo '${JSON.stringify({ ...asked, schema: { type: 'objekt' } })}'\nread -r answer\necho '{"type":"result","status":"ok"}'\n`;
+    project.write('tools/wrong/tool.yaml', 'name: wrong\nactions: [pick]\n');
+    project.write('tools/wrong/cli.sh', lines, 0o755);
+    const { ok, meta } = await project.envelope(['run', 'wrong', '--no-stream', '--answer', 'pick=fast']);
+    assert.equal(ok, true);
+    assert.match(JSON.stringify(meta.warnings), /no answer matches the schema of the question/);
+  });
+
   for (const [language, entry] of Object.entries(LONG_QUESTIONS))
     it(`above 1 MiB that blocks a tool in ${language} ends the run at once`, async () => {
       using project = new TestProject({ config: WITHOUT_SANDBOX });
@@ -94,7 +131,7 @@ describe('questions of every kind', { skip }, () => {
     project = new TestProject({ tools: ['asks_any', 'asks_in_bash', 'asks_in_typescript', 'asks_later'] });
     project.write(
       'tools/asks_unsafe/cli.sh',
-      `echo '{"type":"action_required","action":"choose_way","action_id":"../../evil","blocking":true}'\necho '{"type":"result","status":"ok"}'\n`,
+      `cat <<'END'\n{"type":"action_required","action":"choose_way","action_id":"../../evil","blocking":true}\n{"type":"result","status":"ok"}\nEND\n`,
     );
     project.write(
       'tools/asks_unsafe/tool.yaml',
@@ -239,7 +276,7 @@ describe('questions of every kind', { skip }, () => {
     const { code, events, runId } = await askedRun('asks_unsafe');
     assert.equal(code, 0);
     const warning = events.find(({ type }) => type === 'runner_warning');
-    assert.deepEqual([warning!.code, warning!.action_id], ['E_BAD_ANSWER', '../../evil']);
+    assert.deepEqual([warning!.code, warning!.field], ['E_PROTOCOL', 'action_id']);
     const { error } = await project.envelope(['answer', runId, '../../evil', '--value', '1']);
     assert.equal(error.code, 'E_BAD_ANSWER');
     for (const folder of ['', '.runs', `.runs/${runId}`, `.runs/${runId}/work`])

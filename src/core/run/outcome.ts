@@ -118,7 +118,11 @@ export function timedOut(
   };
 }
 
-function invalidQuestion({ actionId, problem }: Extract<Ending, { kind: 'invalid-question' }>): Outcome {
+/** The tool waited for the answer to a question that can get none. */
+export function invalidQuestion({
+  actionId,
+  problem,
+}: Pick<Extract<Ending, { kind: 'invalid-question' }>, 'actionId' | 'problem'>): Outcome {
   const { field, expected } = problem;
   return {
     ...stopped('E_PROTOCOL', `the tool's question '${actionId}' is invalid: '${field}' must be ${expected}`),

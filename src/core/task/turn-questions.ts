@@ -2,7 +2,7 @@ import type { RunStore, RunWriter } from '../ports/run-store.ts';
 import { questionsOf } from '../run/answers/open-questions.ts';
 import { type Question, readQuestion } from '../run/answers/question.ts';
 import { after } from '../run/attempt/guards/guard.ts';
-import { type Outcome, stopped } from '../run/outcome.ts';
+import { invalidQuestion, type Outcome, stopped } from '../run/outcome.ts';
 import type { RunLimits } from '../run/plan/run-plan.ts';
 import type { AttemptOptions, TurnHooks } from '../run/run-executor.ts';
 
@@ -97,6 +97,7 @@ export class TurnQuestions implements TurnHooks {
             resolve(stopped('E_ACTION_TIMEOUT', `'${actionId}' was not answered within ${timeoutS} s`));
           else this.#onNews();
         },
+        onInvalid: (actionId, problem) => resolve(invalidQuestion({ actionId, problem })),
         onFailed: reject,
       });
       void cancelled.then((message) => resolve(cancellation(message)));

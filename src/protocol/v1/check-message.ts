@@ -1,4 +1,5 @@
 import {
+  ACTION_ID,
   AUDIENCES,
   type Audience,
   LOG_LEVELS,
@@ -89,7 +90,7 @@ const FIELDS: ReadonlyMap<unknown, readonly Check[]> = new Map<string, readonly 
     'action_required',
     [
       filled('action'),
-      optionallyFilled('action_id'),
+      optional('action_id', checkActionId),
       optionalObject('context'),
       optionalString('msg'),
       checkOptions,
@@ -148,6 +149,12 @@ function checkArtifacts(m: Fields): MessageProblem | undefined {
     }
   }
   return undefined;
+}
+
+function checkActionId(m: Fields): MessageProblem | undefined {
+  return matches(m.action_id, ACTION_ID)
+    ? undefined
+    : problem('action_id', "1 to 128 letters, digits, '_', '-' and '.', without a '.' at the beginning");
 }
 
 function checkOptions(m: Fields): MessageProblem | undefined {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { message } from './envelope.ts';
-import { AUDIENCES, LOG_LEVELS, type TaskMessageType, type ToolMessageType } from './wire.ts';
+import { ACTION_ID, AUDIENCES, LOG_LEVELS, type TaskMessageType, type ToolMessageType } from './wire.ts';
 
 const freeObject = z.record(z.string(), z.unknown());
 
@@ -24,7 +24,7 @@ const actionOption = z.looseObject({
 /** A question (contract §4). The runner fills in a missing `action_id`. */
 const actionRequired = message('action_required', {
   action: z.string().min(1),
-  action_id: z.string().min(1).optional(),
+  action_id: z.string().regex(ACTION_ID).optional(),
   context: freeObject.optional(),
   msg: z.string().optional(),
   options: z.array(actionOption).optional(),

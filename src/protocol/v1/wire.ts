@@ -8,6 +8,9 @@ export const PROTOCOL_VERSION = 1;
 export const RFC3339_UTC =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|\+00:00)$/;
 
+/** An `action_id`: a file name without a folder, because the answer is a file with this name (contract §4). */
+export const ACTION_ID = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
+
 /** The types that any tool may write on stdout. */
 export const TOOL_TYPES = [
   'start',

@@ -1,17 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ACTION_ID } from '../../../protocol/v1/wire.ts';
 import { writeAtomic } from '../../../util/atomic-write.ts';
 import { errorCode } from '../../../util/error-code.ts';
 import { readOwn } from '../../../util/regular-file.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import type { RunWorkspace } from '../workspace.ts';
 
-/** The tool chooses the action id, and the answer's file name is made from it: it must be a safe file name. */
-const SAFE_ID = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,127}$/;
-
-/** Whether an action id may be used as the name of an answer file. */
+/** Whether an action id, which a tool chooses, may be used as the name of an answer file. */
 export function isSafeActionId(actionId: string): boolean {
-  return SAFE_ID.test(actionId);
+  return ACTION_ID.test(actionId);
 }
 
 /** Writes an answer to ANSWERS_DIR for the tool (contract §4); `line` is the object that it also gets on standard input. */

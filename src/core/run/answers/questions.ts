@@ -1,4 +1,5 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { MessageProblem } from '../../../protocol/v1/check-message.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import { nearest } from '../../../util/nearest.ts';
 import type { PostedAnswer } from '../../ports/control-channel.ts';
@@ -7,7 +8,7 @@ import type { NewEvent, RunWriter } from '../../ports/run-store.ts';
 import { after, type StopGuard } from '../attempt/guards/guard.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { enterState } from '../write-ending.ts';
-import { answeredIds, isSafeActionId, writeAnswerFile } from './answer-files.ts';
+import { answeredIds, writeAnswerFile } from './answer-files.ts';
 import {
   type Answer,
   answerSteps,
@@ -36,6 +37,8 @@ export interface QuestionHooks {
   /** The run stopped waiting for answers. */
   onResumed(): void;
   onUnanswered(actionId: string, timeoutS: number): void;
+  /** The tool waits for the answer to a question that can get none. Absent where ACOR asks: its questions are valid. */
+  onInvalid?(actionId: string, problem: MessageProblem): void;
   /** An answer could not be stored. */
   onFailed(error: unknown): void;
 }
@@ -172,12 +175,6 @@ export class Questions {
       this.#hooks?.onFailed(tooMany());
       return;
     }
-    if (!isSafeActionId(actionId)) {
-      this.#store(
-        this.#warn(actionId, 'the action_id is not a valid file name, so the question cannot be answered'),
-      );
-      return;
-    }
     // An earlier attempt got the answer; the tool reads it from ANSWERS_DIR.
     if (this.#answered.has(actionId)) return;
     const prepared = this.#prepared.find(({ action }) => isNamed(question, action));
@@ -192,9 +189,14 @@ export class Questions {
     // The tool may ask the same question again: the first timer must not answer the second question.
     this.#remove(actionId);
     this.#add(question, stopTimer);
+    if (question.schema !== undefined) this.#enqueue(() => this.#checkSchema(question));
     if (question.default !== undefined) this.#enqueue(() => this.#checkDefault(question));
-    if (prepared === undefined) this.#putToOthers(question);
-    else this.#enqueue(() => this.#tryPrepared(question, prepared));
+    if (prepared !== undefined) this.#enqueue(() => this.#tryPrepared(question, prepared));
+    else if (question.schema === undefined) this.#putToOthers(question);
+    else
+      this.#enqueue(async () => {
+        if (this.#open.has(actionId)) this.#putToOthers(question);
+      });
   }
 
   /**
@@ -241,9 +243,23 @@ export class Questions {
     });
   }
 
+  /** A schema that cannot be used matches no answer. A tool that waits for one would wait in vain, if the question has no options. */
+  async #checkSchema({ actionId, schema = {}, options = [], blocking }: Question): Promise<void> {
+    const { schemaMistake } = await import('../../registry/schema-check.ts');
+    const mistake = await schemaMistake(schema);
+    if (mistake === undefined) return;
+    if (!blocking || options.length > 0)
+      return this.#warn(actionId, `no answer matches the schema of the question: ${mistake.why}`);
+    this.#remove(actionId);
+    this.#hooks?.onInvalid?.(actionId, {
+      field: 'schema',
+      expected: `a JSON Schema that can be used: ${mistake.why}`,
+    });
+  }
+
   /** A default that is no valid answer is not used. Its tool learns that before the time is up. */
   async #checkDefault(question: Question): Promise<void> {
-    if (question.default === undefined) return;
+    if (question.default === undefined || !this.#open.has(question.actionId)) return;
     const value = answerTo(question, question.default.value);
     const problem = await problemOfAnswer(question, value);
     question.default = problem === undefined ? { value } : undefined;

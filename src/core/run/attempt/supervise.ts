@@ -136,7 +136,7 @@ function silenceGuards(
 }
 
 function beginQuestions(
-  { plan, options, race }: AttemptContext,
+  { plan, options, race, intake }: AttemptContext,
   { input, output }: PreparedAttempt,
   deadline: DeadlineGuard,
 ): void {
@@ -154,6 +154,9 @@ function beginQuestions(
         : {},
     onResumed: () => deadline.look(),
     onUnanswered: (actionId, timeoutS) => race.end({ kind: 'unanswered', actionId, timeoutS }),
+    onInvalid(actionId, problem) {
+      if (intake.ending === undefined) race.end({ kind: 'invalid-question', actionId, problem });
+    },
     onFailed: (error) =>
       race.end({
         kind: 'store-failed',
