@@ -546,6 +546,46 @@ describe('a tool that needs secrets', () => {
     ]);
   });
 
+  it('that has one in the name or folder of an artifact that it reports keeps its result, and a false sha256 is found', async () => {
+    for (const [name, folder] of [
+      ['named', ''],
+      ['filed', 'of-$(base64 -w 0 "$SECRETS_DIR/API_TOKEN")/'],
+    ] as const) {
+      tool(
+        name,
+        `path="${folder}leak-$(cat "$SECRETS_DIR/FILE_ID").txt"; mkdir -p "$(dirname "$path")"; echo text > "$path"
+         sum=$(sha256sum < "$path"); echo "{\\"type\\":\\"result\\",\\"status\\":\\"ok\\",\\"artifacts\\":[{\\"path\\":\\"$path\\",\\"sha256\\":\\"\${1:-\${sum%% *}}\\"}]}"`,
+        'secrets: [API_TOKEN, FILE_ID]\n',
+      );
+      const { end, of } = await project.run([name]);
+      assert.equal(end.state, 'completed', JSON.stringify(end));
+      const [artifact] = end.artifacts as { path: string; size: number }[];
+      assert.match(artifact!.path, /\/leak-\[redacted:FILE_ID\]\.txt$/);
+      assert.equal(artifact!.size, 5);
+      const secrets = folder === '' ? ['FILE_ID'] : ['API_TOKEN', 'FILE_ID'];
+      assert.deepEqual(
+        of('runner_warning').map((warning) => warning.secrets),
+        [secrets],
+      );
+      const lied = await project.run([name, 'f'.repeat(64)]);
+      assert.match(String(lied.end.reason ?? lied.of('runner_error')[0]?.msg), /does not have the sha256/);
+    }
+  });
+
+  it('that an agent puts into the name of a file that it reports is found there, too', async () => {
+    tool(
+      'agent',
+      `name="leak-$(cat "$SECRETS_DIR/FILE_ID").txt"; echo text > "$name"; printf '[FILES_MODIFIED]\\n- %s\\n\\n[CODEX_COMPLETE]\\ndone\\n' "$name"`,
+      'secrets: [FILE_ID]\nadapter: markers\n',
+    );
+    const { end, of, stdout } = await project.run(['agent']);
+    assert.deepEqual([end.state, (end.artifacts as unknown[]).length], ['completed', 1], stdout);
+    assert.deepEqual(
+      of('runner_warning').map(({ secrets }) => secrets),
+      [['FILE_ID']],
+    );
+  });
+
   it('is read at once when its line ends like the beginning of a secret', async () => {
     await project.acor(['secret', 'set', 'ODD'], { stdin: '}\nis how this one begins' });
     tool(

@@ -112,7 +112,8 @@ export class FileClaims {
     const places = new Set(bases.map((base) => stagedPath(resolve(base, path), plan.staged)));
     return [...places]
       .filter((place) => [...bases, layout.artifacts].some((base) => isInside(place, base)))
-      .map((place) => writtenAt(place, plan.grants));
+      .map((place) => writtenAt(place, plan.grants))
+      .map((place) => plan.secrets?.fileOf(place) ?? place);
   }
 }
 

@@ -4,6 +4,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import type { Grant, StagedOutput } from '../../registry/arguments.ts';
 import { ArtifactMeter, filesUnder, type MeasuredArtifact } from '../../store-files/artifacts.ts';
 import type { ToolPlan } from '../plan/tool-plan.ts';
+import type { RunSecrets } from '../secrets/run-secrets.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import type { FileMeter } from './adapter.ts';
 import type { LastMessage } from './intake.ts';
@@ -18,17 +19,23 @@ export async function collectArtifacts(
   meter: FileMeter,
   layout: RunWorkspace,
   result: LastMessage | undefined,
-  { outputs, grants }: { outputs: readonly StagedOutput[]; grants: readonly Grant[] },
+  {
+    outputs,
+    grants,
+    secrets,
+  }: { outputs: readonly StagedOutput[]; grants: readonly Grant[]; secrets: RunSecrets | null },
   measured: readonly MeasuredArtifact[] = [],
 ): Promise<MeasuredArtifact[]> {
   const found = new Map(measured.map((artifact) => [artifact.path, artifact]));
   const add = async (path: string, claimed?: string) => {
     const known = found.get(path) ?? (await meter.measure(path));
     if (claimed !== undefined && claimed !== known.sha256) throw wrongHash(path, claimed, known.sha256);
-    found.set(path, known);
+    found.set(known.path, known);
   };
-  for (const { path, sha256 } of declaredBy(result))
-    await add(writtenAt(stagedPath(resolve(layout.work, path), outputs), grants), sha256);
+  for (const { path, sha256 } of declaredBy(result)) {
+    const reported = writtenAt(stagedPath(resolve(layout.work, path), outputs), grants);
+    await add(secrets?.fileOf(reported) ?? reported, sha256);
+  }
   for (const name of filesUnder(layout.artifacts)) await add(join(layout.artifacts, name));
   for (const output of outputs) await add(output.staged);
   return [...found.values()].map((artifact) => ({ ...artifact, path: finalPath(artifact.path, outputs) }));

@@ -317,12 +317,12 @@ class ToolExecutor implements RunExecutor {
     outputs: readonly StagedOutput[],
     meter: FileMeter,
   ): Promise<MeasuredArtifact[]> {
-    const { workspace, grants } = this.#plan;
+    const { workspace, grants, secrets } = this.#plan;
     const named = Array.isArray(message?.artifacts) ? message.artifacts : [];
     const known = named.length + outputs.length + files.length;
     if (known === 0 && isEmptyFolder(workspace.artifacts)) return [];
     const { collectArtifacts } = await import('./collect-artifacts.ts');
-    return collectArtifacts(meter, workspace, message, { outputs, grants }, files);
+    return collectArtifacts(meter, workspace, message, { outputs, grants, secrets }, files);
   }
 
   /** The tool has ended by then, so no guard of the attempt looks at the deadline and the cancel. */

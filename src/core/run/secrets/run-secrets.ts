@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { SecretInjection } from '../../../protocol/manifest-secrets.ts';
+import { holdsRedaction } from '../../../protocol/redaction-mark.ts';
 import type { RunLog, RunWriter } from '../../ports/run-store.ts';
 import type { Runtime } from '../../process/runtime.ts';
 import type { SecretFiles } from '../../sandbox/sandbox.ts';
@@ -72,6 +73,20 @@ export class RunSecrets {
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
       log.append({ type: 'runner_warning', code: error.code, msg: error.message });
+    }
+  }
+
+  /** The path of a file whose name was redacted in what the tool reported; the path as it is where there is no such file. */
+  fileOf(path: string): string {
+    return path.split('/').reduce((folder, name) => `${folder}/${this.#nameIn(folder, name)}`);
+  }
+
+  #nameIn(folder: string, name: string): string {
+    if (!holdsRedaction(name)) return name;
+    try {
+      return readdirSync(folder).find((each) => each === name || this.redaction.text(each) === name) ?? name;
+    } catch {
+      return name;
     }
   }
 
