@@ -130,6 +130,15 @@ function* settingMistakes(settings: OutputSettings): Generator<Mistake> {
       fix: 'Name the values of a line: columns: [hash, author, subject].',
     };
   }
+  for (const [index, name] of (settings.columns ?? []).entries()) {
+    if (settings.columns!.indexOf(name) === index) continue;
+    yield {
+      path: ['output', 'columns', index],
+      rule: 'output-columns',
+      message: `two columns have the name '${name}'`,
+      fix: 'Give each column a name of its own.',
+    };
+  }
   for (const [key, formats] of Object.entries(READERS)) {
     const value = settings[key as keyof OutputSettings];
     if (value === undefined || formats.includes(format)) continue;

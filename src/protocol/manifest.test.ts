@@ -99,6 +99,11 @@ describe('the mistakes between the keys of a manifest', () => {
     ['a form of output without adapter: plain', { output: { format: 'csv' } }, 'output-needs-plain'],
     ['columns without names', { adapter: 'plain', output: 'columns' }, 'output-columns'],
     [
+      'two columns of one name',
+      { adapter: 'plain', output: { format: 'csv', columns: ['a', 'b', 'a'] } },
+      'output-columns',
+    ],
+    [
       'a setting of another form',
       { adapter: 'plain', output: { format: 'json', columns: ['a'] } },
       'output-setting',

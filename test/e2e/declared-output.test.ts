@@ -47,6 +47,27 @@ inputs: [{ name: rc, positional: true }, { name: line, positional: true }]
     assert.deepEqual(lines.data.result.data, [{ a: 1 }, { a: 2 }]);
   });
 
+  it('has a warning for bytes that are not UTF-8, whatever takes its lines', async () => {
+    for (const [name, manifest] of [
+      ['with_lines', 'adapter: plain\noutput: lines\n'],
+      [
+        'with_rules',
+        'adapter: text-map\nmap: [{ match: "^say (?<msg>.*)$", to: log, fields: { level: info, msg: $.msg } }]\n',
+      ],
+      ['with_markers', 'adapter: markers\n'],
+      ['with_messages', 'adapter: jsonl\n'],
+    ] as const) {
+      project.write(`tools/${name}/tool.yaml`, `version: 1.0.0\n${manifest}`);
+      project.write(`tools/${name}/cli.sh`, `#!/bin/bash\nprintf 'say %b\\n' "$1"\n`, 0o755);
+      const warned = async (text: string) =>
+        (await project.run([name, text]))
+          .of('runner_warning')
+          .filter(({ msg }) => /not UTF-8; they were replaced/.test(String(msg)));
+      assert.equal((await warned('\\xff')).length, 1, name);
+      assert.equal((await warned('\\xef\\xbf\\xbd')).length, 0, `${name}: the control`);
+    }
+  });
+
   it('fails when its output has another form, and names the line', async () => {
     const { error } = await project.envelope(['run', 'wrong', '--no-stream']);
     assert.equal(error!.code, 'E_PROTOCOL');

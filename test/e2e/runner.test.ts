@@ -330,6 +330,16 @@ describe('acor run', () => {
     });
   });
 
+  it('reads a first message behind a byte order mark, which programs of Windows write', async () => {
+    project.write(
+      'tools/marked/cli.sh',
+      String.raw`printf '\xef\xbb\xbf{"type":"result","status":"ok","data":7}\n'`,
+      0o755,
+    );
+    const { of, end } = await project.run(['marked']);
+    assert.deepEqual([end.state, of('result')[0]?.data, of('runner_log')], ['completed', 7, []]);
+  });
+
   it('gives a plain program’s JSON as the data of the result', async () => {
     const { of } = await project.run(['prints_json']);
     assert.deepEqual(of('result')[0]!.data, { a: [1, 2] });

@@ -23,15 +23,13 @@ export function readJsonObject(
   end: number,
   cut: boolean,
 ): Record<string, unknown> | undefined {
-  const view = bytes.subarray(start, end);
+  const view = bytes.subarray(hasMark(bytes, start) ? start + 3 : start, end);
   const text = Buffer.from(view.buffer, view.byteOffset, view.length).toString('utf8');
   if (cut) {
     intake.unparsedLine('line over 1 MiB was cut', text);
     return undefined;
   }
-  if (text.includes('\uFFFD') && !isUtf8(view)) {
-    intake.warnOnce('utf8', 'E_PROTOCOL', 'the tool wrote bytes that are not UTF-8; they were replaced');
-  }
+  warnOfReplaced(intake, text, view);
   if (isTooDeep(view)) {
     intake.unparsedLine(`json nested deeper than ${MAX_DEPTH} levels`, text);
     return undefined;
@@ -40,6 +38,17 @@ export function readJsonObject(
   if (object === undefined) intake.unparsedLine('non-json stdout', text);
   else warnOfInexact(intake, text);
   return object;
+}
+
+/** Programs of Windows begin a text with a byte order mark, which is no part of it. */
+function hasMark(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
+}
+
+/** Warns when the text of these bytes holds others than they do. */
+export function warnOfReplaced(intake: Intake, text: string, bytes: Uint8Array): void {
+  if (text.includes('\uFFFD') && !isUtf8(bytes))
+    intake.warnOnce('utf8', 'E_PROTOCOL', 'the tool wrote bytes that are not UTF-8; they were replaced');
 }
 
 function warnOfInexact(intake: Intake, json: string): void {

@@ -4,6 +4,7 @@ import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapte
 import { after, type StopGuard } from '../run/attempt/guards/guard.ts';
 import { isOkExit } from '../run/outcome.ts';
 import { FileClaims } from './file-claims.ts';
+import { warnOfReplaced } from './json-object.ts';
 import { blockedError, MarkerEvents } from './marker-events.ts';
 
 /**
@@ -54,7 +55,9 @@ class MarkersAdapter implements Adapter {
 
   line(bytes: Uint8Array, start: number, end: number, cut: boolean): void {
     this.close();
-    this.#lines.line(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8'), cut);
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+    if (!cut) warnOfReplaced(this.#context.intake, text, bytes.subarray(start, end));
+    this.#lines.line(text, cut);
     if (this.#lines.isOpen)
       this.#stopTimer = after(QUIET_MS, () => this.#context.later(() => this.#lines.flush()));
   }

@@ -67,6 +67,29 @@ describe('an output with a declared form', () => {
     );
   });
 
+  it('does not lose a column whose name is there twice without a word', () => {
+    const warnings = (declared: unknown, text: string) => {
+      const parsed = parse(declared, text);
+      return 'data' in parsed ? parsed.warnings : [parsed.problem];
+    };
+    const twice = 'id,name,id\n1,x,2\n';
+    assert.deepEqual(dataOf('csv', twice), [{ id: '2', name: 'x' }]);
+    assert.match(warnings('csv', twice).join(), /two columns have the name 'id'.*columns and header: true/);
+    assert.match(warnings('table', 'A   A\n1   2\n').join(), /two columns have the name 'A'/);
+    const columns = ['id', 'name', 'of'];
+    assert.deepEqual(dataOf({ format: 'csv', columns, header: true }, twice), [
+      { id: '1', name: 'x', of: '2' },
+    ]);
+    assert.deepEqual(warnings({ format: 'csv', columns, header: true }, twice), []);
+  });
+
+  it('may begin with a byte order mark, which is no part of it', () => {
+    assert.deepEqual(dataOf({ format: 'csv', types: { a: 'int' } }, '\uFEFFa,b\n1,2\n'), [{ a: 1, b: '2' }]);
+    assert.deepEqual(dataOf('json', '\uFEFF{"a":1}\n'), { a: 1 });
+    assert.deepEqual(dataOf('lines', '\uFEFFa\n\uFEFFb\n'), ['a', '\uFEFFb']);
+    assert.deepEqual(dataOf({ format: 'json', empty: [] }, '\uFEFF'), []);
+  });
+
   it('is a line of named columns, the last of which takes the rest', () => {
     const columns = ['hash', 'subject'];
     assert.deepEqual(dataOf({ format: 'columns', columns }, 'a1  Fix "it" now\nb2\n'), [

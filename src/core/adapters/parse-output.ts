@@ -18,7 +18,7 @@ class WrongForm extends Error {}
 /** Reads the lines of a program as the manifest declares them. The format is not `text`. */
 export function parseOutput(output: OutputSpec, lines: readonly string[]): ParsedOutput {
   const settings = settingsOf(output);
-  const read = lines.slice(settings.skip);
+  const read = withoutMark(lines).slice(settings.skip);
   if (settings.empty !== undefined && read.every((line) => line.trim() === ''))
     return { data: settings.empty, warnings: [] };
   const types = new TypedValues(settings.types);
@@ -28,6 +28,11 @@ export function parseOutput(output: OutputSpec, lines: readonly string[]): Parse
     if (!(error instanceof WrongForm)) throw error;
     return { problem: error.message };
   }
+}
+
+/** Programs of Windows begin a text with a byte order mark, which is no part of it. */
+function withoutMark([first = '', ...rest]: readonly string[]): string[] {
+  return [first.replace(/^\uFEFF/, ''), ...rest];
 }
 
 function dataOf(settings: OutputSettings, lines: readonly string[], types: TypedValues): unknown {
@@ -45,13 +50,14 @@ function dataOf(settings: OutputSettings, lines: readonly string[], types: Typed
     case 'lines':
       return numbered.map(({ text }) => text);
     case 'csv':
-      return csvRows(settings, lines).map((row) => types.of(row));
+      return csvRows(settings, lines, types).map((row) => types.of(row));
     case 'columns':
       return numbered.map(({ text }) => types.of(named(settings.columns!, splitLine(settings, text))));
     case 'table':
       return tableRows(
         settings,
         numbered.map(({ text }) => text),
+        types,
       ).map((row) => types.of(row));
     case 'pairs':
       return types.of(pairsOf(settings, numbered));
@@ -73,11 +79,12 @@ function parsedJson(text: string, where: string, types: TypedValues): unknown {
 }
 
 /** RFC 4180: a quoted value may hold separators, line feeds and doubled quotes. */
-function csvRows(settings: OutputSettings, lines: readonly string[]): Row[] {
+function csvRows(settings: OutputSettings, lines: readonly string[], types: TypedValues): Row[] {
   const { columns, separator = ',', header = columns === undefined } = settings;
   const records = csvRecords(lines, separator, settings.skip);
   const first = header ? records.shift() : undefined;
   const names = columns ?? first?.values ?? [];
+  types.noteTwice(names, 'columns and header: true');
   refuseTooMany(names.length, records.length);
   return records.map(({ values, number }) => {
     if (values.length > names.length)
@@ -141,7 +148,7 @@ function named(names: readonly string[], values: readonly string[]): Row {
 }
 
 /** A table under a header: a column is where the header or a line has characters, between places that are blank in all. */
-function tableRows({ columns }: OutputSettings, lines: readonly string[]): Row[] {
+function tableRows({ columns }: OutputSettings, lines: readonly string[], types: TypedValues): Row[] {
   const [header = '', ...rows] = lines.map((line) => line.replaceAll('\t', '        '));
   const spans = spansOf([header, ...rows]);
   refuseTooMany(spans.length, rows.length);
@@ -151,6 +158,7 @@ function tableRows({ columns }: OutputSettings, lines: readonly string[]): Row[]
   const cut = (line: string) =>
     merged.map(([start], at) => line.slice(start, merged[at + 1]?.[0] ?? line.length).trim());
   const names = columns ?? cut(header);
+  types.noteTwice(names, 'columns');
   if (rows.length > 0 && names.length !== merged.length)
     throw new WrongForm(`the table has ${merged.length} columns, and ${names.length} are named`);
   return rows.map((row) => named(names, cut(row)));
@@ -233,7 +241,7 @@ function paragraphs(lines: readonly string[], skip: number): NumberedLine[][] {
 const TRUE = ['true', 'yes', 'on', '1'];
 const FALSE = ['false', 'no', 'off', '0'];
 
-/** Gives values their declared types, and reports one that does not have it. */
+/** Gives values their declared types, and reports what the data do not hold as it was written. */
 class TypedValues {
   readonly warnings: string[] = [];
   readonly #types: [string, ValueType][];
@@ -260,6 +268,16 @@ class TypedValues {
     if (warning === undefined) return;
     this.#reported.add('');
     this.warnings.push(warning);
+  }
+
+  /** Reports a name of which a record holds only the last value. */
+  noteTwice(names: readonly string[], fix: string): void {
+    const seen = new Set<string>();
+    const twice = names.find((name) => seen.has(name) || !seen.add(name));
+    if (twice === undefined) return;
+    this.warnings.push(
+      `two columns have the name '${twice.slice(0, 80)}', and the data hold only the last of them: give each column a name, with ${fix} under output in the manifest`,
+    );
   }
 
   #report(name: string, type: ValueType, text: string): void {

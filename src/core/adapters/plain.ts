@@ -3,7 +3,7 @@ import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapte
 import type { Intake } from '../run/attempt/intake.ts';
 import { isOkExit } from '../run/outcome.ts';
 import { ErrorRules } from './error-rules.ts';
-import { LINE_WAS_CUT } from './json-object.ts';
+import { LINE_WAS_CUT, warnOfReplaced } from './json-object.ts';
 import { failedWith, OutputText } from './jsonl.ts';
 import { parseOutput } from './parse-output.ts';
 
@@ -33,6 +33,7 @@ class PlainAdapter implements Adapter {
     const msg = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
     if (this.#lines !== undefined) {
       this.#lines.push(msg);
+      if (!cut) warnOfReplaced(this.#intake, msg, bytes.subarray(start, end));
       this.#hasCutLine ||= cut;
       return;
     }

@@ -1,6 +1,7 @@
 import { LinearPattern } from '../../protocol/linear-pattern.ts';
 import type { Adapter, AdapterContext, AdapterKind } from '../run/attempt/adapter.ts';
 import { FileClaims } from './file-claims.ts';
+import { warnOfReplaced } from './json-object.ts';
 import { compiledRule, EVENT_DEFAULTS, type Message, type Rule } from './jsonl-map.ts';
 import { PLAIN } from './plain.ts';
 
@@ -63,6 +64,7 @@ class TextMapAdapter implements Adapter {
     for (const { pattern, rule } of this.#rules) {
       const groups = pattern.search(line);
       if (groups === undefined) continue;
+      warnOfReplaced(this.#context.intake, line, view);
       const values = Object.entries(groups).map(([name, text]) => [
         name,
         NUMBER.test(text) ? Number(text) : text,

@@ -80,7 +80,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'inputs-or-schema': error('manifest', '`inputs` and `input_schema` exclude each other.'),
   'output-records': error('manifest', '`output: records` is for a tool that sends messages.'),
   'output-needs-plain': error('manifest', '`output` requires `adapter: plain`.'),
-  'output-columns': error('manifest', '`format: columns` names its columns.'),
+  'output-columns': error(
+    'manifest',
+    '`format: columns` names its columns, and no two columns share a name.',
+  ),
   'output-setting': error('manifest', 'A setting of `output` is one that its format reads.'),
   'errors-need-text': error('manifest', '`errors` requires `adapter: plain` or `text-map`.'),
   'error-rule': error('manifest', 'A rule of `errors` has an exit code or a pattern.'),
