@@ -122,6 +122,20 @@ describe('the arguments of a tool with inputs', () => {
     assert.deepEqual(secretArgs, [3]);
   });
 
+  it('are refused when they are empty and the tool takes them joined to a single letter, which has no form', () => {
+    const inputs = [
+      { name: 'z', flag: '-z', joined: true },
+      { name: 'f', joined: true },
+      { name: 'all', type: 'bool', flag: '-a', joined: true },
+    ];
+    const error = refused({ inputs }, ['-z', '', '--f', 'q']);
+    assert.deepEqual(problems(error), [['z', 'empty']]);
+    assert.match(error.message, /'z' is empty: the tool gets -z and the value as one word/);
+    assert.deepEqual(resolve({ inputs }, ['--f', '', '-z', '0', '-a']).args, ['-z0', '--f=', '-a']);
+    const apart = [{ name: 'z', flag: '-z' }];
+    assert.deepEqual(resolve({ inputs: apart }, ['-z', '']).args, ['-z', '']);
+  });
+
   it('are also returned as values', () => {
     assert.deepEqual(resolve({ inputs }, ['--name', 'me', '--tag', 'x']).values, {
       name: 'me',

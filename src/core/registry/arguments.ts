@@ -88,7 +88,7 @@ export function resolveArguments(
     extra: extra.args.slice(0, values.extra.length),
     behind: extra.args.slice(values.extra.length),
   });
-  refuseArguments(tool.name, tooLongValues(granted.read), usage);
+  refuseArguments(tool.name, [...tooLongValues(granted.read), ...emptyJoinedValues(granted.read)], usage);
   return {
     args,
     secretArgs,
@@ -131,6 +131,22 @@ function tooLongValues(inputs: readonly ReadInput[]): ArgumentProblem[] {
     const prefix = spec.joined && !spec.positional ? joinedWord(flagOf(spec), '') : '';
     const long = values.map(({ text }) => prefix + text).find(isTooLong);
     return long === undefined ? [] : tooLong(spec.name, `'${spec.name}'`, long);
+  });
+}
+
+/** `-z` with an empty value is the flag alone: the tool would take the next argument as its value. */
+function emptyJoinedValues(inputs: readonly ReadInput[]): ArgumentProblem[] {
+  return inputs.flatMap(({ spec, values }) => {
+    const flag = flagOf(spec);
+    const isJoined = spec.joined && !spec.positional && spec.type !== 'bool' && flag.length === 2;
+    if (!isJoined || values.every(({ text }) => text !== '')) return [];
+    const why = `the tool gets ${flag} and the value as one word, and would take the next one for an empty value`;
+    return usageProblem(
+      spec.name,
+      'empty',
+      `'${spec.name}' is empty: ${why}`,
+      'Leave it out, or give it a value.',
+    );
   });
 }
 
