@@ -3,6 +3,7 @@ import { inputSchemaOf, type ObjectSchema, wordsFor } from './core/registry/tool
 import { answerSteps, type Question } from './core/run/answers/question.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
 import { checkCall, type ExecuteOptions } from './operations/library-options.ts';
+import { refuseAborted } from './operations/refuse-aborted.ts';
 import { inInputs } from './operations/tool/input-words.ts';
 import { AcorError } from './protocol/acor-error.ts';
 
@@ -68,8 +69,7 @@ export function functionToolsOf(door: FunctionToolDoor): FunctionTool[] {
       description: (tool.manifest.description ?? `Runs ${tool.name}.`).slice(0, MAX_DESCRIPTION_CHARS),
       parameters: inputSchemaOf(tool.manifest),
       execute: (args, options = {}) =>
-        resultOf(async () => {
-          checkCall('execute', { args }, options);
+        resultOf(args, options, async () => {
           const { signal } = options;
           const call = new Call();
           const onQuestion = (question: Question) => call.ask(question);
@@ -106,8 +106,8 @@ function answerTool(door: FunctionToolDoor, calls: Map<string, Call>): FunctionT
       required: ['run_id', 'action_id', 'answer'],
       additionalProperties: false,
     },
-    execute: (args) =>
-      resultOf(async () => {
+    execute: (args, options = {}) =>
+      resultOf(args, options, async () => {
         const { run_id: runId, action_id: actionId, answer } = args as Record<string, string>;
         await door.answer(String(runId), String(actionId), answer);
         const call = calls.get(String(runId));
@@ -127,8 +127,9 @@ function waitTool(door: FunctionToolDoor, calls: Map<string, Call>): FunctionToo
       required: ['run_id'],
       additionalProperties: false,
     },
-    execute: ({ run_id: runId }) =>
-      resultOf(async () => {
+    execute: (args, options = {}) =>
+      resultOf(args, options, async () => {
+        const { run_id: runId } = args;
         const call = calls.get(String(runId));
         if (call === undefined)
           throw new AcorError('E_RUN_NOT_FOUND', `no run ${String(runId)} of this session continues`, {
@@ -239,8 +240,14 @@ interface Refusal {
 }
 
 /** A model cannot catch exceptions, so every error becomes a result. */
-async function resultOf(work: () => Promise<FunctionResult>): Promise<FunctionResult> {
+async function resultOf(
+  args: Readonly<Record<string, unknown>>,
+  options: ExecuteOptions,
+  work: () => Promise<FunctionResult>,
+): Promise<FunctionResult> {
   try {
+    checkCall('execute', { args }, options);
+    refuseAborted(options.signal);
     return await work();
   } catch (error) {
     const { code = 'E_UNKNOWN', message, hint, details } = error as Error & Partial<Refusal>;

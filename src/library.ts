@@ -27,6 +27,7 @@ import {
   type TaskOptions,
 } from './operations/library-options.ts';
 import { requirePersonFor } from './operations/needs-person.ts';
+import { refuseAborted } from './operations/refuse-aborted.ts';
 import { lastRun } from './operations/run/last-run.ts';
 import { AcorError } from './protocol/acor-error.ts';
 import type { RunEvent } from './protocol/index.ts';
@@ -220,6 +221,7 @@ export class Acor {
     if (options.answers !== undefined || options.onQuestion !== undefined) await app.authorizeOwnAnswers();
     const { caller } = app;
     const services = await runnerServices(project, { env, adoptOrphans: false, projects: this.#projects });
+    refuseAborted(options.signal);
     const run = await startRun(services, {
       ...call,
       cwd,

@@ -50,11 +50,11 @@ export class SandboxFiles {
         .slice(startLine - 1, endLine)
         .join('\n');
     },
-    writeFile: async ({ path, content }) =>
-      this.#write(path, new Uint8Array(await new Response(content).arrayBuffer())),
-    writeBinaryFile: ({ path, content }) => this.#write(path, content),
-    writeTextFile: ({ path, content, encoding = 'utf-8' }) =>
-      this.#write(path, Buffer.from(content, encoding as BufferEncoding)),
+    writeFile: async ({ content, ...to }) =>
+      this.#write(to, new Uint8Array(await new Response(content).arrayBuffer())),
+    writeBinaryFile: ({ content, ...to }) => this.#write(to, content),
+    writeTextFile: ({ content, encoding = 'utf-8', ...to }) =>
+      this.#write(to, Buffer.from(content, encoding as BufferEncoding)),
     stat: async ({ path }) => {
       const real = this.#inside(path);
       using folder = this.#openFolder(dirname(real));
@@ -67,7 +67,8 @@ export class SandboxFiles {
       const entries = await readdir(folder.self, { withFileTypes: true });
       return entries.map((each) => ({ name: each.name, type: typeOf(each) as DirectoryEntry['type'] }));
     },
-    deleteFile: async ({ path }) => {
+    deleteFile: async ({ path, abortSignal }) => {
+      abortSignal?.throwIfAborted();
       using folder = this.#openFolder(this.#inside(dirname(path)));
       const name = path.split('/').at(-1) ?? '';
       const found = folder?.statsOf(name);
@@ -88,7 +89,8 @@ export class SandboxFiles {
     }
   }
 
-  async #write(path: string, bytes: Uint8Array): Promise<void> {
+  async #write({ path, abortSignal }: WriteTo, bytes: Uint8Array): Promise<void> {
+    abortSignal?.throwIfAborted();
     const file = await this.#open(path, O_WRONLY | O_CREAT | O_NONBLOCK, { makes: true });
     try {
       await file.truncate();
@@ -129,6 +131,11 @@ export class SandboxFiles {
     if (isInside(real, this.#root)) return real;
     throw new Error(`${path} is outside of the sandbox`);
   }
+}
+
+interface WriteTo {
+  path: string;
+  abortSignal?: AbortSignal | undefined;
 }
 
 function typeOf(found: {

@@ -23,6 +23,7 @@ export function acorSandbox(options: AcorSandboxOptions): SandboxSession {
   const files = new SandboxFiles(root);
   const start = (options: CommandOptions, onEvent?: (event: RunEvent) => void) => {
     const { command, workingDirectory = '.', env = {}, abortSignal: signal } = options;
+    signal?.throwIfAborted();
     if (Object.keys(env).length > 0)
       throw new Error('acor: env would be part of the record; store a secret of the project');
     const words = ['-c', 'cd -- "$1" && exec bash -c "$2"', 'bash', workingDirectory, command];

@@ -6,6 +6,7 @@ import { nearest } from '../util/nearest.ts';
 import type { AcorApp } from './acor-app.ts';
 import type { CallOptions } from './library-options.ts';
 import type { ProjectCache } from './project-cache.ts';
+import { refuseAborted } from './refuse-aborted.ts';
 
 /** Where a program calls from. */
 interface Caller {
@@ -35,6 +36,7 @@ export async function callFromProgram(
     throw new AcorError('E_USAGE', `there is no operation '${operation}'`, {
       hint: nearOperation(operation, cli.routes),
     });
+  refuseAborted(signal);
   const { cwd, env, config, projects, note } = caller;
   const context = new AcorApp({ routes: cli.routes, surface: 'library', cwd, env, config, projects, note });
   const call: Call<AcorApp> = { context, cwd, env, signal, selection: { fields, limit, offset, maxTokens } };

@@ -20,7 +20,7 @@ export interface AcorOptions {
 export interface RunOptions {
   /** Called with every event, in order. */
   onEvent?: (event: RunEvent) => void;
-  /** Cancels the run in steps: cancel file, SIGTERM, SIGKILL. */
+  /** Cancels the run in steps: cancel file, SIGTERM, SIGKILL. A call whose signal is aborted already starts nothing. */
   signal?: AbortSignal;
   timeoutS?: number;
   retries?: number;
@@ -63,7 +63,10 @@ export interface AnswerOptions {
 }
 
 export interface CallOptions {
-  /** Ends the wait for the answer. What the operation has started continues, as a run does without its reader. */
+  /**
+   * Ends the wait for the answer. What the operation has started continues, as a run does without its reader. A call whose
+   * signal is aborted already starts nothing.
+   */
   signal?: AbortSignal;
   /** Called with each event of an operation that has events, such as `run.attach`. */
   onEvent?: (event: RunEvent) => void;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { Acor, type AcorError } from '../../src/index.ts';
-import { TestProject, WITHOUT_SANDBOX } from '../support/project.ts';
+import { processesOf, TestProject, until, WITHOUT_SANDBOX } from '../support/project.ts';
 import { calls, ScriptedModel, says } from '../support/scripted-model.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -58,6 +58,24 @@ inputs:
     );
   });
 
+  it('start and answer nothing for a call that was aborted before', async () => {
+    using project = new TestProject({ tools: ['asks_in_typescript'], config: WITHOUT_SANDBOX });
+    const tools = await new Acor({ cwd: project.root }).functionTools();
+    const named = (wanted: string) => tools.find(({ name }) => name === wanted)!;
+    const signal = AbortSignal.abort();
+    const refused = await named('asks_in_typescript').execute({}, { signal });
+    assert.deepEqual(
+      [refused.state, refused.error?.code, refused.run_id],
+      ['refused', 'E_CANCELLED', undefined],
+    );
+    assert.deepEqual(project.runIds(), []);
+    const { run_id, question } = await named('asks_in_typescript').execute({});
+    const given = { run_id, action_id: question?.action_id, answer: 'left' };
+    const unanswered = await named('acor_answer').execute(given, { signal });
+    assert.deepEqual([unanswered.state, unanswered.error?.code], ['refused', 'E_CANCELLED']);
+    assert.equal((await named('acor_answer').execute(given)).state, 'completed');
+  });
+
   it('leave out a privileged tool that no person has approved', async () => {
     using project = new TestProject({ config: WITHOUT_SANDBOX });
     const manifest = (level: string) =>
@@ -104,6 +122,7 @@ inputs:
     const [endless] = await new Acor({ cwd: project.root }).functionTools();
     const stop = new AbortController();
     const call = endless!.execute({}, { signal: stop.signal });
+    await until(() => project.runIds().some((run) => processesOf(run).length > 0));
     stop.abort();
     assert.equal((await call).state, 'cancelled');
   });

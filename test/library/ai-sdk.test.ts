@@ -187,6 +187,22 @@ describe('acorSandbox', () => {
     await assert.rejects(async () => sandbox.run({ command: 'true', env: { KEY: 'secret' } }), /secret/);
   });
 
+  it('does nothing in a call that was aborted before', async () => {
+    using project = new TestProject();
+    const root = project.path('work');
+    project.write('work/victim', '');
+    const sandbox = acorSandbox({ root });
+    const abortSignal = AbortSignal.abort();
+    const command = { command: 'touch made', abortSignal };
+    await assert.rejects(async () => sandbox.run(command), { name: 'AbortError' });
+    await assert.rejects(async () => sandbox.spawn(command), { name: 'AbortError' });
+    await assert.rejects(async () => sandbox.writeTextFile({ path: 'made', content: '', abortSignal }));
+    await assert.rejects(async () => sandbox.deleteFile({ path: 'victim', abortSignal }));
+    assert.deepEqual([readdirSync(root), project.runIds()], [['victim'], []]);
+    await sandbox.run({ command: 'touch made' });
+    assert.deepEqual(readdirSync(root).sort(), ['made', 'victim']);
+  });
+
   it('follows no link out of its folder', async () => {
     using project = new TestProject();
     const root = project.path('work');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Acor, AcorError, type Question, type RunEvent } from '../../src/index.ts';
@@ -19,6 +19,11 @@ describe('the library', () => {
     project.write('tools/broken/cli.sh', '#!/bin/bash\n');
     project.write('tools/broken/tool.yaml', 'nmae: broken\n');
     project.write('data.txt', 'one\n');
+    cpSync(project.path('tools/waits'), project.path('tools/waits_and_may_ask'), { recursive: true });
+    project.write(
+      'tools/waits_and_may_ask/tool.yaml',
+      'name: waits_and_may_ask\nversion: 1.0.0\nactions: [choose]\n',
+    );
     acor = new Acor({ cwd: project.root });
   });
   after(() => project[Symbol.dispose]());
@@ -185,10 +190,33 @@ try { for await (const _ of acor.run('no_such_tool')) ; } catch ({ code }) { con
     assert.deepEqual(processesOf(summary.run_id), []);
   });
 
-  it('ends a run at once when its signal was aborted before', async () => {
-    const summary = await acor.run('waits', [], { signal: AbortSignal.abort() });
-    assert.equal(summary.state, 'cancelled');
-    assert.deepEqual(processesOf(summary.run_id), []);
+  it('starts nothing when the signal of a call was aborted before', async () => {
+    project.write('work/victim', 'kept\n');
+    const before = project.runIds();
+    const remove = (signal: AbortSignal) => acor.exec('rm', ['work/victim'], { write: ['work'], signal });
+    const signal = AbortSignal.abort('changed my mind');
+    for (const call of [
+      () => remove(signal),
+      () => acor.run('quick', [], { signal }),
+      () => acor.call('run.exec', { program: 'rm', args: ['work/victim'], write: ['work'] }, { signal }),
+      () => acor.call('run.start', { tool: 'quick', detach: true }, { signal }),
+    ])
+      await assert.rejects(async () => call(), { code: 'E_CANCELLED', cause: 'changed my mind' });
+    assert.deepEqual(project.runIds(), before);
+    assert.equal((await remove(new AbortController().signal)).state, 'completed');
+    assert.ok(!existsSync(project.path('work/victim')));
+  });
+
+  it('stops to wait for a run when the signal of `call` aborts, and the run continues', async () => {
+    for (const detached of [false, true]) {
+      const stop = new AbortController();
+      const onEvent = ({ type }: RunEvent) => type === 'heartbeat' && stop.abort();
+      const tool = detached ? 'waits_and_may_ask' : 'waits';
+      const { data } = await acor.call('run.start', { tool }, { signal: stop.signal, onEvent });
+      const { run_id: run, state } = data as { run_id: string; state: string };
+      assert.equal(state, 'running');
+      assert.equal((await acor.call('run.cancel', { run })).data.state, 'cancelled');
+    }
   });
 
   it('cancels a run of another instance by its id', async () => {

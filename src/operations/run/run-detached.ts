@@ -64,8 +64,8 @@ export async function showDetached(
     else stop.abort();
   });
   const ask = await askAtTerminal(runId, ctx, stop.signal);
-  // A server stops following for a caller that is gone.
-  const { signal } = ctx.app.launcher === undefined ? stop : ctx;
+  // A server stops following for a caller that is gone, and the library for one that has aborted its call.
+  const { signal } = ctx.app.surface === 'command' ? stop : ctx;
   const recorded = ctx.app.launcher?.recorded(runId);
   return eventsResult(
     followRun(store, runId, { since, signal, recorded, atQuestions: true, ask, recoversIn: workspaces }),

@@ -3,6 +3,7 @@ import { answerSteps, type Question, valueStep } from '../../core/run/answers/qu
 import type { KnownRun } from '../../core/run/known-run.ts';
 import type { Run } from '../../core/run/run.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
+import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import { startRun } from '../../core/run/start-run.ts';
 import { followLogs, showRun } from '../../protocol/next-steps.ts';
@@ -32,6 +33,8 @@ export async function runHere(
     const { showDetached } = await import('./run-detached.ts');
     return showDetached(run.runId, 0, flags, ctx);
   }
+  // A program may stop to wait for its call; a command stays until the end of its run.
+  const signal = ctx.app.surface === 'library' ? ctx.signal : undefined;
   let isCancelled = false;
   const stopListening = ctx.interrupts.listen((signal, count) => {
     isCancelled = true;
@@ -42,16 +45,25 @@ export async function runHere(
   return {
     kind: 'events',
     stream: wantsStream(flags.stream, ctx.env),
-    events: asks ? withDialog(run, ctx) : untilLeft(run, () => isCancelled, ctx),
+    events: asks ? withDialog(run, ctx) : untilLeft(run, () => isCancelled, ctx, signal),
     about: async () => {
       const { runAbout } = await import('./run-about.ts');
       return runAbout(run.runId, ctx, { asks, cancels: true, old: { bytes: 0 } });
     },
     ended: async () => {
-      const summary = await run.ended;
+      const summary = signal === undefined ? await run.ended : await endUnlessLeft(run, signal);
+      if (summary === undefined) return { answer: { kind: 'data', data: await stateOf(run, ctx) } };
       return { answer: await answerOf(summary, { ...flags, hasAsked: run.hasAsked }, ctx.app) };
     },
   };
+}
+
+async function endUnlessLeft({ ended }: Run, signal: AbortSignal): Promise<RunSummary | undefined> {
+  return (await import('./end-or-left.ts')).endOrLeft(ended, signal);
+}
+
+async function stateOf({ runId }: Run, { app }: OperationContext<AcorApp>): Promise<StartedRun> {
+  return (await import('./run-detached.ts')).startedRunOf(await app.project(), runId);
 }
 
 /** A caller who only waits for the end would not learn that the run waits, too: for an answer. */
@@ -73,11 +85,12 @@ async function* untilLeft(
   run: Run,
   isCancelled: () => boolean,
   ctx: OperationContext<AcorApp>,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   const { runId } = run;
   let isLeft = true;
   try {
-    yield* run.follow();
+    yield* run.follow(signal);
     isLeft = false;
   } catch (error) {
     isLeft = false;
