@@ -43,7 +43,6 @@ const MADE_STEPS: readonly NextStep[] = [
   steps.readLogs(r),
   steps.removeRun(r),
   steps.findOutEffects(r),
-  steps.followLogs(r),
   steps.attachTo(r),
   steps.waitFor(r),
   steps.cancelRun(r),

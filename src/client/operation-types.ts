@@ -1390,7 +1390,7 @@ export interface OperationTypes {
     input: {
       /** The id of the run, or last for the newest one. */
       run?: string | undefined;
-      /** Continue until the run ends, one event a line. */
+      /** Continue until the run ends, one event a line. An answer without a stream comes then, or at a question. */
       follow?: boolean | undefined;
       /** Only events after this seq. */
       since?: number | undefined;

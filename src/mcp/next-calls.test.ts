@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { approve, attachTo, cancelRun, followLogs, resumeRun } from '../protocol/next-steps.ts';
+import { approve, attachTo, cancelRun, readLogs, resumeRun } from '../protocol/next-steps.ts';
 import { nextCalls } from './next-calls.ts';
 
 describe('next steps as tool calls', () => {
   it('call the tool of the operation, without what the tool does not take', () => {
-    assert.deepEqual(nextCalls([resumeRun('r-1'), followLogs('r-1'), cancelRun('r-1')]), [
+    assert.deepEqual(nextCalls([resumeRun('r-1'), readLogs('r-1'), cancelRun('r-1')]), [
       { tool: 'acor_resume', arguments: { run: 'r-1' } },
       { tool: 'acor_logs', arguments: { run: 'r-1' } },
       { tool: 'acor_cancel', arguments: { run: 'r-1' } },

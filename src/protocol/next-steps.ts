@@ -143,10 +143,6 @@ export function findOutEffects(run: string): OperationStep {
   return step('run.logs', { run }, 'Find out what the tool did before it was stopped.');
 }
 
-export function followLogs(run: string): OperationStep {
-  return step('run.logs', { run, follow: true }, 'Follow the events of the run.');
-}
-
 export function attachTo(run: string): OperationStep {
   return step('run.attach', { run }, 'Follow the run to its end.');
 }

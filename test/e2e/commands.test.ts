@@ -116,7 +116,7 @@ describe('runs and show', () => {
       [data.state, data.progress.step, data.progress.pct, data.result],
       ['running', 'walk', 33, null],
     );
-    assert.deepEqual(meta.next, [`acor logs ${runId} --follow`, `acor cancel ${runId}`]);
+    assert.deepEqual(meta.next, [`acor attach ${runId}`, `acor cancel ${runId}`]);
     const { data: listed } = await project.envelope(['runs', '--state', 'running']);
     assert.deepEqual(idsOf(listed), [runId]);
     const dry = await project.envelope(['cancel', runId, '--dry-run']);

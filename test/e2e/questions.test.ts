@@ -85,6 +85,27 @@ describe('a tool that asks', hasPython ? {} : { skip: 'python3 is not here' }, (
     assert.match(late.error.message, /has ended/);
   });
 
+  it('is where each command of `next` returns to an agent, in one line', async () => {
+    const { runId } = await askedRun();
+    const env = { AI_AGENT: 'planner' };
+    const { meta } = await project.envelope(['show', runId], { env });
+    assert.deepEqual(meta.next.slice(-2), [`acor attach ${runId}`, `acor cancel ${runId}`]);
+    for (const command of [
+      ['attach', runId],
+      ['wait', runId],
+    ])
+      assert.equal((await project.envelope(command, { env })).error.code, 'E_ACTION_REQUIRED');
+    const followed = await project.envelope(['logs', runId, '--follow'], { env });
+    assert.deepEqual(followed.data.events, project.events(runId));
+    assert.ok(followed.meta.next.includes(`acor answer ${runId} a-1 --choice fast`), followed.meta.next);
+    await project.envelope(['answer', runId, '--choice', 'fast']);
+    const ended = await project.envelope(['logs', runId, '--follow', '--type', 'runner_end'], { env });
+    assert.deepEqual(
+      ended.data.events.map(({ type }: { type: string }) => type),
+      ['runner_end'],
+    );
+  });
+
   it('accepts one of two concurrent answers, and the other caller gets an error', async () => {
     const { runId } = await askedRun();
     const both = await Promise.all(

@@ -457,6 +457,26 @@ describe('the events of a run by HTTP', () => {
     stream.leave();
   });
 
+  it('are waited for by run.logs with follow, until the run asks or ends, and next leads on', async () => {
+    const { json } = await open.call('run.start', { tool: 'asks', detach: true });
+    const run: string = json.data.run_id;
+    const asked = (await open.call('run.logs', { run, follow: true })).json;
+    const stored = project.events(run);
+    assert.deepEqual(asked.data, { run_id: run, events: stored, last_seq: stored.length });
+    const [answer, follow] = [asked.meta.next[0], asked.meta.next.at(-1)];
+    assert.equal(follow.path, '/api/v1/run.logs');
+    assert.deepEqual(follow.body, { run, since: stored.length, follow: true });
+    // While the question is open, the same request has nothing to wait for.
+    const same = await server.get(`/api/v1/run.logs?run=${run}&follow=true&since=${stored.length}`);
+    assert.deepEqual(same.json.data.events, []);
+    assert.equal((await open.call(answer.path.slice('/api/v1/'.length), answer.body)).status, 200);
+    const { data, meta } = (await open.call('run.logs', follow.body)).json;
+    assert.deepEqual(data.events, project.events(run).slice(stored.length));
+    assert.deepEqual([data.events.at(-1).type, meta.next], ['runner_end', undefined]);
+    const text = (await open.call('run.logs', { run, follow: true, format: 'text', type: ['result'] })).json;
+    assert.deepEqual([text.data.events.length, text.data.events[0].type], [1, 'result']);
+  });
+
   it('are searched and cut into windows on the server', async () => {
     const { end } = await project.run(['many_events', '2500']);
     const run = end['run_id'];

@@ -171,6 +171,18 @@ try { for await (const _ of acor.run('no_such_tool')) ; } catch ({ code }) { con
     assert.deepEqual(await collect(run), first);
   });
 
+  it('answers `run.logs` with follow with the events, also where a listener has had them', async () => {
+    const run = await acor.run('many_events', ['1500']).runId;
+    const heard: unknown[] = [];
+    const onEvent = ({ seq }: RunEvent) => heard.push(seq);
+    const { data, meta } = await acor.call('run.logs', { run, follow: true }, { onEvent });
+    const all = project.events(run);
+    assert.deepEqual([heard.length, data.events.length, data.last_seq], [all.length, 1000, 1000]);
+    const [next] = meta.next as unknown as { input: { run: string; since: number } }[];
+    const rest = await acor.call('run.logs', { ...next!.input, follow: true });
+    assert.deepEqual([...data.events, ...rest.data.events], all);
+  });
+
   it('lets an iteration stop early, and the run continues', async () => {
     const run = acor.run('many_events', ['500']);
     for await (const event of run) if (event.type === 'progress') break;

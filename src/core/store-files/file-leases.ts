@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { followLogs, showRun } from '../../protocol/next-steps.ts';
+import { attachTo, showRun } from '../../protocol/next-steps.ts';
 import { syncFolder } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { removeIfPossible } from '../../util/files.ts';
@@ -387,8 +387,8 @@ export class HeldByAnother extends AcorError {
       });
     else
       super('E_STORAGE', `run ${runId} already has a supervisor`, {
-        hint: 'Follow its events.',
-        next: [followLogs(runId)],
+        hint: 'Follow it to its end.',
+        next: [attachTo(runId)],
       });
   }
 }

@@ -10,12 +10,14 @@ import type { RunStore } from '../../core/ports/run-store.ts';
 import { followToEnd } from '../../core/run/follow-to-end.ts';
 import { readEvents } from '../../core/run/read-log.ts';
 import { eventsIn } from '../../core/store-files/follow.ts';
+import type { FollowEnd } from '../../core/supervision/follow-run.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { plainCommand } from '../define.ts';
 import { type RunAbout, runAbout } from './run-about.ts';
 import { interrupted } from './run-result.ts';
 import { unverified, unverifiedWords } from './run-unverified.ts';
+import { wantsStream } from './wants-stream.ts';
 
 /** One answer has at most this many events; `next` reads on. */
 const PAGE_EVENTS = 1000;
@@ -126,9 +128,10 @@ function storedEvents(
     : store.follow(run, { since, wait: false, signal });
 }
 
-function nextEvents({ run, type, text }: LogInput, since: number): NextStep {
+function nextEvents({ run, type, text }: LogInput, since: number, further: { follow?: true } = {}): NextStep {
   const filters = { ...(type.length > 0 && { type }), ...(text !== undefined && { text }) };
-  return { operation: 'run.logs', input: { run, since, ...filters }, why: 'Read the next events.' };
+  const input = { run, since, ...filters, ...further };
+  return { operation: 'run.logs', input, why: 'Read the next events.' };
 }
 
 function filterOf({ type, text }: LogInput): LogAbout['isWanted'] {
@@ -140,23 +143,48 @@ function filterOf({ type, text }: LogInput): LogAbout['isWanted'] {
 
 /** The events as they are stored. A view filters itself, because it needs the other events to show the progress of the run. */
 function logEvents(store: RunStore, given: LogInput, ctx: OperationContext<AcorApp>): EventsResult<LogPage> {
-  const { run, since, follow } = given;
+  const { run, follow, format } = given;
   const { signal } = ctx;
   const isWanted = filterOf(given);
   const isFiltered = given.type.length > 0 || given.text !== undefined;
   const all = storedEvents(store, given, signal);
-  return eventsResult<void, LogPage>(ctx.structured && isFiltered ? wantedIn(all, isWanted) : all, {
-    stream: true,
+  const events = ctx.structured && isFiltered ? wantedIn(all, isWanted) : all;
+  return eventsResult<FollowEnd | undefined, LogPage>(events, {
+    stream: !follow || format === 'text' || wantsStream(undefined, ctx.env),
+    unread: follow ? untilQuestion(store, given, signal) : undefined,
     about: async (): Promise<LogAbout> => {
       const about = await runAbout(run, ctx, { asks: false, cancels: false });
       return { ...about, isWanted, follows: follow };
     },
     left: undefined,
-    end: async (): Promise<StreamEnd<LogPage>> => {
+    end: async (how): Promise<StreamEnd<LogPage>> => {
       if (signal.aborted) return { answer: interrupted() };
-      return { answer: { kind: 'data', data: { run_id: run, events: [], last_seq: since } } };
+      const page = await pageOf(store, given, ctx);
+      return { answer: how === 'question' ? await withAnswers(page, store, given) : page };
     },
   });
+}
+
+/** A caller without a stream could not answer a question of the run while it waits for the end. */
+async function* untilQuestion(
+  store: RunStore,
+  { run, since }: Pick<LogInput, 'run' | 'since'>,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, FollowEnd> {
+  const { followRun } = await import('../../core/supervision/follow-run.ts');
+  return yield* followRun(store, run, { since, signal, atQuestions: true });
+}
+
+/** The page for a caller that has to answer before the run has more events. */
+async function withAnswers(
+  page: DataResult<LogPage>,
+  store: RunStore,
+  given: LogInput,
+): Promise<DataResult<LogPage>> {
+  const { stepsForOpenQuestions } = await import('../../core/supervision/follow-run.ts');
+  const answers = await stepsForOpenQuestions(store, given.run);
+  const goOn = page.next ?? [nextEvents(given, page.data.last_seq, { follow: true })];
+  return { ...page, next: [...answers, ...goOn] };
 }
 
 async function* wantedIn(

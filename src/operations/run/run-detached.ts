@@ -12,7 +12,7 @@ import { followRun, stepsForOpenQuestions } from '../../core/supervision/follow-
 import { openQuestionsOf } from '../../core/supervision/run-status.ts';
 import { startSupervisor } from '../../core/supervision/start-supervisor.ts';
 import { launchRequestOf } from '../../core/workflow/launch-request.ts';
-import { attachTo, followLogs, showRun, waitFor } from '../../protocol/next-steps.ts';
+import { attachTo, showRun, waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
@@ -49,7 +49,7 @@ export async function showDetached(
   const project = await ctx.app.project();
   const { store, workspaces } = project;
   if (flags.detach) {
-    const next = [waitFor(runId), followLogs(runId)];
+    const next = [waitFor(runId), attachTo(runId)];
     return { kind: 'data', data: await startedRunOf(project, runId), next };
   }
   // With Ctrl-C the person cancels the run. Other signals only end this process, and the run continues.

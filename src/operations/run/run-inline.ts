@@ -6,7 +6,7 @@ import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import { startRun } from '../../core/run/start-run.ts';
-import { followLogs, showRun } from '../../protocol/next-steps.ts';
+import { attachTo, showRun } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
@@ -101,7 +101,7 @@ async function* untilLeft(
         isCancelled()
           ? // Ctrl-C ends every program of a shell's pipe.
             `acor: run ${runId} is being cancelled. See how it ended with: ${commandOf(showRun(runId))}`
-          : `acor: stdout takes no more events; run ${runId} continues. Follow it with: ${commandOf(followLogs(runId))}`,
+          : `acor: stdout takes no more events; run ${runId} continues. Follow it with: ${commandOf(attachTo(runId))}`,
       );
   }
 }

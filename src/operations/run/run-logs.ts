@@ -5,7 +5,12 @@ import { readLogs } from './read-logs.ts';
 
 const input = z.object({
   run: runId.default('last'),
-  follow: z.boolean().default(false).describe('Continue until the run ends, one event a line.'),
+  follow: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Continue until the run ends, one event a line. An answer without a stream comes then, or at a question.',
+    ),
   since: z.int().min(0).default(0).describe('Only events after this seq.'),
   type: z.array(z.string()).default([]).describe('Only events of this type; may be given several times.'),
   text: z.string().min(1).optional().describe('Only events with this text, in any case.'),
@@ -36,6 +41,7 @@ export const runLogs = acorOperation({
     'acor logs r-0123456789abcdef --follow --since 120',
     'acor logs r-0123456789abcdef --format text',
   ],
-  streams: 'With --follow: protocol events, one JSON object a line; the last line is runner_end.',
+  streams:
+    'With --follow: protocol events, one JSON object a line; the last line is runner_end. An agent gets one answer then, or at a question.',
   run: readLogs,
 });

@@ -9,7 +9,7 @@ import { readRun } from '../../core/run/read-run.ts';
 import { recordedSteps } from '../../core/run/steps-after.ts';
 import type { RunHost } from '../../core/run/workspace.ts';
 import { STARTED } from '../../core/store-files/layout.ts';
-import { cancelRun, followLogs, VERIFY } from '../../protocol/next-steps.ts';
+import { attachTo, cancelRun, VERIFY } from '../../protocol/next-steps.ts';
 import { isFinal, isOrchestration } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -55,7 +55,7 @@ export async function shownRunOf(input: { run: string }, ctx: OperationContext<A
   };
   const next = isFinal(record.state)
     ? [...steps, ...(await recordedSteps(store, record, end))]
-    : [...(await answersToShow(store, input.run)), followLogs(input.run), cancelRun(input.run)];
+    : [...(await answersToShow(store, input.run)), attachTo(input.run), cancelRun(input.run)];
   const warnings = [
     ...(why ? [unverifiedWords(input.run, why)] : []),
     ...((end?.warnings ?? []) as string[]),
