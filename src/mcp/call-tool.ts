@@ -141,7 +141,7 @@ async function runByName(called: Called, given: Given): Promise<CallAnswer> {
   const answer = Object.entries(answers).map(([action, value]) => `${action}=${JSON.stringify(value)}`);
   const { operation, input } = await startOf(
     called,
-    { ...options, ...(answer.length > 0 && { answer }) },
+    { ...options, detach: !options.dry_run || detach, ...(answer.length > 0 && { answer }) },
     inputs,
   );
   if (!options.dry_run && !detach) return startAndFollow(called, operation, input);
@@ -151,7 +151,7 @@ async function runByName(called: Called, given: Given): Promise<CallAnswer> {
 /** The start of a tool by its name; of a workflow where no tool has the name. */
 async function startOf(
   { open, client }: Called,
-  options: Omit<z.output<typeof runInput>, 'arguments' | 'detach' | 'answers'> & { answer?: string[] },
+  options: Omit<z.output<typeof runInput>, 'arguments' | 'answers'> & { answer?: string[] },
   inputs: Given,
 ): Promise<{ operation: 'run.start' | 'workflow.run'; input: Given }> {
   const { tool, ...flags } = options;
@@ -163,11 +163,11 @@ async function startOf(
     const args = jsonWords(inputs);
     return {
       operation: 'workflow.run',
-      input: { ...Object.fromEntries(set), workflow: tool, args, detach: true },
+      input: { ...Object.fromEntries(set), workflow: tool, args },
     };
   }
   const args = await wordsForTool(open.app, tool, inputs);
-  return { operation: 'run.start', input: { ...defined(options), args, detach: true } };
+  return { operation: 'run.start', input: { ...defined(options), args } };
 }
 
 /** Throws the protocol error for a client that lacks what the tool requires of it. */

@@ -89,12 +89,14 @@ function runCall(given: Record<string, unknown>, words: unknown): NextCall | und
   return inputs === undefined ? undefined : { tool: 'acor_run', arguments: { ...call, arguments: inputs } };
 }
 
-/** The operation takes answers as `ACTION=VALUE`, the tool as an object. */
-function answersOf(answers: readonly unknown[]): Record<string, string> {
+/** The operation takes answers as `ACTION=VALUE`, where a value is JSON or else text; the tool takes an object. */
+function answersOf(answers: readonly unknown[]): Record<string, unknown> {
   return Object.fromEntries(
     answers.map((each) => {
       const text = String(each);
-      return [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)];
+      const value = text.slice(text.indexOf('=') + 1);
+      const json = parsed(value);
+      return [text.slice(0, text.indexOf('=')), json === undefined ? value : json];
     }),
   );
 }

@@ -200,6 +200,14 @@ describe('every command that changes something', () => {
       ['resume', 2, 9, ['half.json']],
     );
     assert.deepEqual(resume.meta.next, [`acor resume ${given.failed} --timeout 9`]);
+    const all = ['--timeout', '9', '--no-stream', '--detach', '--answer', 'choose=left'];
+    const asked = await project.envelope(['resume', given.failed, '--dry-run', ...all]);
+    const command = asked.meta.next[0].split(' ');
+    assert.deepEqual(
+      [command.length, ...command.slice(0, 3)],
+      [all.length + 3, 'acor', 'resume', given.failed],
+    );
+    for (const word of all) assert.ok(command.includes(word), word);
     const retry = await project.envelope(['retry', given.failed, '--dry-run']);
     assert.deepEqual([retry.data.mode, retry.data.checkpoints], ['retry', []]);
     const flow = await project.envelope(['workflow', 'resume', given.flow, '--from', 'a', '--dry-run']);

@@ -532,6 +532,18 @@ describe('acor mcp', () => {
     assert.equal(data.takes_any_arguments, true);
     const plan = await call(client, 'acor_run', { tool: 'tool_26', dry_run: true });
     assert.deepEqual([plan.data.tool, many.runIds().length], ['tool_26', 0]);
+    const asked = {
+      idempotency_key: 'k1',
+      timeout: 77,
+      retries: 2,
+      detach: true,
+      answers: { way: 'left', n: 3 },
+    };
+    for (const options of [{}, asked]) {
+      const shown = await call(client, 'acor_run', { tool: 'tool_26', dry_run: true, ...options });
+      const { plan: _, ...rest } = shown.next[0].arguments;
+      assert.deepEqual(rest, { tool: 'tool_26', ...options });
+    }
     const given = { tool: 'tool_26', arguments: { args: ['x'] }, idempotency_key: 'once' };
     const [first, second] = [await call(client, 'acor_run', given), await call(client, 'acor_run', given)];
     assert.deepEqual([first.state, second.run_id], ['completed', first.run_id]);

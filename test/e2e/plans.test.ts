@@ -39,6 +39,27 @@ describe('the plan of a tool that writes', () => {
     assert.equal(end.state, 'completed');
   });
 
+  it('is run by a command with every option of the dry run', async () => {
+    using made = project('never');
+    made.write('answers.yaml', 'choose: left\n');
+    for (const [options, args] of [
+      ['--idempotency-key k1 --detach', 'quick'],
+      ['--timeout 77 --retries 2 --no-stream --answer choose=left --exit-code tool', 'quick'],
+      ['--answers answers.yaml --snapshot --idempotency-key k2', 'quick'],
+      ['--review --ci --detach', 'quick'],
+    ] as const) {
+      const words = [...options.split(' '), args];
+      const { meta } = await made.envelope(['run', '--dry-run', ...words]);
+      const [, token] = /^acor run --plan (plan-[0-9a-f]{32}) /.exec(meta.next[0]) ?? [];
+      const again = await made.envelope(['run', '--dry-run', ...meta.next[0].split(' ').slice(2)]);
+      assert.deepEqual([again.meta.next, again.data.token], [meta.next, token]);
+      for (const word of words)
+        assert.ok(meta.next[0].split(' ').includes(word), `${word} of ${meta.next[0]}`);
+    }
+    const program = await made.envelope(['exec', '--idempotency-key', 'k3', '--detach', '--dry-run', 'true']);
+    assert.match(program.meta.next[0], /--idempotency-key k3 .*--detach|--detach .*--idempotency-key k3/);
+  });
+
   it('is required when the project says so, and without it nothing starts', async () => {
     using made = project('writes');
     const refused = await made.envelope(['run', ...APPEND]);

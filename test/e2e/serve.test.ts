@@ -328,6 +328,14 @@ describe('an operation by HTTP', () => {
     assert.deepEqual(project.events(run).find(({ type }) => type === 'action_answered')?.['source'], 'http');
   });
 
+  it('has the next step of a dry run with all that was asked, also by the header', async () => {
+    const asked = { tool: 'asks', detach: true, answer: ['choose_speed=fast'], timeout: 77, retries: 2 };
+    const dry = { ...asked, dry_run: true };
+    const { json } = await open.call('run.start', dry, { 'Idempotency-Key': 'of-http' });
+    const { plan, ...body } = json.meta.next[0].body;
+    assert.deepEqual([plan, body], [json.data.token, { ...asked, args: [], idempotency_key: 'of-http' }]);
+  });
+
   it('starts a run that outlives the server and a client that has left', async () => {
     const own = await TestServer.start(project, ['--http-allow', 'run']);
     const before = project.runIds();

@@ -17,6 +17,7 @@ import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { compareArtifacts, comparisonEnd, type Replayed } from './compare-artifacts.ts';
 import { requireRecorded } from './run-unverified.ts';
+import { sameFlags } from './same-flags.ts';
 import { type shownPlan, showPlan } from './show-plan.ts';
 
 /** The flags of `acor replay` for `--execute`. */
@@ -45,7 +46,11 @@ export async function executeAgain(
     ...(flags.plan !== undefined && { planToken: flags.plan }),
     ...(caller !== undefined && { caller }),
   };
-  if (flags.dry_run) return withCommand(await showPlan(services, request), record, manifest.effects);
+  if (flags.dry_run)
+    return withCommand(await showPlan(services, request), record, {
+      ...flags,
+      force: manifest.effects === 'destroys',
+    });
   if (manifest.effects === 'destroys' && !flags.force) throw destroys(record);
   const { planRun } = await import('../../core/run/plan/plan.ts');
   const targets = targetsOf(await planRun(services, request));
@@ -112,12 +117,16 @@ function targetsOf({ workspace, staged }: ToolPlan): Map<string, string> {
 function withCommand(
   shown: OperationResult<z.output<typeof shownPlan>>,
   { run_id }: RunRecord,
-  effects: string | undefined,
+  flags: ExecuteFlags,
 ): OperationResult<z.output<typeof shownPlan>> {
   if (shown.kind !== 'data') return shown;
   const { token } = shown.data;
-  const force = effects === 'destroys' ? { force: true } : {};
-  const input = { run: run_id, execute: true, ...force, plan: token ?? undefined };
+  const input = {
+    run: run_id,
+    execute: true,
+    ...sameFlags({ stream: flags.stream, force: flags.force }),
+    plan: token ?? undefined,
+  };
   return { ...shown, next: [{ operation: 'run.replay', input, why: 'Execute the run again, as shown.' }] };
 }
 

@@ -18,6 +18,7 @@ import { answers, ci, runId, runSummary, startedRun, stream, timeoutOf } from '.
 import { preparedAnswers } from './prepared-answers.ts';
 import type { ShownAs } from './run-result.ts';
 import { requireRecorded } from './run-unverified.ts';
+import { sameFlags } from './same-flags.ts';
 
 export const againInput = z.object({
   run: runId,
@@ -125,7 +126,7 @@ export async function continueRun(
     ...(answers.length > 0 && { answers }),
     ...(caller !== undefined && { caller }),
   };
-  if (given.dry_run) return previewAttempt(services, request, { ...request.again!, mode });
+  if (given.dry_run) return previewAttempt(services, request, { ...request.again!, mode }, given);
   const flags: ShownAs = { ...given, exit_code: 'acor' };
   if (given.detach || (await mayAsk(services, request))) {
     const { runApart } = await import('./run-detached.ts');
@@ -139,6 +140,7 @@ async function previewAttempt(
   services: RunnerServices,
   request: RunRequest,
   again: Rerun,
+  given: AgainFlags,
 ): Promise<OperationResult<z.output<typeof nextAttempt>>> {
   const { previewReopening } = await import('../../core/run/reopen-run.ts');
   const { record, plan } = await previewReopening(services, request, again);
@@ -168,7 +170,7 @@ async function previewAttempt(
     next: [
       {
         operation,
-        input: { run: again.runId, from, force: again.force || undefined, timeout: request.timeoutS },
+        input: { ...sameFlags({ ...given, from }), run: again.runId },
         why: 'Start this attempt.',
       },
     ],

@@ -5,6 +5,7 @@ import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import { WRITE_MODES } from '../../protocol/write-modes.ts';
+import { sameFlags } from './same-flags.ts';
 
 /** The answer of `acor run --dry-run`: what would run. */
 export const shownPlan = z.lazy(() =>
@@ -59,10 +60,14 @@ export const shownPlan = z.lazy(() =>
 
 export type ShownPlan = z.output<typeof shownPlan>;
 
-/** Plans a run as it would start now. Replaces the run id, which is new for each run, by `<run>`. */
+/**
+ * Plans a run as it would start now. Replaces the run id, which is new for each run, by `<run>`. `options` are those of the call, which the
+ * step that runs the plan has, too.
+ */
 export async function showPlan(
   services: RunnerServices,
   request: RunRequest,
+  options: Readonly<Record<string, unknown>> = {},
 ): Promise<OperationResult<ShownPlan>> {
   const { planRun } = await import('../../core/run/plan/plan.ts');
   const { environmentOf } = await import('../../core/run/plan/environment.ts');
@@ -112,18 +117,19 @@ export async function showPlan(
     token,
     compared_by_size: comparedBySize,
   };
-  return { kind: 'data', data, next: stepFor(plan, request, token) };
+  return { kind: 'data', data, next: stepFor(plan, options, token) };
 }
 
 /** The step that runs what was shown; none when an argument is a secret, which data must not repeat. */
-function stepFor(plan: ToolPlan, request: RunRequest, token: string | null): NextStep[] {
+function stepFor(
+  plan: ToolPlan,
+  options: Readonly<Record<string, unknown>>,
+  token: string | null,
+): NextStep[] {
   if (plan.givenArgs === null) return [];
   const input = {
     plan: token ?? undefined,
-    timeout: request.timeoutS,
-    retries: request.retries,
-    review: request.writes === 'review' || undefined,
-    snapshot: request.writes === 'snapshot' || undefined,
+    ...sameFlags(options),
     tool: plan.tool.name,
     args: plan.givenArgs,
   };

@@ -139,7 +139,7 @@ export async function startTool(
   const request = await requestOf(options, options.args, ctx);
   if (options.dry_run) {
     const { showPlan } = await import('./show-plan.ts');
-    const planned = await showPlan(services, { ...request, found });
+    const planned = await showPlan(services, { ...request, found }, { ...options });
     if (services.plugins !== undefined) {
       const { reportPlugins } = await import('../project/report-plugins.ts');
       reportPlugins(await ctx.app.project(), ctx);

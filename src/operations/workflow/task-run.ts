@@ -37,14 +37,14 @@ export const taskRun = acorOperation({
   positionals: ['task_id', 'description', 'plan'],
   example: 'acor task fix-login "Make the login form remember the user" plan.md',
   streams: 'Protocol events, one JSON object a line; the last line is runner_end.',
-  async run({ task_id, description, plan, ...flags }, ctx) {
+  async run({ task_id, description, plan, executor, ...flags }, ctx) {
     const services = await ctx.app.services();
     await refuseWhileLive(services.store, readTask(services.workspaces.root, task_id));
     const { caller } = ctx.app;
     const answers = await preparedAnswers(flags, ctx);
     const request: RunRequest = {
       ...taskCall(
-        { taskId: task_id, description, plan, executor: flags.executor },
+        { taskId: task_id, description, plan, executor },
         { settings: services.config.config.task, cwd: ctx.cwd },
       ),
       cwd: ctx.cwd,
@@ -53,7 +53,7 @@ export const taskRun = acorOperation({
       ...(caller !== undefined && { caller }),
       ...(answers.length > 0 && { answers }),
     };
-    if (flags.dry_run) return showPlan(services, request);
+    if (flags.dry_run) return showPlan(services, request, flags);
     const { runApart } = await import('../run/run-detached.ts');
     return runApart(request, { stream: flags.stream, detach: flags.detach, exit_code: 'acor' }, ctx);
   },
