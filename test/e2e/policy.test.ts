@@ -337,6 +337,7 @@ describe('a policy', () => {
     assert.equal((await project.run(['quick', '--timeout', '5'], { env })).events[0]!.timeout_s, 5);
     const { error } = await project.envelope(['run', 'quick', '--timeout', '61'], { env });
     assert.deepEqual([error.code, error.details.violations[0].path], ['E_POLICY_DENIED', '--timeout']);
+    assert.match(error.message, /: timeout 61 is above the ceiling of 60$/);
   });
 
   it('that is invalid is reported by health, with its place and a fix, and blocks all tools', async () => {

@@ -26,7 +26,8 @@ export function ceilingViolations({ manifest, timeoutS }: Asked, { rules, at }: 
       asked,
       allowed: ceiling,
       by: at(`limits.${key}`),
-      rule: `${path} ${asked} is above the ceiling of ${ceiling}`,
+      // A caller without a command line has a parameter of that name.
+      rule: `${path.replace('--', '')} ${asked} is above the ceiling of ${ceiling}`,
       fix: `Request ${ceiling} or less, or raise limits.${key} at ${at(`limits.${key}`)}.`,
     };
   });
