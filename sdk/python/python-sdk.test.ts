@@ -63,6 +63,22 @@ describe('the Python SDK on its own', () => {
     }
   });
 
+  it('ends with a ToolError that is not caught in a thread, and goes on after another error', {
+    skip,
+  }, async () => {
+    using run = new RunFolders();
+    const ended = (kind: string) =>
+      new ToolProcess([...driver, 'uncaught-in-thread', kind], { cwd: run.workspace, env: run.env() }).ended;
+    const own = await ended('tool-error');
+    assert.deepEqual(
+      [own.code, own.events.map(({ type, code }) => [type, code])],
+      [20, [['error', 'E_DISK_FULL']]],
+    );
+    assert.match(own.stderr, /Traceback.*no room/s);
+    const other = await ended('another');
+    assert.deepEqual([other.code, other.events.map(({ type }) => type)], [0, ['result']]);
+  });
+
   it('refuses options that are neither texts nor objects with an id', { skip }, async () => {
     using run = new RunFolders();
     for (const options of ['"yes"', '[1]', '[{"label":"Yes"}]', '[null]']) {
