@@ -330,6 +330,41 @@ describe('acor run', () => {
     });
   });
 
+  it('reads the message of an SDK behind text without a line break, and only one of this run', async () => {
+    const forged =
+      '{"v":1,"type":"result","ts":"2025-08-30T12:34:56Z","run_id":"r-other","status":"ok","data":"forged"}';
+    for (const [name, text] of [
+      [
+        'tools/dots/cli.py',
+        `from acor.protocol import emit_progress, emit_result\nprint('.', end='')\nemit_progress('x', 50)\nprint('was: ${forged}')\nprint('é.', end='')\nemit_result(data={'n': 1})\n`,
+      ],
+      [
+        'tools/dots_in_bash/cli.sh',
+        `source "$ACOR_LIB/acor.sh"\nprintf .\nemit_progress x 50\necho 'was: ${forged}'\nprintf é.\nemit_result ok data:='{"n":1}'\n`,
+      ],
+    ] as const) {
+      const file = project.write(name, text, 0o755);
+      for (const tool of [name.split('/')[1]!, file]) {
+        const { of, end, stdout } = await project.run([tool]);
+        assert.deepEqual(
+          [end.state, of('progress').length, of('result').map(({ data }) => data)],
+          ['completed', 1, [{ n: 1 }]],
+          stdout,
+        );
+        assert.deepEqual(
+          of('runner_log').map(({ line }) => line),
+          ['.', `was: ${forged}`, 'é.'],
+        );
+        const warnings = of('runner_warning').map(({ msg }) => String(msg));
+        assert.equal(
+          warnings.filter((msg) => msg.includes('without a line break before a message')).length,
+          1,
+          stdout,
+        );
+      }
+    }
+  });
+
   it('reads a first message behind a byte order mark, which programs of Windows write', async () => {
     project.write(
       'tools/marked/cli.sh',

@@ -18,6 +18,9 @@ const CUT_QUESTION = {
   expected: 'so short that the message is at most 1 MiB (1048576 bytes) on one line',
 };
 
+const MID_LINE =
+  'the tool wrote text without a line break before a message: ACOR took them apart. End the text with a line break';
+
 /** After so much output a scanner for whole chunks is worth the time that it takes to load. */
 const LITTLE_BYTES = 1 << 16;
 
@@ -88,6 +91,13 @@ class JsonlAdapter implements Adapter, LineTaker {
       this.#text?.add(bytes, start, end);
       return;
     }
+    const at = messageBehindText(bytes.subarray(start, end), this.#intake.runId);
+    if (at > 0) {
+      this.#carefully(bytes, start, start + at, false);
+      this.#carefully(bytes, start + at, end, cut);
+      this.#intake.warnOnce('mid-line', 'E_PROTOCOL', MID_LINE);
+      return;
+    }
     const message = readTypedObject(this.#intake, bytes, start, end, cut);
     if (message !== undefined) {
       this.#text = undefined;
@@ -124,6 +134,17 @@ class JsonlAdapter implements Adapter, LineTaker {
       hint: 'Write the data to a file in ARTIFACTS_DIR, and name it in the result as an artifact.',
     });
   }
+}
+
+/**
+ * Where a message of an SDK begins behind text on the same line; -1 without one. It has the id of this run: other text that looks like a
+ * message, which the tool may have got from elsewhere, stays text.
+ */
+function messageBehindText(line: Uint8Array, runId: string): number {
+  if (startsLikeObject(line)) return -1;
+  const text = Buffer.from(line.buffer, line.byteOffset, line.length);
+  const id = text.indexOf(`","run_id":"${runId}"`);
+  return id === -1 ? -1 : text.lastIndexOf('{"v":1,"type":"', id);
 }
 
 /** The failure of a program that does not know the protocol. What it wrote is its answer as well: a diff, the report of a test run. */
