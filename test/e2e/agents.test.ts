@@ -133,6 +133,28 @@ describe('acor init --agents', () => {
     assert.equal(read('.claude/commands/run-tool.md'), 'mine now\n');
   });
 
+  it('takes out what it wrote from files of a person on one line, on several, and without an end of the last line', async () => {
+    const mine = [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'mine' }] }];
+    const hooksOf = (event: string, indent: number) =>
+      JSON.stringify({ hooks: { [event]: mine } }, null, indent);
+    for (const indent of [0, 2]) {
+      project({
+        '.claude/settings.json': hooksOf('PreToolUse', indent),
+        '.codex/hooks.json': hooksOf('PreToolUse', indent),
+        '.gemini/settings.json': `${hooksOf('BeforeTool', indent)}\n`,
+        '.codex/config.toml': 'model = "m"',
+        'AGENTS.md': '# Mine',
+      });
+      await around.envelope(['init'], { cwd: folder });
+      const before = treeOf(folder);
+      await init(ALL);
+      await init(ALL, '--force');
+      assert.ok(read('.claude/settings.json').includes('acor hook'), 'the control: it has written there');
+      await around.envelope(['agents', 'remove'], { cwd: folder });
+      assert.deepEqual(treeOf(folder), before);
+    }
+  });
+
   it('writes nothing in a dry run', async () => {
     project();
     const before = treeOf(folder);

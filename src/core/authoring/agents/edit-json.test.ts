@@ -56,6 +56,28 @@ describe('a JSON text that is edited', () => {
       assert.equal(removeFromJson(setInJson(text, ['x', 'y'], { z: [1] })!, ['x', 'y']), text);
   });
 
+  it('is as before once an element of a list or a member is removed, wherever it is and however it is written', () => {
+    const group = { matcher: 'Bash', hooks: [{ type: 'command', command: 'acor' }] };
+    for (const text of [
+      '{"l":[{"a":[1]}]}',
+      '{ "l": [ {"a": 1}, {"b": 2} ], "x": 1 }\n',
+      '{\n  "l": [\n    {\n      "a": 1\n    }\n  ]\n}',
+      '{\r\n\t"l": [\r\n\t\t{"a": 1} // why\r\n\t]\r\n}\r\n',
+      '{"l":[1,2,],}',
+    ]) {
+      const { length } = (saidBy(text) as { l: unknown[] }).l;
+      assert.equal(removeFromJson(setInJson(text, ['l', length], group)!, ['l', length]), text);
+      assert.equal(removeFromJson(setInJson(text, ['new'], group)!, ['new']), text);
+    }
+    for (const [text, left] of [
+      ['{"x": 1, "a": [1]}', '{"a": [1]}'],
+      ['{ "a": 1, "x": 1, "b": 2 }', '{ "a": 1, "b": 2 }'],
+      ['{\n  "x": 1,\n  "a": 1\n}\n', '{\n  "a": 1\n}\n'],
+      ['{\n  "a": 1, // why\n  "x": 1\n}\n', '{\n  "a": 1 // why\n}\n'],
+    ] as const)
+      assert.equal(removeFromJson(text, ['x']), left);
+  });
+
   it('is written as it is indented', () => {
     assert.equal(
       setInJson('{\n\t"a": {\n\t\t"b": 1\n\t}\n}\n', ['a', 'c'], { d: 2 }),

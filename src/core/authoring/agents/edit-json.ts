@@ -53,7 +53,7 @@ export function setInJson(
 export function removeFromJson(text: string, path: readonly (string | number)[]): string | undefined {
   const root = readJsonObject(text);
   if (root === undefined || nearestNode(root, path).depth < path.length) return undefined;
-  const cut = withoutTrailing(text, nearestNode(root, path).node);
+  const cut = withoutOneOf(text, nearestNode(root, path).node);
   if (cut !== undefined) return cut;
   const edits = modify(text.replace(/^\ufeff/, ' '), [...path], undefined, {});
   const left = applyEdits(text, edits);
@@ -63,15 +63,26 @@ export function removeFromJson(text: string, path: readonly (string | number)[])
   return above.length > 0 && parent.children?.length === 0 ? removeFromJson(left, above) : left;
 }
 
-/** The text without the last of several members, when that has a trailing comma of its own; undefined for any other. */
-function withoutTrailing(text: string, value: Node): string | undefined {
+/** The text without one of several members, and without the comma that it needed; undefined for the only one. */
+function withoutOneOf(text: string, value: Node): string | undefined {
   const member = value.parent?.type === 'property' ? value.parent : value;
   const siblings = member.parent?.children ?? [];
-  if (siblings.length < 2 || siblings.at(-1) !== member) return undefined;
-  const end = member.offset + member.length;
+  if (siblings.length < 2) return undefined;
+  const at = siblings.indexOf(member);
+  const [before, end] = [text.slice(0, member.offset), member.offset + member.length];
   const comma = TRAILING_COMMA.exec(text.slice(end))?.[0];
-  if (comma === undefined) return undefined;
-  return text.slice(0, member.offset).replace(/(?:\r?\n)?[ \t]*$/, '') + text.slice(end + comma.length);
+  if (comma === undefined) return withoutCommaAfter(siblings[at - 1]!, before) + text.slice(end);
+  const after = text.slice(end + comma.length);
+  // On one line the blank after the comma goes, else the line of the member.
+  if (at === 0 && /^[ \t]*\S/.test(after)) return before + after.trimStart();
+  return before.replace(BLANK_END, '') + after;
+}
+
+/** The text before the last member, without the comma after the member in front of it and the blanks after that. */
+function withoutCommaAfter({ offset, length }: Node, before: string): string {
+  const end = offset + length;
+  const comma = end + TRAILING_COMMA.exec(before.slice(end))![0].length - 1;
+  return before.slice(0, comma) + before.slice(comma + 1).replace(BLANK_END, '');
 }
 
 function sourceOf(text: string): string {
@@ -127,6 +138,8 @@ function inserted(source: string, into: Node, depth: number, label: string, valu
   const at = afterComma + comment.length;
   return `${source.slice(0, at)}${piece},${source.slice(at)}`;
 }
+
+const BLANK_END = /(?:\r?\n)?[ \t]*$/;
 
 const SAME_LINE_COMMENT = /^[ \t]*\/\/[^\n\r]*/;
 

@@ -21,7 +21,7 @@ describe('a marked block', () => {
       const once = merged(before);
       assert.equal(once.action, 'merge');
       assert.ok(once.text.startsWith(before));
-      assert.match(once.text, /(?:^|\n\n)# acor:begin\na\nb\n# acor:end\n$/);
+      assert.match(once.text, /(?:^|mine\n\n?)# acor:begin\na\nb\n# acor:end\n$/);
       assert.deepEqual(merged(once.text), { action: 'unchanged', text: once.text });
     }
   });

@@ -39,16 +39,19 @@ export function withBlock(text: string, lines: string, marks: Marks): string | u
   const place = findBlock(text, marks);
   if (place === 'torn') return undefined;
   if (place !== undefined) return text.slice(0, place.start) + block + text.slice(place.end);
-  const gap = text === '' ? '' : text.endsWith('\n') ? '\n' : '\n\n';
+  // An empty line before it says that the last line of the text had an end.
+  const gap = text === '' ? '' : '\n';
   return `${text}${gap}${block}`;
 }
 
-/** The text without the block and the empty line that `withBlock` puts before it. Undefined when the marks do not pair up. */
+/** The text without the block and the line feed that `withBlock` puts before it. Undefined when the marks do not pair up. */
 export function withoutBlock(text: string, marks: Marks): string | undefined {
   const place = findBlock(text, marks);
   if (place === 'torn') return undefined;
   if (place === undefined) return text;
-  return text.slice(0, place.start).replace(/\n\r?\n$/, '\n') + text.slice(place.end);
+  const [before, after] = [text.slice(0, place.start), text.slice(place.end)];
+  const isLast = after === '' && !before.endsWith('\n\n') && !before.endsWith('\n\r\n');
+  return isLast ? before.replace(/\r?\n$/, '') : before.replace(/\n\r?\n$/, '\n') + after;
 }
 
 /** The range of the block with its marks, and the lines between them; undefined when there is none. */
