@@ -2,10 +2,12 @@ import type { ToolEntry } from './core/registry/tool-entry.ts';
 import { inputSchemaOf, type ObjectSchema, wordsFor } from './core/registry/tool-schema.ts';
 import { answerSteps, type Question } from './core/run/answers/question.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
+import { commandOf } from './operations/command-forms.ts';
 import { checkCall, type ExecuteOptions } from './operations/library-options.ts';
 import { refuseAborted } from './operations/refuse-aborted.ts';
 import { inInputs } from './operations/tool/input-words.ts';
 import { AcorError } from './protocol/acor-error.ts';
+import type { NextStep } from './protocol/next-steps.ts';
 
 /**
  * A tool of the project in the format of TypeScript agent frameworks: a name, a JSON Schema, and an `execute` function.
@@ -37,6 +39,8 @@ export interface FunctionResult {
     default?: unknown;
   };
   error?: { code: string; message: string; hint: string; retryable: boolean };
+  /** What a person decides about changes that the run keeps back, or that can be undone, with the commands. */
+  note?: string;
   /** The calls that answer a question, one for each known answer, or wait for the run. */
   next?: string[];
 }
@@ -223,6 +227,7 @@ function ended({
   retryable,
   result,
   artifacts,
+  next,
 }: RunSummary): FunctionResult {
   return {
     state,
@@ -230,8 +235,22 @@ function ended({
     ...(result?.['data'] !== undefined && { data: result['data'] }),
     artifacts: artifacts.map(({ path, size, sha256, media_type }) => ({ path, size, sha256, media_type })),
     ...(code !== null && { error: { code, message: message ?? '', hint: hint ?? '', retryable } }),
+    ...noteOf(next),
   };
 }
+
+/** The model has no function for these decisions. */
+function noteOf(steps: readonly NextStep[]): { note?: string } {
+  const kept = steps.filter((step) => 'input' in step && DECISIONS.includes(step.operation));
+  if (kept.length === 0) return {};
+  const isHeld = kept.some((step) => 'input' in step && step.operation === 'run.apply');
+  const words = isHeld
+    ? 'Its changes of files are held back, and a person decides about them'
+    : 'A person can undo its changes of files';
+  return { note: `${words}: ${kept.map(commandOf).join('; ')}` };
+}
+
+const DECISIONS = ['run.diff', 'run.apply', 'run.undo', 'run.discard'];
 
 interface Refusal {
   code: string;

@@ -24,6 +24,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
+import { Acor } from '../../src/index.ts';
 import { needsStrace } from '../support/faults.ts';
 import { ACOR, TestProject } from '../support/project.ts';
 import { atTerminal, noTerminal } from '../support/terminal.ts';
@@ -95,6 +96,23 @@ const changesOf = (diff: { data?: { changes: { path: string; change: string }[] 
   diff.data!.changes.map(({ path, change }) => `${change} ${path.slice(project.path('site').length + 1)}`);
 
 describe('a layer', { skip }, () => {
+  it('is named to the model that called a function tool, with the commands, as a snapshot is', async () => {
+    for (const mode of ['review', 'snapshot'] as const) addTool(mode, CHANGES, mode);
+    addTool('reads', '');
+    const acor = new Acor({ cwd: project.root, env: project.environment() });
+    const tools = await acor.functionTools();
+    const call = (wanted: string) => tools.find(({ name }) => name === wanted)!.execute({});
+    const { run_id: held, note, state } = await call('review');
+    assert.equal(state, 'completed');
+    assert.match(
+      note!,
+      new RegExp(`held back.*: acor diff ${held}; acor apply ${held}; acor discard ${held}$`),
+    );
+    const { run_id: made, note: undo } = await call('snapshot');
+    assert.match(undo!, new RegExp(`undo.*: acor diff ${made}; acor undo ${made}$`));
+    assert.equal((await call('reads')).note, undefined, 'the control: a run that keeps nothing');
+  });
+
   it('has the changes of a tool, which finds them itself, and the folder has them when they are applied', async () => {
     addTool('works', `${CHANGES}assert open('a.txt').read() == 'changed\\n'\n`, 'review');
     const run = await ran(['works']);
