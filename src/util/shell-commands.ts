@@ -119,6 +119,16 @@ export function splitShell(text: string): string[][] {
   return commands;
 }
 
+/** Whether the shell takes the words as they are: it expands nothing, and reads no file into a command. */
+export function isLiteral(text: string): boolean {
+  return [...text.matchAll(QUOTED_OR_SPECIAL)].every(([piece]) => {
+    if (piece[0] === '"') return !/[$`]/.test(piece.replace(/\\[\s\S]/g, ''));
+    return /^['#\\]/.test(piece);
+  });
+}
+
+const QUOTED_OR_SPECIAL = /(?<=^|\s)#[^\n]*|'[^']*'?|"(?:[^"\\]|\\[\s\S])*"?|\\[\s\S]?|[$`*?~<]|[[{](?!\s)/g;
+
 const PIECES =
   /\\\n|'[^']*'?|"(?:[^"\\]|\\[\s\S])*"?|\\[\s\S]|(?<=^|\s)#[^\n]*|\$\(|>>?&?\d*|[<;|&()`\n{}]|[^\S\n]+|[^\s'"\\<>;|&()`{}$]+|\$|\\/g;
 

@@ -66,6 +66,9 @@ describe('acor hook', () => {
     assert.deepEqual(decision, { hookEventName: 'PreToolUse', permissionDecision: 'deny' });
     assert.deepEqual(Object.keys(answer), ['hookSpecificOutput']);
     assert.match(why, /Instead: acor run right_hash 'a b'$/);
+    const computed = { command: 'bash tools/right_hash/cli.sh --a "$X" --b $(date +%s)' };
+    const known = await hook('pre-tool', { hook_event_name: 'BeforeTool', tool_input: computed });
+    assert.match(known.answer.reason, /Instead, put acor run right_hash in place of what starts the tool/);
     const gemini = await hook('pre-tool', { hook_event_name: 'BeforeTool', ...call });
     assert.deepEqual(gemini.answer, { decision: 'deny', reason: why });
     const words = {

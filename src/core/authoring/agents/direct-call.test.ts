@@ -49,6 +49,23 @@ describe('a command of an agent', () => {
     }
   });
 
+  it('has the words of the call only where the shell takes them as they are', () => {
+    for (const [command, isLiteral] of [
+      ['tools/x/cli.py --a "$X" --b $(date +%s)', false],
+      ["tools/x/cli.py \"it's $X\" 'b'", false],
+      ["# it's\ntools/x/cli.py $X 'b'", false],
+      ["bash -c 'tools/x/cli.py $X'", false],
+      ['tools/x/cli.py `date`', false],
+      ['tools/x/cli.py *.csv', false],
+      ['tools/x/cli.py ~/in.csv', false],
+      ['tools/x/cli.py {a,b}', false],
+      ['tools/x/cli.py --a 1 < in.csv', false],
+      ['tools/x/cli.py \'$X\' "\\$X" \\$X', true],
+      ['[ -f a ] && { bash -c "tools/x/cli.py \'a b\'"; } > out # $X', true],
+    ] as const)
+      assert.equal(found(command)?.isLiteral, isLiteral, command);
+  });
+
   it('that does something else with the entry, or runs another file, is let pass', () => {
     for (const command of [
       '',

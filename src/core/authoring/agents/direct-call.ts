@@ -1,10 +1,12 @@
 import { basename, resolve } from 'node:path';
-import { commandIn, splitShell, takesValue, wrappedWords } from '../../../util/shell-commands.ts';
+import { commandIn, isLiteral, splitShell, takesValue, wrappedWords } from '../../../util/shell-commands.ts';
 
 /** A tool of the project that a command would start without ACOR. */
 export interface DirectCall {
   tool: string;
   args: string[];
+  /** Whether the tool gets these arguments; otherwise the shell computes some of them. */
+  isLiteral: boolean;
 }
 
 /** Programs that execute the file in their arguments. */
@@ -28,7 +30,7 @@ export function findDirectCall(
   for (const words of splitShell(command)) {
     if (words[0] === 'cd' && words[1] !== undefined) folder = resolve(folder, words[1]);
     const found = callIn(words, folder, toolAt, nesting);
-    if (found !== undefined) return found;
+    if (found !== undefined) return { ...found, isLiteral: found.isLiteral && isLiteral(command) };
   }
   return undefined;
 }
@@ -67,5 +69,5 @@ function callOf(
   toolAt: (path: string) => string | undefined,
 ): DirectCall | undefined {
   const tool = toolAt(resolve(cwd, path));
-  return tool === undefined ? undefined : { tool, args };
+  return tool === undefined ? undefined : { tool, args, isLiteral: true };
 }

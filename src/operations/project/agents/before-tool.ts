@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { findDirectCall } from '../../../core/authoring/agents/direct-call.ts';
+import { type DirectCall, findDirectCall } from '../../../core/authoring/agents/direct-call.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
 import type { AcorApp } from '../../acor-app.ts';
 import type { HookAnswer, HookInput } from './hook-input.ts';
@@ -18,12 +18,18 @@ export async function beforeTool(
   const command = typeof given === 'string' ? given : shellCommand(given);
   const call = findDirectCall(command, app.cwd, (path) => entries.get(realOf(path)));
   if (call === undefined) return undefined;
-  const instead = shellCommand(['acor', 'run', call.tool, ...call.args]);
-  const reason = `This project lets its tools run through ACOR only (security.direct_calls). Instead: ${instead}`;
+  const reason = `This project lets its tools run through ACOR only (security.direct_calls). ${insteadOf(call)}`;
   // Claude Code and Codex call the event PreToolUse; Codex takes no key beside these.
   if (hook_event_name === 'BeforeTool') return { decision: 'deny', reason };
   const decision = { permissionDecision: 'deny', permissionDecisionReason: reason };
   return { hookSpecificOutput: { hookEventName: hook_event_name, ...decision } };
+}
+
+/** A command that is copied must do what was meant: words that the shell computes are known only to the shell. */
+function insteadOf({ tool, args, isLiteral }: DirectCall): string {
+  const start = ['acor', 'run', tool];
+  if (isLiteral) return `Instead: ${shellCommand([...start, ...args])}`;
+  return `Instead, put ${shellCommand(start)} in place of what starts the tool, and leave its arguments as they are written.`;
 }
 
 function realOf(path: string): string {
