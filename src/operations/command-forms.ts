@@ -133,7 +133,10 @@ export function commandOf(step: NextStep): string {
 
 /** Writes a fix as one text for data: the words, if any, then the commands. */
 export function fixText({ fix, next = [] }: { fix: string | null; next?: readonly NextStep[] }): string {
-  const commands = next.map(commandOf).join('; ');
+  const commands = next
+    .map(commandOf)
+    .filter((command) => !fix?.includes(command))
+    .join('; ');
   if (fix === null || commands === '') return fix ?? commands;
   return `${fix.replace(/\.$/, '')}: ${commands}`;
 }

@@ -202,7 +202,7 @@ export const manifestFile = z
       }
     },
     // Problems between keys are reported together with those within keys, not only after these are fixed.
-    { when: ({ value }) => typeof value === 'object' && value !== null },
+    { when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value) },
   );
 
 export type ManifestFile = z.output<typeof manifestFile>;

@@ -232,6 +232,15 @@ describe('acor validate', () => {
     assert.deepEqual((await project.envelope(['validate'])).data.findings, []);
   });
 
+  it('names the command that builds a tool once, where its self-test finds no program', async () => {
+    using project = projectWith({});
+    project.write('tools/unbuilt/tool.yaml', 'entry: main.go\nhealth: { selftest: [] }\n');
+    project.write('tools/unbuilt/main.go', 'package main\n');
+    const { error } = await project.envelope(['validate', '--selftest']);
+    const [{ rule, fix }] = error.details.findings.filter(({ severity }: Finding) => severity === 'error');
+    assert.deepEqual([rule, fix.split('go build').length - 1], ['selftest', 1], fix);
+  });
+
   it('names each keyword and format of an input_schema that no call is checked by', async () => {
     const schema =
       '{ type: object, properties: { n: { type: string, format: iri, minLenght: 2, x-own: 1 } } }';

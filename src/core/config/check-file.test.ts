@@ -95,6 +95,22 @@ describe('the check of a file', () => {
     }
   });
 
+  it('names a number that is not finite', async () => {
+    const problems = await problemsOf('inputs: [{ name: a, type: int, max: .inf }]\ntimeout_s: .nan\n');
+    assert.deepEqual(
+      problems.map(({ message }) => message),
+      [
+        "'inputs[0].max' must be a finite number, got the number Infinity",
+        "'timeout_s' must be a finite number, got the number NaN",
+      ],
+    );
+  });
+
+  it('reports a list as a list, and nothing that its keys would mean', async () => {
+    const [problem, ...others] = await problemsOf('- a\n');
+    assert.deepEqual([problem?.message, others], ['the file must be a map of keys, got a list', []]);
+  });
+
   it('reports a missing key', async () => {
     const [problem] = await problemsOf('inputs:\n  - type: int\n');
     assert.deepEqual(

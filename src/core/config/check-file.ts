@@ -105,10 +105,9 @@ function explain(issue: Issue, path: KeyPath, meant: string | undefined): Explan
   }
   switch (issue.code) {
     case 'invalid_type': {
-      const expected = WORDS[issue.expected] ?? issue.expected;
       return {
         rule: 'type',
-        message: `${name} must be ${expected}, got ${described(input)}`,
+        message: `${name} must be ${wanted(issue.expected, input)}, got ${described(input)}`,
         fix: typeFix(issue.expected, key, input, meant),
       };
     }
@@ -191,14 +190,21 @@ function typeFix(expected: string, key: string, input: unknown, meant: string | 
     return `Write it as a list: ${key}: [${JSON.stringify(input)}]`;
   }
   if (input === null) return `Give it a value, or leave '${key}' out.`;
-  return `Write ${WORDS[expected] ?? expected} there.`;
+  return `Write ${wanted(expected, input)} there.`;
+}
+
+function wanted(expected: string, input: unknown): string {
+  return expected === 'number' && typeof input === 'number'
+    ? 'a finite number'
+    : (WORDS[expected] ?? expected);
 }
 
 function described(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object') return 'a map of keys';
-  const text = JSON.stringify(value);
+  // JSON has neither infinity nor NaN.
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
   const short = text.length > 80 ? `${text.slice(0, 80)}…` : text;
   return typeof value === 'string' ? `the text ${short}` : `the ${typeof value} ${short}`;
 }

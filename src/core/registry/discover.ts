@@ -134,7 +134,7 @@ function markRivals(tools: readonly ToolEntry[]): void {
 }
 
 function placeOf(tool: ToolEntry): string {
-  return tool.entry ?? tool.problems[0]?.file ?? tool.manifestPath ?? tool.dir;
+  return tool.link ?? tool.entry ?? tool.problems[0]?.file ?? tool.manifestPath ?? tool.dir;
 }
 
 function compare(a: string, b: string): number {

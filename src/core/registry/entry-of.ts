@@ -33,12 +33,14 @@ export function entryOf(
           problemOf(join(dir, found[0]!), rule, message, fix)
       : read!.problemAt;
   if (files.entryIn(dir, found[0]!)?.isFile()) return join(dir, found[0]!);
-  const real = files.realPath(join(dir, found[0]!), dir);
+  const file = join(dir, found[0]!);
+  const real = files.realPath(file, dir);
   if (real !== undefined && !isInside(real.path, dir)) {
+    const where = isInside(file, dir) ? `a link to ${real.path}` : file;
     return problemAt(
       'entry',
       'entry-outside',
-      `the entry '${found[0]}' is a link to ${real.path}, outside the tool's folder`,
+      `the entry '${found[0]}' is ${where}, outside the tool's folder`,
       `Put the file into ${dir}.`,
     );
   }

@@ -63,10 +63,9 @@ async function readLinked(candidate: Candidate, files: WatchedFiles): Promise<To
       ),
     );
   }
-  return readPlain(
-    { ...candidate, path: real.path, kind: real.stats.isDirectory() ? 'folder' : 'file' },
-    files,
-  );
+  const kind = real.stats.isDirectory() ? 'folder' : 'file';
+  const tool = await readPlain({ ...candidate, path: real.path, kind }, files);
+  return tool && { ...tool, link: path };
 }
 
 /** Most manifests have no problem. Where there is one, the file is read again for its place. */

@@ -269,6 +269,12 @@ describe('a broken tool', () => {
       /elsewhere/,
     ],
     [
+      'names an entry outside the folder that is not there',
+      () => project.write('tools/x/tool.yaml', 'entry: ../none.py\n'),
+      'entry-outside',
+      /the entry '\.\.\/none\.py' is \S*\/tools\/none\.py, outside the tool's folder/,
+    ],
+    [
       'names an entry that is not there',
       () => project.write('tools/x/tool.yaml', 'entry: none.py\n'),
       'entry-missing',
@@ -403,6 +409,14 @@ describe('a broken tool', () => {
     // The other one of a pair works again as soon as the first is gone.
     rmSync(two);
     assert.equal((await find('same')).entry, one);
+  });
+
+  it('is named by the symlink that leads to it', async () => {
+    const entry = project.write('tools/same/cli.py', '');
+    project.write('tools/same/tool.yaml', 'name: same\n');
+    const link = project.link('tools/alias', 'same');
+    for (const { problems } of await list())
+      assert.equal(problems[0]?.message, `2 tools have the name 'same': ${link} and ${entry}`);
   });
 
   it('is one of two whose manifests give one name', async () => {

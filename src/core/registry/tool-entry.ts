@@ -14,6 +14,8 @@ export interface ToolEntry {
   adapter: string;
   manifest: Manifest;
   manifestPath: string | null;
+  /** The symlink in the tools folder that leads to it. */
+  link?: string;
   problems: Problem[];
   /** The manifest is in the comments at the top of the entry. */
   hasHeader?: true;

@@ -22,6 +22,8 @@ const PLACES = [
   'core/workflow/check',
   'protocol/manifest-checks.ts',
   'protocol/manifest-inputs.ts',
+  'protocol/manifest-map.ts',
+  'protocol/manifest-markers.ts',
   'protocol/manifest-output.ts',
   'protocol/manifest-secrets.ts',
   'protocol/config-file.ts',
