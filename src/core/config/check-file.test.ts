@@ -95,6 +95,52 @@ describe('the check of a file', () => {
     }
   });
 
+  it('reports what is wrong with the alternative that was meant, else names all of them', async () => {
+    for (const [text, ...expected] of [
+      [
+        'output: JSON',
+        '\'output\' must be one of text, json, jsonl, lines, csv, columns, table, pairs, paragraphs, got the text "JSON"',
+        'Write output: json',
+      ],
+      [
+        'output: { format: csv, colums: [a] }',
+        "unknown key 'colums' in 'output'; did you mean 'columns'?",
+        "Write 'columns', or leave it out.",
+      ],
+      [
+        'secrets: [{ name: T, as: envv }]',
+        '\'secrets[0].as\' must be one of env, file, got the text "envv"',
+        'Write as: env',
+      ],
+      [
+        'secrets: [5]',
+        "'secrets[0]' must be text or a map of keys, got the number 5",
+        'Write text or a map of keys there.',
+      ],
+      [
+        'inputs: [{ name: a, enum: [a, true] }]',
+        "'inputs[0].enum[1]' must be text or a number, got the boolean true",
+        'Write text or a number there.',
+      ],
+      [
+        'permissions: { network: { egress_allow: all } }',
+        '\'permissions.network.egress_allow\' must be a list of host:port, got the text "all"',
+        'Change the value to match the rule.',
+      ],
+      [
+        'permissions: { network: { egress_allow: [{ host: a.b, method: [GET] }] } }',
+        "unknown key 'method' in 'permissions.network.egress_allow[0]'; did you mean 'methods'?",
+        "Write 'methods', or leave it out.",
+      ],
+    ] as const) {
+      const problems = await problemsOf(`adapter: plain\n${text}\n`);
+      assert.deepEqual(
+        problems.map(({ message, fix }) => [message, fix]),
+        [expected],
+      );
+    }
+  });
+
   it('names a number that is not finite', async () => {
     const problems = await problemsOf('inputs: [{ name: a, type: int, max: .inf }]\ntimeout_s: .nan\n');
     assert.deepEqual(

@@ -23,26 +23,43 @@ export function checkFile<T>(
   onIssue: (issue: Issue, allowed: Allowed) => void = () => {},
 ): { data?: T; problems: Problem[] } {
   if (yaml.problems.length > 0) return { problems: yaml.problems };
-  const schemas = new Map<string, z.ZodType>();
+  const schemas = new Map<unknown, z.ZodType>();
   const checked = schema.safeParse(value, {
     reportInput: true,
     // Called for issues without a special message; these are found below, and the schema at the place is only available here.
     error: (issue) => {
-      schemas.set(placeIn(issue), issue.inst as z.ZodType);
+      schemas.set(keyOf(issue), issue.inst as z.ZodType);
       return '';
     },
   });
   if (checked.success) return { data: checked.data, problems: [] };
-  const problems = checked.error.issues.flatMap((issue) => {
-    const allowed = allowedBy(schemas.get(placeIn(issue)));
-    onIssue(issue as Issue, allowed);
-    return problemsOf(issue as Issue, yaml, allowed);
+  const problems = (checked.error.issues as Issue[]).flatMap(issuesMeant).flatMap((issue) => {
+    const allowed = allowedBy(schemas.get(keyOf(issue)));
+    onIssue(issue, allowed);
+    return problemsOf(issue, yaml, allowed);
   });
   return { problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
 
-function placeIn({ code, path = [] }: { code: string; path?: PropertyKey[] | undefined }): string {
-  return JSON.stringify([code, ...path]);
+/** In an alternative a path is that from the alternative, so that a map with unknown keys is known by itself. */
+function keyOf(issue: { code: string; path?: PropertyKey[] | undefined; input?: unknown }): unknown {
+  return issue.code === 'unrecognized_keys'
+    ? issue.input
+    : JSON.stringify([issue.code, ...(issue.path ?? [])]);
+}
+
+/** The issues of the only alternative that takes a value of this type; else that of all alternatives together, which may have its own words. */
+function issuesMeant(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const [meant, ...others] = (issue.errors as Issue[][]).filter((issues) => !issues.some(isOfOtherType));
+  if (meant === undefined || others.length > 0) return [issue];
+  if (issue.message !== '' && meant.some(({ path }) => path.length === 0)) return [issue];
+  return meant.map((each) => ({ ...each, path: [...issue.path, ...each.path] })).flatMap(issuesMeant);
+}
+
+function isOfOtherType({ code, path, input }: Issue): boolean {
+  if (path.length > 0) return false;
+  return code === 'invalid_type' || (code === 'invalid_value' && typeof input !== 'string');
 }
 
 function allowedBy(schema: z.ZodType | undefined): Allowed {
@@ -103,6 +120,11 @@ function explain(issue: Issue, path: KeyPath, meant: string | undefined): Explan
   if (input === undefined && issue.code !== 'custom' && issue.code !== 'invalid_key') {
     return { rule: 'missing', message: `${name} is missing`, fix: `Add it: ${key}: …` };
   }
+  if (issue.code === 'invalid_union' && issue.message === '') {
+    const forms = formsOf(issue.errors as Issue[][]);
+    const message = `${name} must be ${forms}, got ${described(input)}`;
+    return { rule: 'type', message, fix: `Write ${forms} there.` };
+  }
   switch (issue.code) {
     case 'invalid_type': {
       return {
@@ -144,6 +166,15 @@ function explain(issue: Issue, path: KeyPath, meant: string | undefined): Explan
         fix: 'Change the value to match the rule.',
       };
   }
+}
+
+/** What the alternatives of a value are. */
+function formsOf(alternatives: readonly Issue[][]): string {
+  const forms = alternatives.flatMap(([issue]) => {
+    if (issue?.code === 'invalid_type') return wanted(issue.expected, issue.input);
+    return issue?.code === 'invalid_value' ? issue.values.map(String) : [];
+  });
+  return [...new Set(forms)].join(' or ');
 }
 
 function bound(name: string, input: unknown, origin: string, limit: string): Explanation {
