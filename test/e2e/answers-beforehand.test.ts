@@ -102,7 +102,8 @@ echo "[QUESTION] Which?"; echo "1. One"; echo "2. Two"; echo; read -r line; echo
     assert.equal(data?.state, 'completed', JSON.stringify(error));
     const { data: trail } = await project.envelope(['decisions', runId]);
     assert.deepEqual([trail.decisions[0].answer, trail.decisions[0].source], ['2', 'beforehand']);
-    assert.equal(existsSync(project.path('.runs', runId, 'given-answers.json')), false);
+    // The supervisor removes it after the end that the command waits for.
+    await until(() => !existsSync(project.path('.runs', runId, 'given-answers.json')));
   });
 
   it('that another has put into the folder of a run is not used', async () => {

@@ -98,8 +98,8 @@ describe('a question over MCP', () => {
     assert.deepEqual([state, questions[0].action_id], ['completed', 'q-1']);
     const input = { tool: 'asks_on', arguments: { args: ['deep'] } };
     assert.deepEqual(next, [
-      { tool: 'acor_run', arguments: { ...input, answers: { 'q-1': '1' } } },
-      { tool: 'acor_run', arguments: { ...input, answers: { 'q-1': '2' } } },
+      { tool: 'acor_run', arguments: { ...input, answers: { 'q-1': 1 } } },
+      { tool: 'acor_run', arguments: { ...input, answers: { 'q-1': 2 } } },
     ]);
     const again = await call(client, next[1]!.tool, next[1]!.arguments);
     assert.deepEqual([again.state, again.questions], ['completed', undefined]);
