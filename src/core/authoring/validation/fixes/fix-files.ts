@@ -130,6 +130,8 @@ async function fixedText(
 /** The text of a file; undefined for a file that the checks report as unreadable. */
 function textOf(file: string): string | undefined {
   try {
+    // Reading a FIFO would block for ever.
+    if (!statSync(file).isFile()) return undefined;
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
   } catch {
     return undefined;
