@@ -99,7 +99,7 @@ describe('the check of a file', () => {
     for (const [text, ...expected] of [
       [
         'output: JSON',
-        '\'output\' must be one of text, json, jsonl, lines, csv, columns, table, pairs, paragraphs, got the text "JSON"',
+        '\'output\' must be one of text, json, jsonl, lines, csv, columns, table, pairs, paragraphs, records, got the text "JSON"',
         'Write output: json',
       ],
       [
