@@ -196,9 +196,11 @@ describe('the programs that a tool may execute', () => {
     folder.link('opt/bin/x', 'x-2');
     folder.link('opt/bin/x-2', real);
     folder.link('project/bin/x', folder.at('home/key'));
+    // The base system has another one.
+    folder.program('opt/bin/ls', '#!/usr/bin/env bash\n');
     folder.write('home/key', 'secret');
     const wish = request('/usr/bin/bash', {
-      commands: ['x', 'git', real],
+      commands: ['x', 'ls', real],
       project: folder.at('project'),
       path: ['/usr/bin', '/bin', folder.at('opt/bin'), folder.at('project/bin')].join(':'),
     });
