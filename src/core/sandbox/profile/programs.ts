@@ -66,7 +66,7 @@ export function runtimePaths(request: RuntimeRequest): string[] {
 }
 
 /**
- * What must be readable to start the commands of a manifest that the base system does not have: each program of the user's PATH that is not in
+ * What must be readable to start the commands of a manifest that have no path, and that the base system does not have: each program of the user's PATH that is not in
  * the project, and nothing around it. A program in front of one of the base system may be a script of a version manager, which needs more.
  */
 export function commandPaths(
@@ -74,13 +74,15 @@ export function commandPaths(
   realOf: RealOf,
 ): string[] {
   const names = [...(request.commands ?? []), ...(request.asked ?? [])];
-  return names.flatMap((name) => {
-    const programs = candidatesOf(name, request.path).filter(existsSync);
-    if (programs.some((program) => SYSTEM_FOLDERS.some((folder) => isBelow(program, folder)))) return [];
-    return programs
-      .filter((program) => isChosenByUser(program, request, realOf))
-      .flatMap((program) => filesOf(program, realOf));
-  });
+  return names
+    .filter((name) => !isAbsolute(name))
+    .flatMap((name) => {
+      const programs = candidatesOf(name, request.path).filter(existsSync);
+      if (programs.some((program) => SYSTEM_FOLDERS.some((folder) => isBelow(program, folder)))) return [];
+      return programs
+        .filter((program) => isChosenByUser(program, request, realOf))
+        .flatMap((program) => filesOf(program, realOf));
+    });
 }
 
 /** The programs that a runtime consists of, and their folders. A caller that needs several answers looks them up once. */
