@@ -94,7 +94,7 @@ describe('acor init', () => {
       assert.deepEqual([planned.tool, planned['.acor/config.yaml']], ['keep', 'keep']);
       assert.deepEqual([read('tool'), read('.acor/config.yaml')], ['#!/bin/sh\necho mine\n', 'version: 1\n']);
     }
-    assert.match(read('.gitignore'), /^dist\/\n\n# acor:begin\n[^#]+# acor:end\n$/);
+    assert.match(read('.gitignore'), /^dist\/\n# acor:begin\n[^#]+# acor:end\n$/);
     around.write(join(`p${count}`, 'x/__pycache__/a.pyc'), '');
     const ignored = spawnSync('git', ['status', '--short', '--', 'x', '.runs'], {
       cwd: folder,
