@@ -116,7 +116,6 @@ export interface SchemaMistake {
 /** What makes a schema unusable; undefined when it can be used. */
 export async function schemaMistake(schema: Schema): Promise<SchemaMistake | undefined> {
   try {
-    refuseEndless(schema);
     const { ajv, clock } = await checkerFor(schema);
     const copy = { ...schema };
     try {
@@ -134,13 +133,14 @@ export async function schemaMistake(schema: Schema): Promise<SchemaMistake | und
 }
 
 /** By dialect. To make one takes 20 times as long as to compile a schema by it, and a project may have a thousand schemas. */
-const checkers = new Map<boolean, ReturnType<typeof newAjv>>();
+const checkers = new Map<boolean, ReturnType<typeof ajvOf>>();
 
 /** For the look at a schema alone. One with ids gets its own, because ids stay known. */
-function checkerFor(schema: Schema): ReturnType<typeof newAjv> {
-  if (JSON.stringify(schema).includes('"$id"')) return newAjv(schema);
+async function checkerFor(schema: Schema): ReturnType<typeof ajvOf> {
+  refuseEndless(schema);
   const isDraft7 = isOfDraft7(schema);
-  const checker = checkers.get(isDraft7) ?? newAjv(schema);
+  if (JSON.stringify(schema).includes('"$id"')) return ajvOf({ isDraft7 });
+  const checker = checkers.get(isDraft7) ?? ajvOf({ isDraft7 });
   checkers.set(isDraft7, checker);
   return checker;
 }
@@ -158,8 +158,18 @@ function compiled(ajv: Ajv, schema: Schema, clock: CheckClock): ReturnType<Ajv['
  * Compiles schemas of manifests and answers: draft 2020-12, or draft 7 where `$schema` names it. Loaded late, because few tools have a
  * schema. It never fetches a remote reference. Throws EndlessSchema.
  */
-async function newAjv(schema: Schema, more: Options = {}): Promise<{ ajv: Ajv; clock: CheckClock }> {
+async function newAjv(schema: Schema, more?: Options): ReturnType<typeof ajvOf> {
   refuseEndless(schema);
+  return ajvOf({ isDraft7: isOfDraft7(schema), more });
+}
+
+async function ajvOf({
+  isDraft7,
+  more = {},
+}: {
+  isDraft7: boolean;
+  more?: Options | undefined;
+}): Promise<{ ajv: Ajv; clock: CheckClock }> {
   const clock = new CheckClock();
   const options: Options = {
     strict: false,
@@ -173,7 +183,7 @@ async function newAjv(schema: Schema, more: Options = {}): Promise<{ ajv: Ajv; c
     code: { regExp: patternsBy(clock) },
     ...more,
   };
-  const { Ajv: Checker, _: code } = isOfDraft7(schema)
+  const { Ajv: Checker, _: code } = isDraft7
     ? await import('ajv')
     : await import('ajv/dist/2020.js').then(({ Ajv2020, _ }) => ({ Ajv: Ajv2020, _ }));
   const ajv = new Checker(options);

@@ -80,7 +80,7 @@ function costsIn(path: string): RemovedCost[] {
   return text.split('\n').flatMap((line) => (parseObject(line) as RemovedCost | undefined) ?? []);
 }
 
-/** There is none, or it is of another user, whose runs this user does not see either. */
+/** The file does not exist, or belongs to another user, whose runs this user cannot read either. */
 function isNotReadable(error: unknown): boolean {
   return errorCode(error) === 'ENOENT' || errorCode(error) === 'EACCES';
 }
