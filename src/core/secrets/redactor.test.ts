@@ -8,11 +8,11 @@ import type { Redactor } from './redactor.ts';
 import type { Secret } from './secret.ts';
 import { type Span, spliced } from './spans.ts';
 
-const SETS = 50;
+const SETS = 25;
 const CASES_PER_SET = 100;
 
 describe('a stream', () => {
-  it('comes out the same however it is cut, and as a plain search would have it, in 5,000 cases', {
+  it('comes out the same however it is cut, and as a plain search would have it, in 2,500 cases', {
     timeout: 300_000,
   }, (t) => {
     const seed = Number(process.env.FUZZ_SEED ?? 952_955);

@@ -30,12 +30,15 @@ describe('what a tool reads of a secret that it does not have', () => {
   });
 
   it('shows nothing of a part: the same number of bytes comes at each step, and no byte is overwritten', () => {
+    const stepsOfNothing = new Map<number, ReturnType<typeof steps>>();
     for (const needle of needles) {
       for (let length = 1; length < needle.length; length++) {
+        const nothing = stepsOfNothing.get(length) ?? steps(forms, Buffer.alloc(300 + length, '#'));
+        stepsOfNothing.set(length, nothing);
         for (const part of [needle.subarray(0, length), needle.subarray(needle.length - length)]) {
           if (needles.some((other) => part.includes(other))) continue;
           const text = Buffer.concat([Buffer.alloc(300, '#'), part]);
-          assert.deepEqual(steps(forms, text), steps(forms, Buffer.alloc(text.length, '#')), String(part));
+          assert.deepEqual(steps(forms, text), nothing, String(part));
           assert.equal(String(through(forms, [text])), String(text));
         }
       }

@@ -22,12 +22,12 @@ describe('the scanner of chunks and the scanner of lines', () => {
     assert.ok(taken > 50 && left > 100, `${taken} taken, ${left} left`);
   });
 
-  it('take the same of 60,000 mutated lines, and make the same of them', () => {
+  it('take the same of 30,000 mutated lines, and make the same of them', () => {
     const random = new SeededRandom(19);
     const source = new ProtocolLines(random, RUN);
     let taken = 0;
     let left = 0;
-    for (let chunk = 0; chunk < 60; chunk++) {
+    for (let chunk = 0; chunk < 30; chunk++) {
       const lines = Array.from({ length: 1000 }, () => {
         const plain = encoder.encode(withGaps(source.next(), random));
         return mutateBytes(plain, random.pick([0, 0, 0, 1, 1, 2, 5]), random);
@@ -36,7 +36,7 @@ describe('the scanner of chunks and the scanner of lines', () => {
       taken += counts.taken;
       left += counts.left;
     }
-    assert.ok(taken > 15_000 && left > 15_000, `${taken} taken, ${left} left`);
+    assert.ok(taken > 7_500 && left > 7_500, `${taken} taken, ${left} left`);
   });
 
   it('take the same where any byte of a line is any other byte', () => {

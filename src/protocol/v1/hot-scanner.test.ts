@@ -176,13 +176,13 @@ describe('what the scanner leaves to the careful way', () => {
 });
 
 describe('the scanner against JSON.parse and the careful check', () => {
-  it('accepts no line that they refuse or read otherwise, in 120,000 mutated lines', () => {
+  it('accepts no line that they refuse or read otherwise, in 60,000 mutated lines', () => {
     const random = new SeededRandom(7);
     const lines = new ProtocolLines(random, RUN);
     const seen: Record<HotLine, number> = { progress: 0, heartbeat: 0, log: 0, other: 0 };
     let mutatedAndAccepted = 0;
     let filled = 0;
-    for (let i = 0; i < 120_000; i++) {
+    for (let i = 0; i < 60_000; i++) {
       const plain = encoder.encode(withGaps(lines.next(), random));
       const mutations = random.pick([0, 0, 1, 1, 1, 2, 5]);
       const line = mutateBytes(plain, mutations, random);
@@ -195,10 +195,10 @@ describe('the scanner against JSON.parse and the careful check', () => {
       if (wrong)
         assert.fail(`line ${i}, ${kind}: ${wrong}: ${JSON.stringify(Buffer.from(line).toString('latin1'))}`);
     }
-    assert.ok(filled > 5_000, `${filled}`);
-    for (const type of HOT_TYPES) assert.ok(seen[type] > 5_000, JSON.stringify(seen));
+    assert.ok(filled > 2_500, `${filled}`);
+    for (const type of HOT_TYPES) assert.ok(seen[type] > 2_500, JSON.stringify(seen));
     assert.ok(
-      seen.other > 30_000 && mutatedAndAccepted > 5_000,
+      seen.other > 15_000 && mutatedAndAccepted > 2_500,
       `${JSON.stringify(seen)} ${mutatedAndAccepted}`,
     );
   });
