@@ -109,7 +109,11 @@ def _run(entry, source, code):
     if code is None or now != source:
         code = compile(now, entry, "exec")
     main = types.ModuleType("__main__")
-    main.__dict__.update(__file__=entry, __builtins__=builtins, __cached__=None)
+    loader = type(__loader__)("__main__", entry)
+    main.__dict__.update(__file__=entry, __builtins__=builtins, __cached__=None, __loader__=loader)
+    # Python before 3.14 makes them for the main module alone.
+    if "__annotations__" in globals():
+        main.__annotations__ = {}
     sys.modules["__main__"] = main
     exec(code, main.__dict__)
 

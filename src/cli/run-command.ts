@@ -45,8 +45,8 @@ export async function runCommand(argv: string[], { wantsHost }: { wantsHost: boo
     cwd: process.cwd(),
     signal: aborted.signal,
     interrupts,
-    readStdin: async () => (await import('node:stream/consumers')).text(process.stdin),
-    readStdinBytes: async () => (await import('node:stream/consumers')).buffer(process.stdin),
+    readStdin: async () => (await import('../compose/whole-stdin.ts')).readStdinText(),
+    readStdinBytes: async () => (await import('../compose/whole-stdin.ts')).readStdinBytes(),
     hasUnreadStdin: async () => (await import('../util/unread-stdin.ts')).hasUnreadStdin(),
   });
   const opened = acor.opened();

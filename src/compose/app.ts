@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { UnwrittenError } from '../util/write-async.ts';
 import { AppError, type NoneYet, usageError } from './app-error.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
 import type { ConfigLayers } from './config-layers.ts';
@@ -26,7 +27,10 @@ interface Opened<C> {
 export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Promise<number> {
   const reply = new Reply(app, io);
   try {
-    return await answer(app, argv, io, reply).catch((thrown) => reply.thrown(thrown));
+    return await answer(app, argv, io, reply).catch((thrown) => {
+      if (thrown instanceof UnwrittenError && thrown.fd === io.stdoutFd) throw thrown;
+      return reply.thrown(thrown);
+    });
   } catch (thrown) {
     return reportUnwritable(app.name, io, thrown);
   }

@@ -32,8 +32,8 @@ export async function serve<C>(
     env: process.env,
     cwd: process.cwd(),
     signal: aborted.signal,
-    readStdin: async () => (await import('node:stream/consumers')).text(process.stdin),
-    readStdinBytes: async () => (await import('node:stream/consumers')).buffer(process.stdin),
+    readStdin: async () => (await import('./whole-stdin.ts')).readStdinText(),
+    readStdinBytes: async () => (await import('./whole-stdin.ts')).readStdinBytes(),
   });
   release();
   return process.exit(exitOfSignal ?? exit);

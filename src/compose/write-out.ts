@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { pause } from '../util/pause.ts';
-import { writeAsync } from '../util/write-async.ts';
+import { UnwrittenError, writeAsync } from '../util/write-async.ts';
 import { escapeForTerminal } from './envelope.ts';
 import { isTerminal } from './is-terminal.ts';
 
@@ -23,7 +23,7 @@ export async function writeOut(fd: number, text: string): Promise<boolean> {
       const code = (error as NodeJS.ErrnoException).code;
       if (code === 'EPIPE') return false;
       // Another process made the pipe non-blocking, and it is full until its reader catches up.
-      if (code !== 'EAGAIN' && code !== 'EINTR') throw error;
+      if (code !== 'EAGAIN' && code !== 'EINTR') throw new UnwrittenError(fd, error);
       await pause(waitMs);
       waitMs = Math.min(waitMs * 2, MAX_WAIT_MS);
     }

@@ -163,14 +163,22 @@ sub relay {
     close delete $_->{socket} unless $stays;
   }
   @streams = grep { $_->{socket} } @streams;
-  if (defined $stdin and vec($readable, 0, 1) and !read_some(\*STDIN, $stdin)) {
-    send_to($control, '{"stdin":"' . base64($stdin) . qq("}\n)) if $control;
-    undef $stdin;
-  }
+  take_stdin() if defined $stdin and vec($readable, 0, 1);
   if ($control and vec($readable, fileno $control, 1)) {
     if (read_some($control, $heard)) { hear($1) while $heard =~ s/^(.*)\n// }
     else { undef $control }
   }
+}
+
+# As read-stdin.ts does.
+sub take_stdin {
+  $! = 0;
+  my $has_more = read_some(\*STDIN, $stdin);
+  my $problem = length $stdin > 64 * 1024 * 1024 ? 'EFBIG' : $has_more || !$! ? undef : error_name($!);
+  return if $has_more and !$problem;
+  my $answer = $problem ? qq({"stdin":"","problem":"$problem"}\n) : '{"stdin":"' . base64($stdin) . qq("}\n);
+  send_to($control, $answer) if $control;
+  undef $stdin;
 }
 
 # Appends to the second argument; false at the end.
@@ -200,9 +208,14 @@ sub hear {
 
 sub described {
   my ($error) = @_;
+  return error_name($error) . ': ' . lcfirst("$error") . ', write';
+}
+
+sub error_name {
+  my ($error) = @_;
   # Perl loads its list of error names, which takes 3 ms, when it compiles a mention of `%!`.
   my ($name) = eval '$! = $error; grep { $!{$_} } keys %!';
-  return "$name: " . lcfirst("$error") . ', write';
+  return $name;
 }
 
 sub base64 {

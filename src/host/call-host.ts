@@ -140,8 +140,9 @@ class HostCall {
 
   async #answer(want: 'stdin' | 'unread'): Promise<void> {
     if (want === 'stdin') {
-      const { buffer } = await import('node:stream/consumers');
-      say<FromCaller>(this.#control, { stdin: (await buffer(process.stdin)).toString('base64') });
+      const { readStdin } = await import('../util/read-stdin.ts');
+      const { bytes, problem } = await readStdin();
+      say<FromCaller>(this.#control, { stdin: Buffer.from(bytes).toString('base64'), problem });
       return;
     }
     const { hasUnreadStdin } = await import('../util/unread-stdin.ts');

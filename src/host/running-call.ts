@@ -4,6 +4,7 @@ import { EXIT_BY_SIGNAL, RaisedInterrupts } from '../compose/interrupts.ts';
 import type { Terminal } from '../compose/terminal.ts';
 import { acorCli } from '../operations/acor-cli.ts';
 import type { ProjectCache } from '../operations/project-cache.ts';
+import type { StdinBytes } from '../util/read-stdin.ts';
 import { duplicateOf, type UnixSocket } from '../util/unix-socket.ts';
 import { neverWaits } from '../util/write-async.ts';
 import { type Call, type FromCaller, type FromHost, say } from './wire.ts';
@@ -38,7 +39,7 @@ export class RunningCall {
   readonly #interrupts = new RaisedInterrupts();
   readonly #aborted = new AbortController();
   readonly #left = Promise.withResolvers<number>();
-  readonly #stdin = Promise.withResolvers<Buffer>();
+  readonly #stdin = Promise.withResolvers<StdinBytes>();
   #unread: PromiseWithResolvers<boolean> | undefined;
   #isClosed = false;
 
@@ -75,8 +76,8 @@ export class RunningCall {
       cwd: call.cwd,
       signal: this.#aborted.signal,
       interrupts: this.#interrupts,
-      readStdin: async () => new TextDecoder().decode(await this.#ask('stdin', this.#stdin.promise)),
-      readStdinBytes: () => this.#ask('stdin', this.#stdin.promise),
+      readStdin: async () => new TextDecoder().decode(await this.#askStdin()),
+      readStdinBytes: () => this.#askStdin(),
       hasUnreadStdin: async () => call.mayHoldInput && this.#askUnread(),
     });
     const exit = await Promise.race([
@@ -103,7 +104,8 @@ export class RunningCall {
   hear(message: FromCaller, socket: UnixSocket): void {
     if (socket !== this.#caller.control) return;
     if ('signal' in message) this.interrupt(message.signal);
-    else if ('stdin' in message) this.#stdin.resolve(Buffer.from(message.stdin, 'base64'));
+    else if ('stdin' in message)
+      this.#stdin.resolve({ bytes: Buffer.from(message.stdin, 'base64'), problem: message.problem });
     else if ('unread' in message) this.#unread?.resolve(message.unread);
   }
 
@@ -123,6 +125,11 @@ export class RunningCall {
     this.#aborted.abort();
     if (this.#interrupts.isHandled) this.#interrupts.raise(signal);
     else this.#left.resolve(EXIT_BY_SIGNAL[signal as keyof typeof EXIT_BY_SIGNAL] ?? 1);
+  }
+
+  async #askStdin(): Promise<Uint8Array> {
+    const { wholeStdin } = await import('../compose/whole-stdin.ts');
+    return wholeStdin(await this.#ask('stdin', this.#stdin.promise));
   }
 
   /** A command asks again at the end of its run: another program of a pipe may have written meanwhile. */

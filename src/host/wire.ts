@@ -8,8 +8,8 @@ export type FromCaller =
   | { call: Call; id: string }
   | { stream: 'stdout' | 'stderr'; id: string }
   | { signal: string }
-  /** What standard input had, in base64. */
-  | { stdin: string }
+  /** What standard input had, in base64, or the error code of its read. */
+  | { stdin: string; problem?: string | undefined }
   /** Whether standard input has bytes that are not read yet. */
   | { unread: boolean }
   /** The process ends when it has no work. */
@@ -44,7 +44,9 @@ export class Messages<T> {
   #text = '';
 
   take(bytes: Uint8Array): T[] {
-    const lines = (this.#text + this.#decoder.decode(bytes, { stream: true })).split('\n');
+    // Only what is new is searched: standard input may be one line of 90 MB.
+    const lines = this.#decoder.decode(bytes, { stream: true }).split('\n');
+    lines[0] = this.#text + lines[0];
     this.#text = lines.pop() ?? '';
     return lines.map((line) => JSON.parse(line) as T);
   }

@@ -1,5 +1,5 @@
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
-import { errorCode } from './error-code.ts';
+import { errorCode, errorMessage } from './error-code.ts';
 import { isMemoryDevice } from './files.ts';
 import { pause } from './pause.ts';
 
@@ -7,6 +7,18 @@ const RETRY_MS = 2;
 /** A pipe takes so many bytes whole or not at all. */
 const PIPE_BUF = 4096;
 const STANDARD_STREAMS = 3;
+
+/** A descriptor takes no more bytes, and not because its reader has left. The error code and message are those of the write. */
+export class UnwrittenError extends Error {
+  readonly code: string | undefined;
+  readonly fd: number;
+
+  constructor(fd: number, cause: unknown) {
+    super(errorMessage(cause), { cause });
+    this.code = errorCode(cause);
+    this.fd = fd;
+  }
+}
 
 /**
  * Writes all bytes to a descriptor without blocking the process, however slow the reader is.
@@ -18,7 +30,7 @@ export async function writeAsync(fd: number, bytes: Uint8Array): Promise<'writte
       offset += await writeSome(fd, bytes, offset);
     } catch (error) {
       if (errorCode(error) === 'EPIPE') return 'closed';
-      if (errorCode(error) !== 'EAGAIN') throw error;
+      if (errorCode(error) !== 'EAGAIN') throw new UnwrittenError(fd, error);
       // Another process that shares the pipe has made it non-blocking.
       await pause(RETRY_MS);
     }

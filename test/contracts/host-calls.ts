@@ -387,6 +387,24 @@ export function hostCallsContract(caller: string, program: string): void {
       assert.ok(!project.sockets().some((name) => name.startsWith(`${waits}-`)));
     });
 
+    it('says the same of standard input that has no end or is a folder', async () => {
+      await using project = makeProject(OFF);
+      await project.warmUp();
+      for (const input of ['</dev/zero', '</']) {
+        const script = `${project.program} exec --read - -- wc -c ${input}`;
+        const [alone, hosted] = [
+          await shell(project, script, project.off),
+          await shell(project, script, project.auto),
+        ];
+        assert.equal(JSON.parse(alone.stdout).error.code, 'E_USAGE');
+        assert.deepEqual(
+          [hosted.code, JSON.parse(hosted.stdout).error],
+          [alone.code, JSON.parse(alone.stdout).error],
+          input,
+        );
+      }
+    });
+
     it('does not serve a caller whose tools would have other limits, nor one in a sandbox', async () => {
       await using project = makeProject(OFF);
       const { pid } = await project.warmUp();

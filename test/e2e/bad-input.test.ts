@@ -487,8 +487,31 @@ describe('a broken environment', () => {
     assert.equal(status, 1);
     assert.match(stderr, /could not be written: ENOSPC/);
     assert.equal(project.record(project.runIds().at(-1)!)!.state, 'completed');
-    const list = shell(project, `'${ACOR}' runs >/dev/full`);
-    assert.deepEqual([list.status, /ENOSPC/.test(list.stderr)], [1, true]);
+    for (const args of [
+      'runs',
+      'runs --format text',
+      'version --format text',
+      'exec --format text -- echo hi',
+    ]) {
+      const full = shell(project, `'${ACOR}' ${args} >/dev/full`);
+      assert.deepEqual([full.status, /could not be written: ENOSPC/.test(full.stderr)], [1, true], args);
+    }
+  });
+
+  it('with standard input that has no end, is huge or is a folder says so, and reads no more than it takes', () => {
+    shell(project, 'truncate -s 3G huge');
+    const reads = ['exec --read - -- wc -c', 'run quick --input-json -', 'workflow run flow --input-json -'];
+    for (const args of [...reads, 'secret set TOKEN'])
+      for (const [input, said] of [
+        ['</dev/zero', /standard input has more than 67108864 bytes/],
+        ['<huge', /standard input has more than 67108864 bytes/],
+        ['</', /standard input cannot be read: EISDIR/],
+      ] as const) {
+        const { status, stdout } = shell(project, `'${ACOR}' ${args} ${input}`);
+        const { error } = JSON.parse(stdout);
+        assert.deepEqual([status, error.code], [1, 'E_USAGE'], `${args} ${input}: ${stdout}`);
+        assert.match(error.message, said, args);
+      }
   });
 
   it('with a terminal on stdin and stdout gets a rendering without a prompt', () => {

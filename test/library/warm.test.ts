@@ -182,6 +182,21 @@ describe('a tool with a warm start', { skip: !available && 'bubblewrap is not he
     });
   }
 
+  it('gives a main module of Python the names that it has without a warm start', async () => {
+    project.write(
+      'tools/py/main.py',
+      `import json
+own = {name: type(value).__name__ for name, value in list(globals().items()) if name.startswith("__")}
+print(json.dumps({"type": "result", "ok": True, "data": {"own": own, "loads": __loader__.get_source("__main__")[:11]}}))
+`,
+    );
+    const cold = await run('py');
+    await warm();
+    const hot = await run('py');
+    assert.equal(cold.data?.loads, 'import json');
+    assert.deepEqual(hot.data, cold.data, `${hot.message}`);
+  });
+
   it('has the modules of Python loaded before the run, and no file of the project', async () => {
     const cold = await run('py');
     assert.deepEqual([cold.data.own, cold.data.preloaded], [1, false]);

@@ -4,8 +4,6 @@ import type { ToolEntry } from '../../core/registry/registry.ts';
 import { execProgram } from '../../protocol/names.ts';
 import type { AcorApp } from '../acor-app.ts';
 
-const MIB = 1024 * 1024;
-const MAX_INPUT_BYTES = 64 * MIB;
 const IN_A_FILE = 'write them to a file, and name it as an argument';
 
 /** All of the caller's standard input, for a program that gets it. */
@@ -19,13 +17,7 @@ export async function callersInput({ readStdinBytes }: OperationContext<AcorApp>
       },
     );
   }
-  const bytes = await readStdinBytes();
-  if (bytes.length <= MAX_INPUT_BYTES) return bytes;
-  throw new AppError(
-    'E_USAGE',
-    `standard input has ${Math.ceil(bytes.length / MIB)} MiB, and a run keeps at most ${MAX_INPUT_BYTES / MIB} MiB of it`,
-    { hint: 'Write the data to a file, and name it as an argument.' },
-  );
+  return readStdinBytes();
 }
 
 /**
