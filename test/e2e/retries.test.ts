@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { TestProject, WITHOUT_SANDBOX } from '../support/project.ts';
+import { type Event, TestProject, WITHOUT_SANDBOX } from '../support/project.ts';
 
 const project = new TestProject({ config: WITHOUT_SANDBOX });
 after(() => project[Symbol.dispose]());
@@ -73,5 +73,21 @@ describe('an error that says nothing about a retry', () => {
     assert.equal(end.retryable, false);
     const busy = await project.envelope(['run', 'in_python', '--retries', '0', '--no-stream']);
     assert.equal(busy.error.retryable, true);
+  });
+
+  it('has the number of the last attempt that may follow, also after a resume', async () => {
+    const text = `${TOOLS.in_bash!.text.replace('[ -e tried ]', 'false')}`;
+    project.write('tools/always_fails/cli.sh', text);
+    project.write(
+      'tools/always_fails/tool.yaml',
+      'name: always_fails\nversion: 1.0.0\nentry: cli.sh\nidempotent: true\nretry: { max_attempts: 2, backoff_s: 0.01 }\n',
+    );
+    const first = await project.run(['always_fails']);
+    const failed = (events: readonly Event[]) =>
+      events.flatMap(({ type, msg }) => (type === 'runner_warning' ? [String(msg).split(':')[0]] : []));
+    assert.deepEqual(failed(first.events), ['attempt 1 of 2 failed']);
+    const { error } = await project.envelope(['resume', 'last', '--no-stream']);
+    assert.equal(error.details.attempt, 4);
+    assert.deepEqual(failed(project.events(String(first.end.run_id))), ['attempt 1 of 2 failed', 'attempt 3 of 4 failed']);
   });
 });

@@ -325,10 +325,11 @@ export class Run {
   }
 
   async #reportRetry(outcome: Outcome, number: number, waitMs: number): Promise<void> {
-    const { maxAttempts } = this.#plan.retry;
+    // The attempts before a resume or a retry of the run do not count for its limit.
+    const last = this.#firstAttempt - 1 + this.#plan.retry.maxAttempts;
     this.#warn(
       outcome.code ?? undefined,
-      `attempt ${number} of ${maxAttempts} failed: ${outcome.message}; trying again`,
+      `attempt ${number} of ${last} failed: ${outcome.message}; trying again`,
       {
         attempt: number,
         retry_in_s: Math.round(waitMs) / 1000,
