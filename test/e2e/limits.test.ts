@@ -80,6 +80,19 @@ for (const mode of MODES) {
         assert.equal(within.end.state, 'completed', within.stdout);
       });
     }
+
+    it('completes no tool that wrote more to the disk than its limit before the first look', async () => {
+      const write = (megabytes: number) =>
+        `for ((i = 0; i < ${megabytes}; i++)); do head -c 1000000 /dev/zero > f$i; done`;
+      const { end, of } = await project.run([nameOf('disk_mb: 5'), write(8)]);
+      assert.deepEqual([end.state, end.code], ['failed', 'E_DISK_LIMIT']);
+      assert.match(
+        String(of('runner_error')[0]!.msg),
+        /used [\d.]+ MB in the folders of its run; the limit is 5$/,
+      );
+      const { end: within } = await project.run([nameOf('disk_mb: 5'), write(4)]);
+      assert.equal(within.state, 'completed');
+    });
   });
 }
 

@@ -88,6 +88,9 @@ describe('an error that says nothing about a retry', () => {
     assert.deepEqual(failed(first.events), ['attempt 1 of 2 failed']);
     const { error } = await project.envelope(['resume', 'last', '--no-stream']);
     assert.equal(error.details.attempt, 4);
-    assert.deepEqual(failed(project.events(String(first.end.run_id))), ['attempt 1 of 2 failed', 'attempt 3 of 4 failed']);
+    assert.deepEqual(failed(project.events(String(first.end.run_id))), [
+      'attempt 1 of 2 failed',
+      'attempt 3 of 4 failed',
+    ]);
   });
 });

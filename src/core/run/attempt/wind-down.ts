@@ -49,7 +49,7 @@ export async function windDown(
       ? { kind: 'store-failed', error: output.failure }
       : first;
   return {
-    ending: resources.judge(ending, {
+    ending: await resources.judge(ending, {
       message: intake.ending,
       exitCodes: plan.tool.manifest.exit_codes,
       stderrLog: plan.workspace.stderrLog,

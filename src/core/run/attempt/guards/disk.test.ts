@@ -68,11 +68,11 @@ describe('a disk that is nearly full', { skip: !canMount }, () => {
       looks++;
       return [];
     };
-    const stop = guardDisk(race, { folders: [own], limitMb: 1000, memoryFolders, everyMs: 10 });
+    const guard = guardDisk(race, { folders: [own], limitMb: 1000, memoryFolders, everyMs: 10 });
     writeFileSync(join(foreign, 'f'), Buffer.alloc(others * MB));
     writeFileSync(join(own, 'f'), Buffer.alloc(writtenMb * MB));
     await until(() => race.winner !== undefined || looks > 4);
-    stop();
+    guard.stop();
     return race.winner?.kind === 'over-limit' ? describeOverLimit(race.winner).code : 'none';
   }
 

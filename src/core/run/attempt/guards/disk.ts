@@ -1,8 +1,8 @@
-import { statfsSync } from 'node:fs';
+import { readdirSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { EndingRace } from '../ending.ts';
 import type { DiskUsage } from '../resources/measure-folders.ts';
 import type { OverLimit } from '../resources/over-limit.ts';
-import type { StopGuard } from './guard.ts';
 
 const MB = 1_000_000;
 const EVERY_MS = 1000;
@@ -25,11 +25,17 @@ export interface DiskWatch {
   everyMs?: number;
 }
 
+export interface DiskGuard {
+  stop(): void;
+  /** After the tool has ended: whether it exceeded the limit since the last look, and before the first. */
+  lookAtEnd(): Promise<OverLimit | undefined>;
+}
+
 /**
  * Ends the attempt when the tool's files in the run's folders exceed the limit (E_DISK_LIMIT), or before they fill the disk
  * (E_DISK_FULL). The folders are walked only when the free space of the disk has changed.
  */
-export function guardDisk(race: EndingRace, watch: DiskWatch): StopGuard {
+export function guardDisk(race: EndingRace, watch: DiskWatch): DiskGuard {
   const everyMs = watch.everyMs ?? EVERY_MS;
   const [disk] = watch.folders;
   const floor = Math.min(FLOOR_BYTES, (spaceOf(disk)?.free ?? 0) / 2);
@@ -46,35 +52,56 @@ export function guardDisk(race: EndingRace, watch: DiskWatch): StopGuard {
   const onDisk = async (): Promise<OverLimit | undefined> => {
     const state = spaceOf(disk)?.state;
     if (state === lastState) return undefined;
+    const usage = await measured(watch.folders, () => isStopped);
     lastState = state;
-    // Loaded late: most runs end before the first check.
-    const { measureFolders } = await import('../resources/measure-folders.ts');
-    const usage = await measureFolders(watch.folders, {
-      maxEntries: MAX_ENTRIES,
-      isStopped: () => isStopped,
-    });
     return overLimit(usage, watch, floor);
   };
   timer = setTimeout(look, everyMs / 4);
-  return () => {
-    isStopped = true;
-    clearTimeout(timer);
+  return {
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+    async lookAtEnd() {
+      if (spaceOf(disk)?.state === lastState || watch.folders.every((folder) => isEmpty(folder)))
+        return undefined;
+      return overSize(await measured(watch.folders, () => false), watch);
+    },
   };
 }
 
-function overLimit(
-  { bytes, entries }: DiskUsage,
-  { folders, limitMb }: DiskWatch,
-  floor: number,
-): OverLimit | undefined {
-  const used = bytes / MB;
-  if (limitMb !== undefined && used > limitMb)
-    return { kind: 'over-limit', limit: 'disk_mb', used, allowed: limitMb };
+/** Loaded late: most runs end before the first check, and leave nothing. */
+async function measured(folders: readonly string[], isStopped: () => boolean): Promise<DiskUsage> {
+  const { measureFolders } = await import('../resources/measure-folders.ts');
+  return measureFolders(folders, { maxEntries: MAX_ENTRIES, isStopped });
+}
+
+/** Whether there are at most empty folders in a folder, as ACOR makes them for each tool. */
+function isEmpty(folder: string, depth = 1): boolean {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).every(
+      (entry) => depth > 0 && entry.isDirectory() && isEmpty(join(folder, entry.name), depth - 1),
+    );
+  } catch {
+    return false;
+  }
+}
+
+function overLimit(usage: DiskUsage, watch: DiskWatch, floor: number): OverLimit | undefined {
+  const { bytes, entries } = usage;
+  const large = overSize(usage, watch);
+  if (large !== undefined) return large;
   if (entries >= MAX_ENTRIES) return tooMany('the folders of its run', entries, MAX_ENTRIES);
-  const free = spaceOf(folders[0])?.free;
+  const free = spaceOf(watch.folders[0])?.free;
   if (free === undefined || free >= floor || bytes < LEAST_BLAME_BYTES) return undefined;
   const [freeMb, allowed] = [free, floor].map((each) => Math.floor(each / MB)) as [number, number];
-  return { kind: 'over-limit', limit: 'free_space', freeMb, allowed, used: Math.round(used) };
+  return { kind: 'over-limit', limit: 'free_space', freeMb, allowed, used: Math.round(bytes / MB) };
+}
+
+function overSize({ bytes }: DiskUsage, { limitMb }: DiskWatch): OverLimit | undefined {
+  const used = bytes / MB;
+  if (limitMb === undefined || used <= limitMb) return undefined;
+  return { kind: 'over-limit', limit: 'disk_mb', used, allowed: limitMb };
 }
 
 function tooManyEntries(folders: readonly string[]): OverLimit | undefined {

@@ -6,8 +6,8 @@ import { TreeMeter } from '../../../process/tree-meter.ts';
 import type { GroupPlace } from '../../../sandbox/groups/group-places.ts';
 import type { RunGroups } from '../../../sandbox/groups/run-groups.ts';
 import { isOkExit } from '../../outcome.ts';
-import type { Ending, EndingRace } from '../ending.ts';
-import { guardDisk } from '../guards/disk.ts';
+import { type Ending, type EndingRace, hasEndedItself } from '../ending.ts';
+import { type DiskGuard, guardDisk } from '../guards/disk.ts';
 import {
   guardCpu,
   guardMemory,
@@ -32,12 +32,18 @@ export interface WatchedTool {
   diskEveryMs?: number;
 }
 
+interface EndedTool {
+  message: LastMessage | undefined;
+  exitCodes: Readonly<Record<string, number>>;
+  stderrLog: string;
+}
+
 /** Enforces the resource limits of one attempt of a tool: by control groups where they are available, and by measuring everywhere. */
 export class ResourceWatch implements AsyncDisposable {
   readonly #limits: ResourceLimits;
   readonly #groups: RunGroups | undefined;
   #usage: UsageWatch | undefined;
-  #stopDisk = () => {};
+  #disk: DiskGuard | undefined;
 
   private constructor(limits: ResourceLimits, groups: RunGroups | undefined) {
     this.#limits = limits;
@@ -69,7 +75,7 @@ export class ResourceWatch implements AsyncDisposable {
       ...(cpu_seconds === undefined ? [] : [guardCpu(cpu_seconds)]),
       ...(processes === undefined ? [] : [guardProcesses(processes)]),
     ]);
-    this.#stopDisk = guardDisk(race, {
+    this.#disk = guardDisk(race, {
       folders: tool.folders,
       limitMb: disk_mb === undefined ? undefined : disk_mb + Math.ceil(tool.copiedBytes / 1_000_000),
       memoryFolders: () =>
@@ -86,27 +92,28 @@ export class ResourceWatch implements AsyncDisposable {
 
   stop(): void {
     this.#usage?.stop();
-    this.#stopDisk();
+    this.#disk?.stop();
   }
 
-  /** Replaces the ending of a failed tool by the limit that it exceeded, when the kernel enforced that and the tool reported no specific error. */
-  judge(
-    ending: Ending,
-    facts: {
-      message: LastMessage | undefined;
-      exitCodes: Readonly<Record<string, number>>;
-      stderrLog: string;
-    },
-  ): Ending {
-    if (ending.kind !== 'exited' || hasSpecificError(facts.message)) return ending;
+  /**
+   * Replaces the ending of a tool that ended by itself and reported no specific error: by the limit that it exceeded when the kernel
+   * enforced that and the tool failed, or by that of the disk, which may have come after the last look.
+   */
+  async judge(ending: Ending, facts: EndedTool): Promise<Ending> {
+    if (!hasEndedItself(ending) || hasSpecificError(facts.message)) return ending;
+    return this.#refused(ending, facts) ?? (await this.#disk?.lookAtEnd()) ?? ending;
+  }
+
+  #refused(ending: Ending, { exitCodes, stderrLog }: EndedTool): Ending | undefined {
+    if (ending.kind !== 'exited') return undefined;
     const { rc } = ending.exit;
-    if (rc !== null && isOkExit(rc, facts.exitCodes)) return ending;
+    if (rc !== null && isOkExit(rc, exitCodes)) return undefined;
     const { memory_mb } = this.#limits;
     if (memory_mb !== undefined && this.#groups?.ranOutOfMemory) {
       const how = 'was killed by the kernel, because its control group ran out of memory';
       return { kind: 'over-limit', limit: 'memory_mb', used: null, allowed: memory_mb, how };
     }
-    return refusedLimit(ending.exit, readTail(facts.stderrLog), this.#limits) ?? ending;
+    return refusedLimit(ending.exit, readTail(stderrLog), this.#limits);
   }
 
   /** The highest memory usage so far of all processes together. */
