@@ -1,5 +1,6 @@
 import { readdirSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '../../../../util/error-code.ts';
 import type { EndingRace } from '../ending.ts';
 import type { DiskUsage } from '../resources/measure-folders.ts';
 import type { OverLimit } from '../resources/over-limit.ts';
@@ -76,14 +77,14 @@ async function measured(folders: readonly string[], isStopped: () => boolean): P
   return measureFolders(folders, { maxEntries: MAX_ENTRIES, isStopped });
 }
 
-/** Whether there are at most empty folders in a folder, as ACOR makes them for each tool. */
+/** Whether a folder is not there, or has at most empty folders, as ACOR makes them for each tool. */
 function isEmpty(folder: string, depth = 1): boolean {
   try {
     return readdirSync(folder, { withFileTypes: true }).every(
       (entry) => depth > 0 && entry.isDirectory() && isEmpty(join(folder, entry.name), depth - 1),
     );
-  } catch {
-    return false;
+  } catch (error) {
+    return errorCode(error) === 'ENOENT';
   }
 }
 
