@@ -572,6 +572,29 @@ describe('a tool that needs secrets', () => {
     }
   });
 
+  it('that has one with a slash in the path of an artifact that it reports keeps its result', async () => {
+    await project.acor(['secret', 'set', 'SLASHED'], { stdin: 'alpha-1/beta-2/gamma-3' });
+    tool(
+      'slashed',
+      `path="in/x-$(cat "$SECRETS_DIR/SLASHED")-y/$(cat "$SECRETS_DIR/SLASHED")"; mkdir -p "$(dirname "$path")" in/x-alpha-1/other
+       echo text > "$path"; sum=$(sha256sum < "$path")
+       echo "{\\"type\\":\\"result\\",\\"status\\":\\"ok\\",\\"artifacts\\":[{\\"path\\":\\"$path\\",\\"sha256\\":\\"\${1:-\${sum%% *}}\\"}]}"`,
+      'secrets: [SLASHED]\n',
+    );
+    const { end, of, stdout } = await project.run(['slashed']);
+    assert.equal(end.state, 'completed', stdout);
+    const [artifact] = end.artifacts as { path: string; size: number }[];
+    assert.match(artifact!.path, /\/work\/in\/x-\[redacted:SLASHED\]-y\/\[redacted:SLASHED\]$/);
+    assert.equal(artifact!.size, 5);
+    assert.deepEqual(
+      of('runner_warning').map(({ secrets }) => secrets),
+      [['SLASHED']],
+    );
+    assert.doesNotMatch(stdout, /gamma-3/);
+    const lied = await project.run(['slashed', 'f'.repeat(64)]);
+    assert.match(String(lied.of('runner_error')[0]?.msg), /does not have the sha256/);
+  });
+
   it('that an agent puts into the name of a file that it reports is found there, too', async () => {
     tool(
       'agent',

@@ -52,6 +52,11 @@ export class Redaction {
     return spans.length === 0 ? text : spliced(bytes, spans).toString('utf8');
   }
 
+  /** How many bytes at the end of a text may be the beginning of a secret. */
+  beginningAtEnd(text: string): number {
+    return this.#automaton.depthOf(this.#automaton.scan(ROOT, Buffer.from(text), 0, () => {}));
+  }
+
   /**
    * Redacts all texts of a JSON value, including keys; a number that is a secret becomes a text. Returns the same value
    * when it contains no secret.

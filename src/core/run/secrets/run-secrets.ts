@@ -76,18 +76,36 @@ export class RunSecrets {
     }
   }
 
-  /** The path of a file whose name was redacted in what the tool reported; the path as it is where there is no such file. */
+  /** The path of a file whose path was redacted in what the tool reported; the path as it is where there is no such file. */
   fileOf(path: string): string {
-    return path.split('/').reduce((folder, name) => `${folder}/${this.#nameIn(folder, name)}`);
+    return this.#fileIn('/', path.slice(1)) ?? path;
   }
 
-  #nameIn(folder: string, name: string): string {
-    if (!holdsRedaction(name)) return name;
-    try {
-      return readdirSync(folder).find((each) => each === name || this.redaction.text(each) === name) ?? name;
-    } catch {
-      return name;
+  #fileIn(folder: string, reported: string): string | undefined {
+    if (!holdsRedaction(reported)) return join(folder, reported);
+    const name = reported.split('/', 1)[0]!;
+    if (!holdsRedaction(name)) return this.#fileIn(join(folder, name), reported.slice(name.length + 1));
+    return this.#fileAmong(folder, '', reported);
+  }
+
+  /** Looks at the entries of a folder, and of those below it in whose paths a secret goes on: `a/b` where `a` is a folder. */
+  #fileAmong(folder: string, begun: string, reported: string): string | undefined {
+    for (const name of namesIn(join(folder, begun))) {
+      const path = begun + name;
+      const shown = reported.startsWith(path) ? path : this.redaction.text(path);
+      if (shown === reported) return join(folder, path);
+      const found = reported.startsWith(`${shown}/`)
+        ? this.#fileIn(join(folder, path), reported.slice(shown.length + 1))
+        : this.#mayGoOn(`${path}/`, reported) && this.#fileAmong(folder, `${path}/`, reported);
+      if (found) return found;
     }
+    return undefined;
+  }
+
+  #mayGoOn(path: string, reported: string): boolean {
+    const begun = this.redaction.beginningAtEnd(path);
+    const shown = Buffer.from(this.redaction.text(path));
+    return begun > 0 && reported.startsWith(shown.subarray(0, -begun).toString());
   }
 
   /** Warns of artifacts that contain a secret. Artifacts are never redacted: they are the tool's output. */
@@ -112,6 +130,14 @@ export class RunSecrets {
       // The tool has changed the folder; that must not prevent the end of the run.
     }
     return this.redaction.data(summary);
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 
