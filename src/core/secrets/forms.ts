@@ -4,9 +4,9 @@
  */
 const MAX_SPELLED_OUT_BYTES = 1024;
 
-/** Text as JSON strings and shells write it, including the plain form. */
+/** Text as JSON strings, shells and Python write it, including the plain form. */
 export function textForms(text: string): string[] {
-  return [...new Set([...jsonForms(text), ...shellForms(text)])];
+  return [...new Set([...jsonForms(text), ...shellForms(text), ...pythonForms(text)])];
 }
 
 /** Programs differ in which characters they percent-encode, in the case of the digits, and in the space. */
@@ -138,4 +138,27 @@ function* shellForms(text: string): Generator<string> {
   yield text.replaceAll("'", `'"'"'`);
   yield text.replace(/["\\$`]/g, '\\$&');
   yield text.replace(/[^\w@%+=:,./-]/g, '\\$&');
+}
+
+/** `repr` of a text, its `ascii`, and `repr` of its bytes. They escape `'` only where there is a `"`, too, which may be outside of the secret. */
+function* pythonForms(text: string): Generator<string> {
+  const bytes = Buffer.from(text).toString('latin1');
+  for (const form of [
+    pythonEscaped(text, /(?! )[\p{C}\p{Z}]/gu),
+    pythonEscaped(text, /[^ -~]/gu),
+    pythonEscaped(bytes, /[^ -~]/g),
+  ]) {
+    yield form;
+    yield form.replaceAll("'", "\\'");
+  }
+}
+
+const SHORT_IN_PYTHON: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function pythonEscaped(text: string, escapes: RegExp): string {
+  return text.replaceAll('\\', '\\\\').replace(escapes, (char) => {
+    const code = char.codePointAt(0)!.toString(16);
+    const long = code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
+    return SHORT_IN_PYTHON[char] ?? (code.length > 2 ? long : `\\x${code.padStart(2, '0')}`);
+  });
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { SeededRandom } from '../../../test/support/seeded-random.ts';
 import { MAX_LINE_BYTES } from '../../protocol/jsonl.ts';
@@ -148,6 +149,35 @@ describe('a JSON line', () => {
       assert.equal(String(redactor.push(Buffer.from(`${line}\n`))), `${redacted}\n`);
     });
   }
+});
+
+describe('a secret that Python shows', () => {
+  const secrets = [
+    `it's "both" quotes`,
+    `only 'single' ones`,
+    `only "double" ones`,
+    `back\\slash and 'both' "quotes"`,
+    `tab\tline\nend\rbell\u0007'"`,
+    `grüße "und" 'mehr' \u00a0\u200b😀`,
+  ];
+  const shown = (secret: string): string[] => {
+    const script = `import json, sys
+s = sys.stdin.buffer.read().decode()
+print(json.dumps([repr(s), ascii(s), repr(s.encode()), repr({"a": s}), repr("'\\"" + s)]))`;
+    return JSON.parse(spawnSync('python3', ['-c', script], { input: secret, encoding: 'utf8' }).stdout);
+  };
+
+  for (const secret of secrets)
+    it(`is redacted in each way of writing it: ${JSON.stringify(secret)}`, () => {
+      const forms = shown(secret);
+      assert.equal(forms.length, 5);
+      for (const form of forms)
+        assert.match(
+          redactionOf(secret).text(form),
+          /^(b?['"]|\{'a': ['"]|'\\'")\[redacted:S\]['"]\}?$/,
+          form,
+        );
+    });
 });
 
 describe('a secret in base64 of several lines', () => {
