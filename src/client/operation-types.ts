@@ -1408,16 +1408,23 @@ export interface OperationTypes {
       last_seq: number;
     };
   };
-  /** Remove one run that has ended; `clean` removes many by a rule. */
+  /** Remove runs that have ended; `clean` removes many by a rule. */
   'run.remove': {
     input: {
       /** The id of the run, or last for the newest one. */
       run: string;
+      /** The ids of more runs. */
+      more?: Array<string> | undefined;
       /** Show what would be removed, and change nothing. */
       dry_run?: boolean | undefined;
     };
     data: {
       removed: Array<string>;
+      /** The runs that were left as they are, and why. When all of them are, the call fails. */
+      skipped: Array<{
+        run_id: string;
+        reason: string;
+      }>;
       dry_run: boolean;
     };
   };

@@ -44,7 +44,7 @@ const FORMS = {
   'run.insights': { command: 'insights' },
   'run.list': { command: 'runs' },
   'run.logs': { command: 'logs', positionals: ['run'] },
-  'run.remove': { command: 'runs rm', positionals: ['run'] },
+  'run.remove': { command: 'runs rm', positionals: ['run', 'more'] },
   'run.replay': { command: 'replay', positionals: ['run'] },
   'run.resume': { command: 'resume', positionals: ['run'] },
   'run.retry': { command: 'retry', positionals: ['run'] },

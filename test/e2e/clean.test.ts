@@ -30,6 +30,41 @@ describe(`clean (seed ${SEED})`, () => {
         .flatMap(({ type, run_id }) => (type === 'cleaned' ? [run_id] : [])),
     );
 
+  it('of named runs removes those that have ended, and says why each of the others stays', async () => {
+    using named = new TestProject({ tools: ['quick', 'waits'] });
+    await named.run(['quick']);
+    await named.run(['quick']);
+    const [first, second] = named.runIds();
+    const unknown = 'r-1m00000000000000';
+    const running = named.start(['run', 'waits']);
+    const live = String((await running.event('start')).run_id);
+    const all = ['runs', 'rm', first!, live, unknown, second!, first!];
+    for (const args of [[...all, '--dry-run'], all]) {
+      const { code, data, meta } = await named.envelope(args);
+      assert.equal(code, 0);
+      assert.deepEqual(data.removed.toSorted(), [first, second]);
+      assert.deepEqual(
+        data.skipped.map(({ run_id, reason }: { run_id: string; reason: string }) => [
+          run_id,
+          /(has not ended|not found)/.exec(reason)?.[0],
+        ]),
+        [
+          [unknown, 'not found'],
+          [live, 'has not ended'],
+        ],
+      );
+      assert.ok(meta.next.length > 0);
+    }
+    assert.deepEqual(named.runIds(), [live]);
+    const none = await named.envelope(['runs', 'rm', live, '--input-json', `{"more":["${first}"]}`]);
+    assert.deepEqual([none.code, none.error.details.skipped.length], [1, 2]);
+    assert.equal((await named.envelope(['runs', 'rm', live])).error.code, 'E_USAGE');
+    await named.acor(['cancel', live]);
+    await running.finished;
+    const shown = await named.acor(['runs', 'rm', 'last', unknown, '--format', 'text']);
+    assert.match(shown.stdout, new RegExp(`^1 run removed\\n  ${live}\\nleft as they are:\\n`));
+  });
+
   it('names 100 of the runs that go, and counts all of them', async () => {
     using many = new TestProject({ tools: ['quick'] });
     await many.run(['quick']);

@@ -19,8 +19,11 @@ export const cleanedPresenter = {
 } satisfies Presenter;
 
 export const removedPresenter = {
-  data: ({ removed, dry_run }: DataOf<typeof runRemove>) =>
-    counted(removed, removed.length, dry_run ? 'would be removed' : 'removed'),
+  data: ({ removed, skipped, dry_run }: DataOf<typeof runRemove>, screen) =>
+    [
+      counted(removed, removed.length, dry_run ? 'would be removed' : 'removed'),
+      ...(skipped.length > 0 ? [skippedRuns(skipped, screen)] : []),
+    ].join('\n'),
 } satisfies Presenter;
 
 /** `ids` may be only a page of `count`. */

@@ -28,7 +28,7 @@ export const completionValues: ValuesOf<AcorApp> = async ({ op, key, given }, ap
       default:
     }
     if (key === 'tool') return await tools(app);
-    if (key === 'run')
+    if (key === 'run' || (key === 'more' && op.name === 'run.remove'))
       return await runs(app, STATES[op.name], op.name === 'workflow.resume' ? 'workflow' : undefined);
     if (key === 'workflow' || key === 'workflows') return await workflows(app);
     if (key === 'reason' || key === 'by') return [];
