@@ -4,15 +4,17 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ACOR, ROOT, TestProject } from '../support/project.ts';
+import { ACOR, ROOT, TestProject, until } from '../support/project.ts';
 
 const noPython = spawnSync('python3', ['--version']).status === 0 ? false : 'python3 is not here';
 const INPUTS = '{ name: out, type: path, access: write }, { name: other, type: path, access: write }';
@@ -269,5 +271,66 @@ describe("the commands of seed 000's examples", { skip: noPython }, () => {
     }
     assert.ok(existsSync(project.path('result.json')));
     assert.deepEqual(readdirSync(project.path('out')).sort(), ['1.json', '2.json']);
+  });
+});
+
+/** Another file system than that of the project: an output is copied to it, which takes a while. */
+const MEMORY = '/dev/shm';
+const hasMemory = existsSync(MEMORY) && statSync(MEMORY).dev !== statSync(tmpdir()).dev;
+
+describe('a supervisor that is killed while it puts outputs in place', { skip: !hasMemory }, () => {
+  it('leaves files beside the targets that the next run removes, and no other file', async () => {
+    const far = mkdtempSync(join(MEMORY, 'acor-outputs-'));
+    using project = new TestProject({
+      tools: ['quick'],
+      config: `version: 1\nsecurity: { isolation: 'off', grant_roots: [${far}] }\n`,
+    });
+    try {
+      project.write('tools/large/cli.sh', '#!/bin/bash\necho new > "$2"; truncate -s 300M "$4"\n', 0o755);
+      project.write(
+        'tools/large/tool.yaml',
+        `name: large\nversion: 1.0.0\nadapter: plain\nresources: { file_mb: 400 }\ninputs: [${INPUTS}]\n`,
+      );
+      const near = project.path('near');
+      const theirs = `.acor-${'0'.repeat(16)}`;
+      for (const folder of [near, far]) {
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(join(folder, theirs), 'of the user');
+      }
+      const target = project.write('near/replaced.txt', 'old\n');
+      const unfinished = (folder: string) =>
+        readdirSync(folder).filter((name) => name.startsWith('.acor-') && name !== theirs);
+      const running = project.start(['run', 'large', '--out', target, '--other', join(far, 'large.bin')]);
+      await until(() => unfinished(far).length > 0);
+      await project.killSupervisor(project.runIds()[0]!);
+      await running.finished;
+      assert.deepEqual([unfinished(near).length, unfinished(far).length], [1, 1]);
+      await project.run(['quick']);
+      for (const folder of [near, far]) assert.deepEqual(unfinished(folder), []);
+      for (const folder of [near, far])
+        assert.equal(readFileSync(join(folder, theirs), 'utf8'), 'of the user');
+      assert.equal(readFileSync(target, 'utf8'), 'new\n');
+    } finally {
+      rmSync(far, { recursive: true });
+    }
+  });
+
+  it('removes nothing that a record names which ACOR has not written', async () => {
+    using project = new TestProject({ tools: ['quick', 'waits'] });
+    const running = project.start(['run', 'waits']);
+    const runId = String((await running.event('start')).run_id);
+    await project.killSupervisor(runId);
+    await running.finished;
+    const named = project.write('near/.acor-0000000000000000', 'of the user');
+    const record = join(project.runsDir, runId, 'control/unfinished-outputs.json');
+    writeFileSync(record, `{"paths":["${named}"],"code":"${'0'.repeat(64)}"}\n`);
+    await project.run(['quick']);
+    assert.equal(readFileSync(named, 'utf8'), 'of the user');
+    const warnings = project.events(runId).filter(({ type }) => type === 'runner_warning');
+    assert.deepEqual(
+      warnings.map(({ code }) => code),
+      ['E_INTEGRITY'],
+    );
+    assert.equal(project.record(runId)?.state, 'failed');
   });
 });

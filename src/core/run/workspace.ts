@@ -36,6 +36,8 @@ export interface RunWorkspace {
   givenAnswers: string;
   /** The paths that the run's Unix user owns while the run is live, and their original owners. */
   ownershipRecord: string;
+  /** The files beside the targets of outputs, while these are put in place. */
+  unfinishedOutputs: string;
   /** The system calls of an observed tool, until they are read. No tool sees it. */
   trace: string;
 }
@@ -74,6 +76,7 @@ export class Workspaces {
       secrets: join(dir, 'secrets'),
       givenAnswers: join(dir, 'given-answers.json'),
       ownershipRecord: join(control, 'ownership.json'),
+      unfinishedOutputs: join(control, 'unfinished-outputs.json'),
       trace: join(dir, 'observed', 'trace'),
     };
   }

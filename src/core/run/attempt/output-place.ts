@@ -10,7 +10,6 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { writeFully } from '../../../util/atomic-write.ts';
-import { newSpanId } from '../../../util/ids.ts';
 import { type EntryName, OpenFolder } from '../../../util/open-folder.ts';
 import { removeTree, walkTree } from '../../../util/walk-tree.ts';
 import type { RunWorkspace } from '../workspace.ts';
@@ -42,9 +41,9 @@ export class OutputPlace implements Disposable {
     return new OutputPlace(OpenFolder.real(dirname(path), { makes: true }), basename(path));
   }
 
-  /** Beside this one, under a name that is free. */
-  beside(): OutputPlace {
-    return new OutputPlace(this.folder.below(''), `.acor-${newSpanId()}`);
+  /** Another place in the same folder. */
+  beside(name: string): OutputPlace {
+    return new OutputPlace(this.folder.below(''), name);
   }
 
   get path(): string | Buffer {

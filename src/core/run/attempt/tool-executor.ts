@@ -24,7 +24,7 @@ import { prepareWorkspace, reopenFolders } from '../workspace.ts';
 import type { FileMeter } from './adapter.ts';
 import { hasEndedItself } from './ending.ts';
 import { leftoversIn } from './leftovers.ts';
-import { copiedBytes, placeOutputs, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
+import { copiedBytes, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { PermissionQuestions } from './permission-questions.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
 import { canEnterLater, isFirstAttempt, StandbyRun, type StandbyWish } from './standby-run.ts';
@@ -299,7 +299,10 @@ class ToolExecutor implements RunExecutor {
         }
       }
       const artifacts = await this.#artifactsOf(attempt, outputs, meter);
-      placeOutputs(outputs, workspace);
+      if (outputs.length > 0) {
+        const { placeOutputs } = await import('./place-outputs.ts');
+        placeOutputs(outputs, workspace);
+      }
       const { store } = this.#services;
       for (const artifact of artifacts)
         if (artifact.kind === 'file') await store.blobs.keep(this.#plan.runId, artifact);
