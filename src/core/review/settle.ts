@@ -1,12 +1,9 @@
-import { isUtf8 } from 'node:buffer';
-import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { diffRun, discardRun } from '../../protocol/next-steps.ts';
 import {
   changesBetween,
   comparedWith,
   makeChanges,
-  removeUnfinished,
   selectChanges,
   type TreeChange,
   type TreeConflict,
@@ -17,23 +14,16 @@ import { countOf } from '../../util/count-of.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { newSpanId } from '../../util/ids.ts';
 import { isInside } from '../../util/real-path.ts';
-import {
-  inSlices,
-  listTree,
-  type TreeEntry,
-  type TreeListing,
-  TreeTooLarge,
-} from '../../util/tree-listing.ts';
-import { Ledger } from '../store-files/ledger.ts';
-import { sha256 } from '../store-files/ledger-line.ts';
+import { inSlices, listTree, type TreeEntry, type TreeListing } from '../../util/tree-listing.ts';
 import { storageError } from '../store-files/storage-error.ts';
 import { executedLater, type WayToExecute } from './executed-later.ts';
-import { LEFT_BOUND, leftIn } from './keep-writes.ts';
-import { type KeptEffect, type KeptPlace, type KeptRun, makePlace, openPlace, withKept } from './kept-run.ts';
-import type { PlacedChange } from './placed-change.ts';
+import { LEFT_BOUND } from './keep-writes.ts';
+import { type KeptPlace, type KeptRun, makePlace, openPlace, withKept } from './kept-run.ts';
+import { MAX_PATHS, recordEffect } from './record-effect.ts';
 import { isUndecided, type KeptMode } from './undecided.ts';
+import { pathOf, statesOf } from './undecided-changes.ts';
+import { removeUnfinishedFile } from './unfinished-file.ts';
 
-const MAX_PATHS = 1000;
 const MAX_SHOWN_CONFLICTS = 100;
 
 /** The run whose changes are settled, and who settles them. */
@@ -61,44 +51,6 @@ export interface Settled {
   left: number;
 }
 
-/** What a run changed in the places that ACOR keeps, as the tool left them, and was not decided on yet. */
-export async function undecidedChanges(
-  kept: KeptRun,
-  check: () => void,
-  isWanted: (place: KeptPlace) => boolean = () => true,
-): Promise<PlacedChange[]> {
-  const changes: PlacedChange[] = [];
-  for (const place of kept.places) {
-    if (!isUndecided(place.state) || !isWanted(place)) continue;
-    const [before, after] = await statesOf(kept, place, check);
-    for (const change of changesBetween(before, after))
-      changes.push({ ...change, place, path: pathOf(place, change.key), unfit: unfitnessOf(change) });
-  }
-  return changes;
-}
-
-/** The place before the run, and as its tool left it. Without the latter its supervisor has died: then the present state counts. */
-async function statesOf(
-  kept: KeptRun,
-  place: KeptPlace,
-  check: () => void,
-): Promise<[before: TreeListing, after: TreeListing]> {
-  const before = kept.listing(place, 'before') ?? new Map<string, TreeEntry>();
-  try {
-    return [before, kept.listing(place, 'after') ?? (await inSlices(leftIn(kept, place), check))];
-  } catch (error) {
-    if (error instanceof TreeTooLarge)
-      throw new AcorError(
-        'E_STORAGE',
-        `the tool has left too much in ${place.path} to be compared: ${error.message}`,
-        {
-          hint: 'Discard the changes of the run, and let the tool write less.',
-        },
-      );
-    throw storageError(error, `read the changes of ${place.path}`, kept.dir);
-  }
-}
-
 /** Puts changes of a layer in place: all, or those at and below the given paths. */
 export function applyKept(run: SettledRun, paths: readonly string[], dryRun: boolean): Promise<Settled> {
   return settle(run, 'applied', paths, dryRun);
@@ -117,30 +69,11 @@ export function discardKept(run: SettledRun, dryRun: boolean): Promise<{ places:
     const paths = places.map(({ path }) => path);
     if (dryRun) return { places: paths };
     await removeUnfinishedFile(run, kept);
-    await record(run, kept, 'discarded', paths);
+    await recordEffect(run, kept, 'discarded', paths);
     for (const place of places) place.state = 'discarded';
     kept.storeWithout(places);
     return { places: paths };
   });
-}
-
-/** Removes the file that a settlement was writing beside its place when it was killed. */
-async function removeUnfinishedFile(run: SettledRun, kept: KeptRun): Promise<void> {
-  const { beside } = kept;
-  if (beside === undefined) return;
-  for (const place of kept.places) {
-    if (place.state !== 'pending' || run.whyNot(place.path) !== undefined) continue;
-    const changes = changesBetween(...(await statesOf(kept, place, run.check)));
-    try {
-      const at = openPlace(place);
-      if (at === undefined) continue;
-      using _ = at.folder;
-      await inSlices(removeUnfinished(changes, at, beside), run.check);
-    } catch (error) {
-      if (errorCode(error) !== 'ENOTDIR')
-        throw storageError(error, `remove the unfinished file ${beside}`, place.path);
-    }
-  }
 }
 
 const MODE_OF: Record<'applied' | 'undone', KeptMode> = { applied: 'review', undone: 'snapshot' };
@@ -272,7 +205,7 @@ class Settlement {
     const paths = this.#prepared.flatMap(({ place, open }) => open.map(({ key }) => pathOf(place, key)));
     try {
       this.#kept.beside = `.acor-${newSpanId()}`;
-      await record(this.#run, this.#kept, this.#effect, paths);
+      await recordEffect(this.#run, this.#kept, this.#effect, paths);
       for (const prepared of this.#prepared) await this.#makeAndKeep(prepared);
     } catch (error) {
       throw this.#interrupted(error);
@@ -375,42 +308,11 @@ function notInSnapshot({ after }: TreeChange): Unfit | undefined {
   return after?.kind === 'special' ? 'special' : undefined;
 }
 
-/** Enters an effect in the ledger, and in the list of the run. */
-async function record(
-  { runId, root, by }: SettledRun,
-  kept: KeptRun,
-  effect: KeptEffect['effect'],
-  paths: readonly string[],
-): Promise<void> {
-  const count = paths.length;
-  await new Ledger(root).append({
-    type: effect,
-    run_id: runId,
-    by,
-    changes: count,
-    paths_sha256: sha256(paths.join('\0')),
-  });
-  const ts = new Date().toISOString();
-  kept.effects.push({ ts, effect, by, paths: paths.slice(0, MAX_PATHS), count });
-  kept.store();
-}
-
 /** The path in a tree that an absolute path names; the whole tree when that is inside the path. */
 function keyOf(place: KeptPlace, path: string): string | undefined {
   if (isInside(place.path, path)) return '';
   if (!isInside(path, place.path)) return undefined;
   return Buffer.from(path.slice(place.path.length + 1)).toString('latin1');
-}
-
-/** For people: in a path that is no UTF-8 each byte that is not ASCII is shown as `\\xff`. */
-function pathOf({ path }: KeptPlace, key: string): string {
-  if (key === '') return path;
-  const bytes = Buffer.from(key, 'latin1');
-  if (isUtf8(bytes)) return join(path, bytes.toString('utf8'));
-  return join(
-    path,
-    key.replace(/[\x80-\xff]/g, (char) => `\\x${char.charCodeAt(0).toString(16)}`),
-  );
 }
 
 function refuseUngranted({ runId, whyNot }: SettledRun, path: string): void {

@@ -3,8 +3,8 @@ import { executedLater, WAYS_TO_EXECUTE, type WayToExecute } from '../../core/re
 import { KeptRun } from '../../core/review/kept-run.ts';
 import { patchOf } from '../../core/review/patch.ts';
 import type { PlacedChange } from '../../core/review/placed-change.ts';
-import { undecidedChanges } from '../../core/review/settle.ts';
 import { keptSteps } from '../../core/review/undecided.ts';
+import { undecidedChanges } from '../../core/review/undecided-changes.ts';
 import type { TreeEntry } from '../../util/tree-listing.ts';
 import { acorOperation } from '../define.ts';
 import { runId } from '../shapes.ts';

@@ -235,21 +235,8 @@ class ToolExecutor implements RunExecutor {
     const { workspace } = this.#plan;
     const written = state === 'completed' ? writtenOutputs(this.#staged, workspace) : [];
     const outputs = written.filter(({ isReviewed }) => isReviewed).map(({ target }) => target);
-    try {
-      const { compareKept, keptWords } = await import('../../review/keep-writes.ts');
-      const { summaries, tooLarge } = await compareKept(workspace.dir, outputs);
-      for (const summary of summaries)
-        this.#writer.log.append({
-          type: 'runner_log',
-          level: 'info',
-          msg: keptWords(summary),
-          kept: summary,
-        });
-      for (const problem of tooLarge)
-        this.#warn('E_OUTPUT_LIMIT', `the changes of the run are too large to be compared: ${problem}`);
-    } catch (error) {
-      this.#warn('E_STORAGE', `the changes of the run could not be compared: ${errorMessage(error)}`);
-    }
+    const { reportKept } = await import('./report-kept.ts');
+    await reportKept(this.#writer.log, workspace.dir, outputs);
   }
 
   async #reportFallbackSandbox(): Promise<void> {

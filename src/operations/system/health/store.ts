@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname } from 'node:path';
 import type { HealthCheck } from '../../../compose/health-shape.ts';
 import type { RunIndex } from '../../../core/ports/run-index.ts';
-import { unrestoredRuns } from '../../../core/run/attempt/run-user-ownership.ts';
+import { unrestoredRuns } from '../../../core/run/attempt/unrestored-runs.ts';
 import { recoverLostRuns } from '../../../core/run/recover-lost-run.ts';
 import type { RunHost } from '../../../core/run/workspace.ts';
 import { canGiveUsers } from '../../../core/sandbox/identity/run-users.ts';
