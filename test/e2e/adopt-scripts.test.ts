@@ -115,6 +115,27 @@ describe('acor adopt of a script of the project', () => {
     assert.deepEqual(again.meta.next, ['acor validate count']);
   });
 
+  it('adopts scripts whose names have spaces, with the operands that they name', async () => {
+    using project = new TestProject();
+    const script =
+      '#!/bin/bash\n[ "$1" = --help ] && echo "Usage: $0 [--loud] FILES\u2026" && exit 0\necho "$#: $(cat "$@")"\n';
+    project.write('tools/the tool/my cli.sh', script, 0o755);
+    project.write('tools/my count.py', PYTHON, 0o755);
+    project.write('words.txt', 'one two\n');
+    project.write('more.txt', 'three\n');
+    const inputs = async (path: string) => {
+      const { data, error } = await project.envelope(['adopt', path]);
+      const { inputs: drafted } = parse(readFileSync(data?.drafts[0].file ?? error.message, 'utf8'));
+      return drafted.map(({ name }: { name: string }) => name);
+    };
+    assert.deepEqual(await inputs('tools/the tool/my cli.sh'), ['loud', 'FILES']);
+    assert.deepEqual(await inputs('tools/my count.py'), ['least', 'output', 'input']);
+    const ran = await project.envelope(['run', 'the-tool', '--no-stream', 'words.txt', 'more.txt']);
+    assert.equal(ran.data?.result.data.output, '2: one two\nthree', JSON.stringify(ran.error));
+    const counted = await project.envelope(['run', 'my-count', '--no-stream', 'words.txt']);
+    assert.equal(counted.data?.result.data.output, '2 words', JSON.stringify(counted.error));
+  });
+
   it('takes a script without a help text, and says that every argument is accepted', async () => {
     using project = new TestProject();
     project.write('tools/mute/cli.sh', 'echo "got: $*"\n');

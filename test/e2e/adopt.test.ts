@@ -83,6 +83,18 @@ describe('acor adopt', () => {
     assert.match((await project.envelope(['run', 'needs', '--dry-run'])).error.message, /'FILE' is required/);
   });
 
+  it('makes inputs of the operands of date and env, and reports the one that it cannot read', async () => {
+    using project = new TestProject();
+    const { data } = await project.envelope(['adopt', 'date']);
+    assert.deepEqual(data.drafts[0].not_understood, ['MMDDhhmm[[CC]YY][.ss]']);
+    const year = await project.envelope(['run', 'date', '--no-stream', '--utc', '--date', '@0', '+%Y']);
+    assert.equal(year.data?.result.data.output, '1970', JSON.stringify(year.error));
+    assert.match((await project.envelope(['run', 'date', '%Y'])).error.message, /FORMAT/);
+    await project.envelope(['adopt', 'env']);
+    const shown = await project.envelope(['run', 'env', '--no-stream', '--ignore-environment', 'A=1', 'B=2']);
+    assert.equal(shown.data?.result.data.output, 'A=1\nB=2', JSON.stringify(shown.error));
+  });
+
   it('keeps the short spelling of an option: calls, help and the manifest have it', async () => {
     using project = new TestProject();
     await project.acor(['adopt', 'sort']);

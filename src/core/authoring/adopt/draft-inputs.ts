@@ -145,8 +145,10 @@ function positionalsOf(
       continue;
     }
     const doubts: string[] = [];
+    // `+FORMAT` is a word with a literal sign, also where it is a number.
+    const isSigned = name.startsWith('+');
     const type =
-      typeOfWord(name) ??
+      (isSigned ? 'string' : typeOfWord(name)) ??
       (/\bfiles?\b|director|path/i.test(text) || /^(?:source|src|dest)$/i.test(name) ? 'path' : 'string');
     if (isRequired && isOptional) leftOut.push(`${name}: is taken for optional, since it follows what is`);
     const isNeeded: boolean = isRequired && !isOptional;
@@ -157,6 +159,7 @@ function positionalsOf(
       ...(isNeeded && { required: true }),
       positional: true,
       ...(repeats && { multiple: true }),
+      ...(isSigned && { pattern: '^\\+' }),
       ...accessOf(type, [name], text, doubts),
       ...(text !== '' && { description: shortened(text) }),
     };

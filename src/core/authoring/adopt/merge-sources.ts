@@ -28,7 +28,10 @@ export function completed(help: ReadHelp, source: string, further: ReadHelp): Re
     ...help,
     description: help.description || further.description,
     options,
-    unread: [...help.unread, ...further.unread.map((line) => `${line} (${source})`)],
+    unread: [
+      ...help.unread,
+      ...further.unread.filter((line) => !help.unread.includes(line)).map((line) => `${line} (${source})`),
+    ],
   };
 }
 

@@ -18,7 +18,7 @@ export function offersOf(text: string, { unread }: ReadHelp, leftOut: readonly s
     offers.push({
       key: 'extra_args',
       value: true,
-      why: `${beyond} of its options are not among the inputs; with it, they are passed on unchecked`,
+      why: `${beyond} of its options and operands are not among the inputs; with it, they are passed on unchecked`,
     });
   const said = WORKS_ON_FOLDER.exec(text)?.[0];
   if (said !== undefined)

@@ -86,7 +86,7 @@ function takeWord(line: string, start: number, word: string, head: OptionHead, i
     if (head.value === null || word.startsWith('--')) head.value = found.value;
     at = found.end;
   }
-  const more = match(/ ?(?:\.\.\.|\u2026)|\[?,?\.\.\.\]?/y, line, at);
+  const more = match(/ ?\.\.\.|\[?,?\.\.\.\]?/y, line, at);
   if (head.value?.name === '...') head.value.name = 'VALUE';
   if (head.value !== null && /\.{3}>?$/.test(head.value.name)) {
     head.value.name = head.value.name.replace(/[ ,]*\.{3}(>?)$/, '$1');

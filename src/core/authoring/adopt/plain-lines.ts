@@ -9,6 +9,7 @@ export function plainLines(text: string): string[] {
     .replaceAll('\r\n', '\n')
     .replace(/[^\n]\x08/g, '')
     .replace(ESCAPES, '')
+    .replaceAll('\u2026', '...')
     .split('\n')
     .map((line) => withoutTabs(line).replace(OTHER_CONTROLS, '').trimEnd());
   for (const [index, line] of lines.entries()) {

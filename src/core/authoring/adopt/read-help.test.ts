@@ -121,6 +121,39 @@ describe('a help text', () => {
     );
   });
 
+  it('loses no operand of its calls: what is no input is reported', () => {
+    const operands = (...calls: string[]) => {
+      const { positionals, unread } = readHelp(`Usage: ${calls.join('\n  or:  ')}\n\n  -v  x\n`, ['x']);
+      const named = positionals.map(
+        (each) => `${each.name}${each.isRequired ? '!' : ''}${each.repeats ? '...' : ''}`,
+      );
+      return [...named, ...unread.map((each) => `unread: ${each}`)];
+    };
+    assert.deepEqual(operands('x [OPTION]... [+FORMAT]', 'x [-u] [MMDD[[CC]YY][.ss]]'), [
+      '+FORMAT',
+      'unread: MMDD[[CC]YY][.ss]',
+    ]);
+    assert.deepEqual(operands('x FILES\u2026'), ['FILES!...']);
+    assert.deepEqual(operands('x [options] <name>...'), ['name!...']);
+    assert.deepEqual(operands('x <name>@<version> [NAME=VALUE]...'), ['name@version!', 'NAME=VALUE...']);
+    assert.deepEqual(operands('x DURATION COMMAND [ARG]...'), ['DURATION!', 'COMMAND!', 'ARG...']);
+    assert.deepEqual(operands('x [-v]', 'x [-v] FILE'), ['FILE']);
+    assert.deepEqual(operands('x FROM', 'x FROM TO'), ['FROM!', 'unread: x FROM TO']);
+    assert.deepEqual(operands('x [OPTIONS...] [--] [FILE | -]'), ['FILE']);
+    assert.deepEqual(operands('x [--omit <dev|peer> [--omit <dev|peer> ...]]'), []);
+  });
+
+  it('may begin its calls with a path and a name that have spaces', () => {
+    for (const call of ['my tool.sh FILE', '/a b/my tool.sh FILE', 'other FILE']) {
+      const { positionals } = readHelp(`Usage: ${call}\n\n  -v  x\n`, ['my tool.sh']);
+      assert.deepEqual(
+        positionals.map(({ name }) => name),
+        ['FILE'],
+        call,
+      );
+    }
+  });
+
   it('takes the letters of a call for switches, and a word for an option', () => {
     const spellings = (call: string) =>
       readHelp(`usage: ${call}\n`, ['x']).options.map((each) => each.spellings[0]);

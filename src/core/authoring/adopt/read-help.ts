@@ -23,7 +23,7 @@ export function readHelp(text: string, words: readonly string[]): ReadHelp {
     options: mergedOptions(withSigns(listed.options, text), usage.options),
     positionals: usage.positionals.map((each) => ({ ...each, text: positionalText(lines, each) })),
     commands,
-    unread: listed.unread,
+    unread: [...listed.unread, ...usage.unread],
   };
 }
 

@@ -1,10 +1,13 @@
+import { escapePattern } from '../../../util/escape-pattern.ts';
 import type { FoundOption, FoundPositional } from './help-shape.ts';
 import { balanced, readHead } from './option-head.ts';
 import { indentOf } from './plain-lines.ts';
 
 /** Placeholders for options that are listed elsewhere. They are not operands. */
 const PLACEHOLDERS =
-  /^(?:(?:global|gnu|main|general)[ _-])?(?:long |short )?(?:options?|opts?|flags?|switch(?:es)?|arguments)(?:[ .]*|\u2026)$/i;
+  /^(?:(?:global|gnu|main|general)[ _-])?(?:long |short )?(?:options?|opts?|flags?|switch(?:es)?|arguments)[ .]*$/i;
+/** The name of an operand. `+FORMAT` is one with a literal sign. */
+const OPERAND = /^\+?[A-Za-z][\w./:@#=-]*(?: [\w./:-]+){0,2}$/;
 const SUBCOMMANDS = /^(?:sub)?-?_?(?:commands?|cmd)$/i;
 
 /** The usage lines of a help text, each on one line and without the word `usage`. */
@@ -52,12 +55,18 @@ interface Part {
   isValueOnly?: boolean;
 }
 
-/** The options and operands of the usage lines. Each line starts with `words`, the program and its subcommand. */
-export function readUsage(
-  calls: readonly string[],
-  words: readonly string[],
-): { options: FoundOption[]; positionals: FoundPositional[]; takesCommand: boolean } {
+/** The options and operands of the usage lines, and the operands that could not be parsed (`unread`). */
+interface Usage {
+  options: FoundOption[];
+  positionals: FoundPositional[];
+  takesCommand: boolean;
+  unread: string[];
+}
+
+/** Reads usage lines. Each starts with `words`, the program and its subcommand. */
+export function readUsage(calls: readonly string[], words: readonly string[]): Usage {
   const options: FoundOption[] = [];
+  const unread = new Set<string>();
   const forms: FoundPositional[][] = [];
   let takesCommand = false;
   for (const call of calls) {
@@ -74,37 +83,55 @@ export function readUsage(
         continue;
       }
       if (part.isValueOnly && text !== '--') continue;
-      const name = text.replace(/^[<{[(]+|[>}\])]+$|\.\.\.$/g, '').trim();
-      if (SUBCOMMANDS.test(name) || /^\{.*,.*\}$/.test(text)) takesCommand = true;
-      if (!isOperand(name) || /^\{.*,.*\}$/.test(text)) continue;
+      const name = nameOf(text);
+      const isList = /^\{.*,.*\}$/.test(text);
+      takesCommand ||= isList || SUBCOMMANDS.test(name);
+      if (isList || PLACEHOLDERS.test(name)) continue;
+      if (!OPERAND.test(name)) {
+        // A single bar or dash is no operand, and a bracket without its partner is noise.
+        if (/^(?!\[-).*[A-Za-z]/.test(text)) unread.add(text);
+        continue;
+      }
       const seen = positionals.find((each) => each.name === name);
       if (seen !== undefined) seen.repeats = true;
       else positionals.push({ name, repeats: part.repeats, isRequired: part.isRequired, text: '' });
     }
     forms.push(positionals);
   }
-  return { options, positionals: joinedForms(forms), takesCommand };
+  const positionals = joinedForms(forms);
+  for (const [index, form] of forms.entries())
+    if (form.length > positionals.length && positionals.at(-1)?.repeats !== true) unread.add(calls[index]!);
+  return { options, positionals, takesCommand, unread: [...unread] };
 }
 
-/** An operand is required when every usage line has one at its place. */
-function joinedForms([first = [], ...others]: FoundPositional[][]): FoundPositional[] {
+/** The name in `<name>...`, `[NAME]` or `{name}`. */
+function nameOf(text: string): string {
+  return text
+    .replace(/ ?\.\.\.$/, '')
+    .replace(/^[<{[(]+|[>}\])]+$/g, '')
+    .replace(/[<>]/g, '')
+    .trim();
+}
+
+/** The operands of the first usage line that has any. One is required when every usage line has one at its place. */
+function joinedForms(forms: readonly FoundPositional[][]): FoundPositional[] {
+  const first = forms.find(({ length }) => length > 0) ?? [];
   return first.map((each, index) => ({
     ...each,
-    isRequired: each.isRequired && others.every((form) => form[index]?.isRequired === true),
-    repeats: each.repeats || (index === first.length - 1 && others.some((form) => form[index]?.repeats)),
+    isRequired: forms.every((form) => form[index]?.isRequired === true),
+    repeats: each.repeats || (index === first.length - 1 && forms.some((form) => form[index]?.repeats)),
   }));
 }
 
 function withoutProgram(call: string, words: readonly string[]): string {
-  const rest = call.split(/ +/);
-  rest.shift();
+  // The name of a script may contain spaces, and so may the path before it.
+  const named = new RegExp(`^(?:[^[<]*/)?${escapePattern(words[0]!)}(?= |$)`).exec(call)?.[0];
+  const rest = call
+    .slice((named ?? call.split(' ', 1)[0]!).length)
+    .trim()
+    .split(/ +/);
   for (const word of words.slice(1)) if (rest[0] === word) rest.shift();
   return rest.join(' ');
-}
-
-function isOperand(name: string): boolean {
-  if (PLACEHOLDERS.test(name) || SUBCOMMANDS.test(name)) return false;
-  return /^[A-Za-z][\w./:@#-]*(?: [\w./:-]+){0,2}$/.test(name);
 }
 
 function* partsOf(text: string, isRequired: boolean): Generator<Part> {
@@ -118,7 +145,7 @@ function* partsOf(text: string, isRequired: boolean): Generator<Part> {
     if (inner !== undefined) {
       at += inner.length + 2;
       const repeats = text.startsWith('...', at) || text.startsWith(' ...', at);
-      const hasOptions = /(?:^|[\s[(|])-[^\s-]/.test(inner);
+      const hasOptions = /(?:^|[\s[(|])(?:-[^\s-]|--[A-Za-z])/.test(inner);
       for (const alternative of joinedPair(alternativesOf(inner))) {
         for (const part of partsOfBracket(alternative, hasOptions))
           yield {
