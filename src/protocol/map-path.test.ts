@@ -30,10 +30,11 @@ describe('a path into a message', () => {
       assert.equal(at({ a: {}, list: [1], text: 'x' }, text), undefined, text);
   });
 
-  it('may have a factor, for numbers alone, and drops digits that only the calculation produced', () => {
+  it('may have a factor, for numbers and texts that are one, and drops digits that only the calculation produced', () => {
     assert.equal(at({ done: 0.07 }, '$.done * 100'), 7);
     assert.equal(at({ ms: 1500 }, '$.ms*0.001'), 1.5);
-    assert.equal(at({ ms: '1500' }, '$.ms * 0.001'), undefined);
+    assert.equal(at({ ms: '1500' }, '$.ms * 0.001'), 1.5);
+    for (const ms of ['1500 ms', '', true, null]) assert.equal(at({ ms }, '$.ms * 0.001'), undefined);
   });
 
   it('is nothing else', () => {

@@ -33,7 +33,7 @@ export function parseMapPath(text: string): MapPath | undefined {
   return { keys, factor: hasFactor ? Number(factor) : null };
 }
 
-/** The value at the path; undefined when there is none, or when a factor applies and the value is not a number. */
+/** The value at the path; undefined when there is none, or when a factor applies and the value is neither a number nor the text of one. */
 export function valueAt(message: unknown, { keys, factor }: MapPath): unknown {
   let value = message;
   for (const key of keys) {
@@ -42,6 +42,7 @@ export function valueAt(message: unknown, { keys, factor }: MapPath): unknown {
     value = (value as Record<string | number, unknown>)[key];
   }
   if (factor === null) return value;
+  if (typeof value === 'string' && NUMBER.test(value)) value = Number(value);
   return typeof value === 'number' ? Math.round(value * factor * PRECISION) / PRECISION : undefined;
 }
 

@@ -757,6 +757,28 @@ describe('a program whose lines are mapped by patterns', () => {
     assert.deepEqual(of('runner_warning'), []);
   });
 
+  it('makes a number of a text that the number is written as, or where the rule says so', async () => {
+    tool(
+      'ids',
+      "echo 'id 00123 version 1.10 size 0.50 42 8.5'; echo '07.0%'",
+      [
+        'adapter: text-map',
+        'map:',
+        "  - match: 'id (?<id>\\S+) version (?<version>\\S+) size (?<size>\\S+) (?<n>\\S+) (?<rate>\\S+)'",
+        '    to: log',
+        "    fields: { msg: $.id, data: { id: $.id, version: $.version, size: '$.size * 100', n: $.n, rate: $.rate } }",
+        "  - { match: '(?<pct>[0-9.]+)%', to: progress, fields: { pct: $.pct } }",
+        '',
+      ].join('\n'),
+    );
+    const { of, end, stdout } = await project.run(['ids']);
+    assert.equal(end.state, 'completed', stdout);
+    assert.equal(of('log')[0]!.msg, '00123');
+    assert.deepEqual(of('log')[0]!.data, { id: '00123', version: '1.10', size: 50, n: 42, rate: 8.5 });
+    assert.equal(of('progress')[0]!.pct, 7);
+    assert.deepEqual(of('runner_warning'), []);
+  });
+
   it('maps the JSON lines of stderr, and keeps the other lines for people', async () => {
     tool(
       'copies',

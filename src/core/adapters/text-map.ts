@@ -13,10 +13,12 @@ export const TEXT_MAP: AdapterKind = {
 
 /** A longer line is searched up to here. */
 const MAX_CHARS = 4096;
-/** A number that a group found. Longer ones would be rounded. */
+/** A number that a group found; its text is kept where the number would be written in another way, such as `00123` or `1.10`. */
 const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 /** Fields that are text even if a group found digits. */
 const TEXTS = ['msg', 'path', 'code', 'hint', 'step', 'action'];
+/** Fields that are numbers however they are written. */
+const NUMBERS = ['pct', 'timeout_s'];
 
 /** Maps the lines of a program by the patterns of the manifest: the first that matches applies. The rest is like the output of any program. */
 class TextMapAdapter implements Adapter {
@@ -67,10 +69,11 @@ class TextMapAdapter implements Adapter {
       warnOfReplaced(this.#context.intake, line, view);
       const values = Object.entries(groups).map(([name, text]) => [
         name,
-        NUMBER.test(text) ? Number(text) : text,
+        NUMBER.test(text) && String(Number(text)) === text ? Number(text) : text,
       ]);
       const fields = rule.fields({ line, ...Object.fromEntries(values) }) as Message;
       for (const name of TEXTS) if (typeof fields[name] === 'number') fields[name] = String(fields[name]);
+      for (const name of NUMBERS) if (NUMBER.test(String(fields[name]))) fields[name] = Number(fields[name]);
       if (rule.to === 'artifact') {
         if (typeof fields['path'] === 'string') this.#claims.add(fields['path'], null);
       } else this.#context.intake.accept({ ...EVENT_DEFAULTS[rule.to], ...fields, type: rule.to });
