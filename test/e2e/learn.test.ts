@@ -248,6 +248,24 @@ except OSError: pass`,
     assert.deepEqual([end.type, end.state, end.survivors], ['runner_end', 'cancelled', []]);
   });
 
+  it('takes its own flags before and behind the name of the tool, and a dry run asks nothing', async () => {
+    addTool('works', "open(root + '/out/new.txt', 'w').write('x')");
+    addTool('declares', '', 'inputs: [{ name: dry_run, type: bool }]\n');
+    for (const args of [
+      ['--dry-run', '--net', 'a.example:443', '--net', 'b.example:443', 'works'],
+      ['--net', 'a.example:443', 'works', '--dry-run', '--net', 'b.example:443'],
+    ]) {
+      const { data, error } = await project.envelope(['learn', ...args]);
+      assert.deepEqual(data?.opened.hosts, ['a.example:443', 'b.example:443'], JSON.stringify(error));
+    }
+    for (const args of [
+      ['declares', '--dry-run'],
+      ['works', '--', '--dry-run'],
+    ])
+      assert.equal((await project.envelope(['learn', ...args])).error?.code, 'E_APPROVAL_REQUIRED');
+    assert.deepEqual(project.runIds(), []);
+  });
+
   it('needs a person who types the name of the tool', async () => {
     addTool('works', "open(root + '/out/new.txt', 'w').write('x')");
     const refused = await project.envelope(['learn', 'works']);

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
+import { declares, type ForwardedCommand } from '../../compose/forwarded-command.ts';
+import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationContext } from '../../compose/operation.ts';
 import { userFolders } from '../../core/config/find.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
@@ -18,7 +20,23 @@ import { readObservation } from './observed-run.ts';
 import { widenTool } from './widen-tool.ts';
 
 const PERMISSIONS = ['filesystem.read', 'filesystem.write', 'network.egress_allow', 'commands'] as const;
+const EXAMPLE = 'acor learn line_count README.md';
 const list = z.array(z.string()).default([]);
+
+const input = z.object({
+  tool: z.string().describe('The tool to run.'),
+  args: list.describe("The tool's arguments: everything behind its name."),
+  read: list.describe('A further file or folder that it may read.'),
+  write: list.describe('A further file or folder that it may change, in a layer.'),
+  net: list.describe('A host that it may access, as host:port.'),
+  output: z.string().optional().describe('Write the draft to this file, which must not exist.'),
+  timeout: timeoutOf('the run'),
+  dry_run: z
+    .boolean()
+    .default(false)
+    .describe('Show what it could do while it is observed, and run nothing.'),
+});
+type Given = z.output<typeof input>;
 
 export const toolLearn = acorOperation({
   name: 'tool.learn',
@@ -26,19 +44,7 @@ export const toolLearn = acorOperation({
   effect: 'writes',
   idempotent: false,
   rateLimit: null,
-  input: z.object({
-    tool: z.string().describe('The tool to run.'),
-    args: list.describe("The tool's arguments: everything behind its name."),
-    read: list.describe('A further file or folder that it may read.'),
-    write: list.describe('A further file or folder that it may change, in a layer.'),
-    net: list.describe('A host that it may access, as host:port.'),
-    output: z.string().optional().describe('Write the draft to this file, which must not exist.'),
-    timeout: timeoutOf('the run'),
-    dry_run: z
-      .boolean()
-      .default(false)
-      .describe('Show what it could do while it is observed, and run nothing.'),
-  }),
+  input,
   output: z.object({
     run_id: z.string().nullable(),
     state: z.enum(['completed', 'failed', 'cancelled']).nullable(),
@@ -60,10 +66,11 @@ export const toolLearn = acorOperation({
   positionals: ['tool'],
   passthrough: 'args',
   list: 'learned',
-  example: 'acor learn line_count README.md',
+  example: EXAMPLE,
   moreExamples: ['acor learn --net api.example.com:443 fetch_report --day today'],
-  callee: async (name, app) => (await import('../run/callee-of-tool.ts')).calleeOfTool(name, app, 'learn'),
-  async run(given, ctx) {
+  callee,
+  async run(called, ctx) {
+    const given = await withFlags(called, ctx);
     const services = await ctx.app.services();
     const tool = await services.registry.find(given.tool);
     refusePrivileged(tool, given.tool);
@@ -134,6 +141,24 @@ export const toolLearn = acorOperation({
     }
   },
 });
+
+async function callee(name: string, app: AcorApp): Promise<ForwardedCommand> {
+  return (await import('../run/callee-of-tool.ts')).calleeOfTool(name, app, 'learn');
+}
+
+/** Takes the flags of `acor learn` out of the arguments, except those that the tool declares itself. */
+async function withFlags(given: Given, ctx: OperationContext<AcorApp>): Promise<Given> {
+  const program = await callee(given.tool, ctx.app);
+  // Where a tool declares its inputs, the words behind `--` are not flags of it either.
+  const end = program.inputs === null ? -1 : given.args.indexOf('--');
+  const mine = end === -1 ? given.args : given.args.slice(0, end);
+  const { values, rest } = takeKnownFlags({ input, example: EXAMPLE }, mine, (flag) =>
+    declares(program, flag),
+  );
+  const both = (key: 'read' | 'write' | 'net') => [...given[key], ...(values[key] ?? [])];
+  const args = [...rest, ...given.args.slice(mine.length)];
+  return { ...given, ...values, args, read: both('read'), write: both('write'), net: both('net') };
+}
 
 interface Opened {
   read: string[];
