@@ -131,6 +131,24 @@ function* inputMistakes(input: InputLimits): Generator<KeyMistake> {
       'Remove joined or positional.',
     );
   }
+  // `-z` joined to an empty value is the flag alone, and `-zfalse` reads as several flags.
+  const isGlued = input.joined === true && input.flag?.length === 2;
+  if (isGlued && type === 'bool' && input.default === true) {
+    yield mistake(
+      'joined',
+      'joined-needs-flag',
+      `the tool would get false as ${input.flag}false`,
+      `Set flag: to a spelling with more than one letter, or remove joined: the tool then gets --no- and the name.`,
+    );
+  }
+  if (isGlued && type !== 'bool' && [input.default].flat().includes('')) {
+    yield mistake(
+      'default',
+      'default-value',
+      `the default is empty, and the tool would take the next word for the value of ${input.flag}`,
+      'Remove the default, or give it a value.',
+    );
+  }
   if (type === 'bool' && (input.positional || input.multiple)) {
     yield mistake(
       input.positional ? 'positional' : 'multiple',

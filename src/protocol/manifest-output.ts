@@ -139,6 +139,15 @@ function* settingMistakes(settings: OutputSettings): Generator<Mistake> {
       fix: 'Give each column a name of its own.',
     };
   }
+  const { columns, types } = settings;
+  for (const name of Object.keys(types).filter((each) => columns?.includes(each) === false)) {
+    yield {
+      path: ['output', 'types', name],
+      rule: 'output-columns',
+      message: `'types' names the column '${name}', which is not among 'columns'`,
+      fix: `Write one of ${columns!.join(', ')}, or remove it.`,
+    };
+  }
   for (const [key, formats] of Object.entries(READERS)) {
     const value = settings[key as keyof OutputSettings];
     if (value === undefined || formats.includes(format)) continue;

@@ -104,6 +104,11 @@ describe('the mistakes between the keys of a manifest', () => {
       'output-columns',
     ],
     [
+      'the type of a column that is not named',
+      { adapter: 'plain', output: { format: 'csv', columns: ['a'], types: { b: 'int' } } },
+      'output-columns',
+    ],
+    [
       'a setting of another form',
       { adapter: 'plain', output: { format: 'json', columns: ['a'] } },
       'output-setting',
@@ -166,6 +171,16 @@ describe('the mistakes between the keys of a manifest', () => {
       'a positional that is joined',
       { inputs: [{ name: 'a', positional: true, joined: true }] },
       'joined-needs-flag',
+    ],
+    [
+      'a bool whose false would be -cfalse',
+      { inputs: [{ name: 'a', type: 'bool', flag: '-c', joined: true, default: true }] },
+      'joined-needs-flag',
+    ],
+    [
+      'an empty default that is joined to a letter',
+      { inputs: [{ name: 'a', flag: '-z', joined: true, default: '' }] },
+      'default-value',
     ],
     ['a bool that is a list', { inputs: [{ name: 'a', type: 'bool', multiple: true }] }, 'bool-is-a-flag'],
   ];

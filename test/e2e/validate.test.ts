@@ -214,6 +214,25 @@ describe('acor validate', () => {
     assert.match(half!.message, /^the default of 'half' must be multiple of 0\.5, and is 0\.7$/);
   });
 
+  it('reports defaults and examples in the header of a script, with their places', async () => {
+    using project = new TestProject();
+    project.write(
+      'tools/headed.sh',
+      '#!/bin/bash\n# acor: inputs: [{ name: size, type: int, max: 5, default: 7 }]\n# acor: examples: [{ args: [--size, x], description: d }]\necho\n',
+      0o755,
+    );
+    const { error } = await project.envelope(['validate', 'headed']);
+    assert.deepEqual(
+      error?.details.findings
+        .filter(({ severity }: { severity: string }) => severity === 'error')
+        .map(({ rule, line, file }: { rule: string; line: number; file: string }) => [rule, line, file]),
+      [
+        ['default-value', 2, project.path('tools/headed.sh')],
+        ['example-args', 3, project.path('tools/headed.sh')],
+      ],
+    );
+  });
+
   it('reports the default of a secret input that no run accepts', async () => {
     const withDefault = (text: string) =>
       WHOLE.replace(

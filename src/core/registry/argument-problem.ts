@@ -49,13 +49,20 @@ export function usageLine(tool: string, specs: readonly InputSpec[] | undefined)
     .filter((spec) => !spec.positional)
     .map((spec) => {
       const value =
-        spec.type === 'bool' ? flagOf(spec) : `${flagOf(spec)} <${spec.enum?.join('|') ?? spec.type}>`;
+        spec.type === 'bool'
+          ? flagOf(spec)
+          : `${flagOf(spec)} <${allowedWords(spec)?.join('|') ?? spec.type}>`;
       return optional(spec, spec.multiple ? `${value} …` : value);
     });
   const positionals = specs
     .filter((spec) => spec.positional)
     .map((spec) => optional(spec, `<${spec.name}>${spec.multiple ? '…' : ''}`));
   return [tool, ...flags, ...positionals].join(' ');
+}
+
+/** The allowed values as a caller writes them: for an input of type `json`, the text "1" is not the number. */
+export function allowedWords({ type, enum: choices }: InputSpec): string[] | undefined {
+  return choices?.map((each) => (type === 'json' ? JSON.stringify(each) : String(each)));
 }
 
 /** The usage of a workflow in one line, by the name or path that the caller gave. */
@@ -67,7 +74,7 @@ export function workflowUsage(workflow: string, specs: readonly InputSpec[]): st
 export function callLine(tool: string, specs: readonly InputSpec[] | undefined): string {
   if (specs === undefined) return `${tool} {"args":["…"]}`;
   const inputs = specs.map((spec) => {
-    const value = spec.enum?.join('|') ?? spec.type;
+    const value = allowedWords(spec)?.join('|') ?? spec.type;
     const isOptional = !spec.required || spec.default !== undefined;
     return `"${spec.name}":<${spec.multiple ? `${value} …` : value}${isOptional ? '?' : ''}>`;
   });

@@ -4,7 +4,9 @@ import { type ProjectFolder, projectFolder } from '../../../test/support/project
 import { AcorError } from '../../protocol/acor-error.ts';
 import { completeManifest, manifestFile } from '../../protocol/manifest.ts';
 import { loadConfig } from '../config/load.ts';
+import { callLine, usageLine } from './argument-problem.ts';
 import { grantRoots, type ResolveOptions, resolveArguments, resolveCheckedArguments } from './arguments.ts';
+import { inputsOf } from './input-schema.ts';
 import type { ToolEntry } from './tool-entry.ts';
 
 let project: ProjectFolder;
@@ -427,6 +429,15 @@ describe('a JSON Schema in place of inputs', () => {
       ['mode', 'enum'],
       ['level', 'type'],
     ]);
+  });
+
+  it('are shown as they can be written where texts and numbers are mixed', () => {
+    const input_schema = { type: 'object', properties: { any: { enum: ['1', 1, 'a'] } } };
+    const inputs = inputsOf(completeManifest(manifestFile.parse({ input_schema }), 't'));
+    assert.equal(usageLine('t', inputs), 't [--any <"1"|1|"a">]');
+    assert.equal(callLine('t', inputs), 't {"any":<"1"|1|"a"?>}');
+    for (const any of ['"1"', '1', '"a"'])
+      assert.deepEqual(resolve({ input_schema }, ['--any', any]).args, ['--any', any]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { isOfType, isQuickPattern, parseDurationS } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
 import { inexactNumber, isInexact, lossOf, lossOfNumber } from '../../util/exact-json.ts';
+import { allowedWords } from './argument-problem.ts';
 
 /** A value from the caller: a word of the command line, or a value from `--input-json` or a default. */
 export type GivenValue = { text: string } | { json: unknown };
@@ -90,7 +91,7 @@ function limitMistake(spec: InputSpec, { value, text }: InputValue): ValueMistak
     String(choice) === text ||
     (spec.type === 'duration' && parseDurationS(String(choice)) === value);
   if (spec.enum !== undefined && !spec.enum.some(isOne)) {
-    return { rule: 'enum', mistake: `must be one of ${spec.enum.join(', ')}` };
+    return { rule: 'enum', mistake: `must be one of ${allowedWords(spec)!.join(', ')}` };
   }
   const size = typeof value === 'number' ? value : [...text].length;
   const limit = (count: number) => {

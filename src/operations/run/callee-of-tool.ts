@@ -1,5 +1,5 @@
 import type { CalleeInput, ForwardedCommand } from '../../compose/forwarded-command.ts';
-import { usageLine } from '../../core/registry/argument-problem.ts';
+import { allowedWords, usageLine } from '../../core/registry/argument-problem.ts';
 import { inputsOf } from '../../core/registry/input-schema.ts';
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
@@ -35,7 +35,7 @@ export function calleeInput(spec: InputSpec): CalleeInput {
     isRequired: spec.required && spec.default === undefined,
     isRepeatable: spec.multiple,
     isPath: spec.type === 'path',
-    choices: (spec.enum ?? []).map(String),
+    choices: allowedWords(spec) ?? [],
     description: spec.description ?? '',
     default: spec.default,
   };

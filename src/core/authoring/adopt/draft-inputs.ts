@@ -75,6 +75,8 @@ function addOption(option: FoundOption, { inputs, leftOut }: DraftInputs, names:
     return;
   }
   const { type, doubts, ...found } = valueTypeOf(option);
+  // `-c` has no spelling with which it could be switched off.
+  if (type === 'bool' && flag.length === 2) delete found.default;
   const name = names.forFlag(flag);
   const canRepeat = option.repeats || saysRepeats(text) || (value !== null && LISTS.test(value.name));
   const multiple = canRepeat && type !== 'bool';

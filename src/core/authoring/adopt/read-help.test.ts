@@ -143,6 +143,18 @@ describe('a help text', () => {
     assert.deepEqual(operands('x [--omit <dev|peer> [--omit <dev|peer> ...]]'), []);
   });
 
+  it('gives a switch that is on no default where its only spelling is a letter', () => {
+    assert.deepEqual(
+      inputs('Options:\n  -c  quick (default: true)\n  --fast  quick (default: true)\n').map(
+        ({ name, default: value, joined }) => [name, value, joined],
+      ),
+      [
+        ['c', undefined, undefined],
+        ['fast', true, true],
+      ],
+    );
+  });
+
   it('may begin its calls with a path and a name that have spaces', () => {
     for (const call of ['my tool.sh FILE', '/a b/my tool.sh FILE', 'other FILE']) {
       const { positionals } = readHelp(`Usage: ${call}\n\n  -v  x\n`, ['my tool.sh']);

@@ -2,6 +2,8 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import type { NextStep } from '../../../protocol/next-steps.ts';
 import type { Problem } from '../../config/problem.ts';
 import { readYamlFile, type YamlFile } from '../../config/yaml-file.ts';
+import { readHeaderManifest } from '../../registry/header-manifest.ts';
+import type { ToolEntry } from '../../registry/registry.ts';
 import { RULES, type Severity } from './rules.ts';
 
 /** A problem in a file, or a suggestion. Lines and columns count from 1; 0 means the whole file. */
@@ -57,4 +59,14 @@ export async function problemsOf(read: () => Promise<unknown>): Promise<Finding[
 /** A manifest before defaults are applied: its values and their places. */
 export function placesIn(manifestPath: string): Promise<YamlFile> {
   return readYamlFile(manifestPath, { aliases: false });
+}
+
+/** The same of the manifest of a tool, which may be in the header of its script; undefined when it has none. */
+export async function manifestOf({
+  manifestPath,
+  entry,
+}: ToolEntry): Promise<{ file: string; yaml: YamlFile } | undefined> {
+  if (manifestPath !== null) return { file: manifestPath, yaml: await placesIn(manifestPath) };
+  const yaml = entry === null ? undefined : await readHeaderManifest(entry);
+  return yaml && { file: entry!, yaml };
 }

@@ -82,7 +82,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'output-needs-plain': error('manifest', '`output` requires `adapter: plain`.'),
   'output-columns': error(
     'manifest',
-    '`format: columns` names its columns, and no two columns share a name.',
+    '`format: columns` names its columns, no two columns share a name, and `types` names columns.',
   ),
   'output-setting': error('manifest', 'A setting of `output` is one that its format reads.'),
   'errors-need-text': error('manifest', '`errors` requires `adapter: plain` or `text-map`.'),
@@ -100,7 +100,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'access-needs-path': error('manifest', '`access` is for inputs of type path.'),
   'in-place-needs-write': error('manifest', '`in_place` is for inputs with `access: write`.'),
   'flag-or-positional': error('manifest', 'An input is a flag or positional, not both.'),
-  'joined-needs-flag': error('manifest', '`joined` is for inputs with a flag.'),
+  'joined-needs-flag': error(
+    'manifest',
+    '`joined` is for inputs with a flag, and a bool that may be false has more than a letter there.',
+  ),
   'short-needs-flag': error('manifest', 'An input with `short` is not positional.'),
   'bool-is-a-flag': error('manifest', 'A bool is a single flag.'),
   'bound-needs-order': error('manifest', '`min` and `max` are for types that have an order.'),

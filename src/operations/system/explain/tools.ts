@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type * as z from 'zod';
-import { callLine, usageLine } from '../../../core/registry/argument-problem.ts';
+import { allowedWords, callLine, usageLine } from '../../../core/registry/argument-problem.ts';
 import { inputsOf } from '../../../core/registry/input-schema.ts';
 import type { ToolEntry } from '../../../core/registry/registry.ts';
 import { workflowFiles, workflowNameOf } from '../../../core/workflow/file/find-workflow.ts';
@@ -128,7 +128,7 @@ function inputLine(spec: InputSpec): string {
     ...(spec.positional ? ['by position'] : []),
     ...(spec.required && spec.default === undefined ? ['required'] : []),
     ...(spec.default === undefined ? [] : [`default ${untrustedCode(JSON.stringify(spec.default), 80)}`]),
-    ...(spec.enum === undefined ? [] : [`one of ${untrustedCode(spec.enum.join(', '), 200)}`]),
+    ...(spec.enum === undefined ? [] : [`one of ${untrustedCode(allowedWords(spec)!.join(', '), 200)}`]),
     ...(spec.access === 'write' ? ['output; appears only when the run completes'] : []),
   ];
   return `- ${untrustedText(spec.name, 60)} (${notes.join('; ')}) ${untrustedText(spec.description ?? '', 300)}`.trimEnd();

@@ -8,7 +8,7 @@ import type { ReadInput } from '../../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
 import { problemOfSecret } from '../../../secrets/secret.ts';
 import type { Checker } from '../checker.ts';
-import { type Finding, findingOf, placesIn } from '../finding.ts';
+import { type Finding, findingOf, manifestOf } from '../finding.ts';
 
 /** Checks that the inputs of a tool accept their defaults. */
 export const defaults: Checker = {
@@ -19,10 +19,11 @@ export const defaults: Checker = {
 };
 
 async function checkTool(tool: ToolEntry): Promise<Finding[]> {
-  const { manifest, manifestPath } = tool;
+  const { manifest } = tool;
   const specs = (inputsOf(manifest) ?? []).filter((spec) => spec.default !== undefined);
-  if (manifestPath === null || specs.length === 0) return [];
-  const yaml = await placesIn(manifestPath);
+  const source = specs.length === 0 ? undefined : await manifestOf(tool);
+  if (source === undefined) return [];
+  const { file, yaml } = source;
   const pathOf = (name: string): KeyPath =>
     manifest.inputs === undefined
       ? ['input_schema', 'properties', name, 'default']
@@ -32,7 +33,7 @@ async function checkTool(tool: ToolEntry): Promise<Finding[]> {
   return [
     ...specs.flatMap(({ name, default: value }) => inexactNumbers(yaml, pathOf(name), value)),
     ...wrong.map(({ input, message, fix }) => ({
-      file: manifestPath,
+      file,
       ...yaml.placeOf(pathOf(input)),
       rule: 'default-value',
       message,

@@ -3,7 +3,7 @@ import { problemsBySchema } from '../../../registry/check-by-schema.ts';
 import { readToolInputs } from '../../../registry/read-inputs.ts';
 import type { ToolEntry } from '../../../registry/registry.ts';
 import type { Checker } from '../checker.ts';
-import { type Finding, findingOf, placesIn } from '../finding.ts';
+import { type Finding, findingOf, manifestOf } from '../finding.ts';
 
 /** Checks that the examples of a manifest are valid calls. Their paths need not exist. */
 export const examples: Checker = {
@@ -14,16 +14,17 @@ export const examples: Checker = {
 };
 
 async function checkTool(tool: ToolEntry, cwd: string): Promise<Finding[]> {
-  const { manifest, manifestPath } = tool;
-  if (manifestPath === null || manifest.examples.length === 0) return [];
-  const yaml = await placesIn(manifestPath);
+  const { manifest } = tool;
+  const source = manifest.examples.length === 0 ? undefined : await manifestOf(tool);
+  if (source === undefined) return [];
+  const { file, yaml } = source;
   const findings: Finding[] = [];
   for (const [index, { args }] of manifest.examples.entries()) {
     const mistakes = await mistakesOf(tool, args, cwd);
     for (const { message, fix } of mistakes) {
       findings.push(
         findingOf({
-          file: manifestPath,
+          file,
           ...yaml.placeOf(['examples', index, 'args']),
           rule: 'example-args',
           message: `example ${index + 1} is invalid: ${message}`,
