@@ -11,6 +11,8 @@ emitStart('hello', {});
 emitResult({ data: { runtime: process.versions.bun ? 'bun' : 'node', args: process.argv.slice(2) } });
 `;
 
+const COMMONJS = JAVASCRIPT.replace(/^import (.*) from (.*);/, 'const $1 = require($2);');
+
 /** A tool in each language, on the SDK of that language, in a project that has installed nothing. */
 const TOOLS: Readonly<Record<string, string>> = {
   'in_python/cli.py':
@@ -18,6 +20,8 @@ const TOOLS: Readonly<Record<string, string>> = {
   'in_bash/cli.sh': 'source "$ACOR_LIB/acor.sh"\nemit_start hello\nemit_result ok\n',
   'in_typescript/cli.ts': `const typed: string = 'x';\n${JAVASCRIPT}void typed;\n`,
   'in_node/main.mjs': JAVASCRIPT,
+  'in_commonjs/main.cjs': COMMONJS,
+  'in_old_commonjs/main.js': COMMONJS,
   in_awk:
     '#!/usr/bin/awk -f\nBEGIN { print "{\\"type\\":\\"start\\",\\"step\\":\\"hello\\"}"; print "{\\"type\\":\\"result\\",\\"status\\":\\"ok\\"}" }\n',
 };
@@ -30,8 +34,8 @@ describe('a tool without installed packages finds its SDK', () => {
   });
   after(() => project[Symbol.dispose]());
 
-  for (const language of ['python', 'bash', 'typescript', 'node', 'awk']) {
-    const program = { python: 'python3', node: 'node' }[language] ?? 'bash';
+  for (const language of ['python', 'bash', 'typescript', 'node', 'commonjs', 'old_commonjs', 'awk']) {
+    const program = { python: 'python3', typescript: 'bash', bash: 'bash', awk: 'awk' }[language] ?? 'node';
     const isThere = spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
     it(`in ${language}`, isThere ? {} : { skip: `${program} is not here` }, async () => {
       const { end, of, stdout } = await project.run([`in_${language}`, 'one', '--two'], {
@@ -42,6 +46,26 @@ describe('a tool without installed packages finds its SDK', () => {
       assert.deepEqual(of('runner_warning'), []);
     });
   }
+
+  it('that is CommonJS says what to write where Node cannot require a module', async () => {
+    const hooks = join(dirname(BIN), '..', 'sdk', 'node', 'resolve-acor.mjs');
+    const call = ['--no-experimental-require-module', `--import=${hooks}`];
+    const { stderr } = spawnSync('node', [...call, project.path('tools/in_commonjs/main.cjs')]);
+    assert.match(String(stderr), /await import\('acor\/tool'\)|a dynamic import\(\)/);
+  });
+
+  it('and outside of ACOR with the paths that a run shows', async () => {
+    const { stdout } = await project.acor(['exec', '--format', 'text', '--', 'printenv', 'ACOR_LIB']);
+    const folder = stdout.trim();
+    const env = { ...process.env, ACOR_LIB: folder, PYTHONPATH: join(dirname(folder), 'python') };
+    for (const [program, path] of [
+      ['bash', 'in_bash/cli.sh'],
+      ['python3', 'in_python/cli.py'],
+    ] as const) {
+      const ran = spawnSync(program, [project.path('tools', path)], { env });
+      assert.match(String(ran.stdout), /"type": ?"result"/, String(ran.stderr));
+    }
+  });
 
   it('in a virtual environment of its own, before the shared one', async () => {
     project.write(
