@@ -431,6 +431,42 @@ describe('a JSON Schema in place of inputs', () => {
     ]);
   });
 
+  it('have the flags of what a pointer, an anchor, an id or a dynamic reference names', () => {
+    const input_schema = {
+      type: 'object',
+      $dynamicAnchor: 'whole',
+      properties: {
+        pointed: { $ref: '#/$defs/size' },
+        anchored: { $ref: '#size' },
+        named: { $ref: 'other' },
+        inside: { $ref: 'other#deep' },
+        dynamic: { $dynamicRef: '#kind' },
+        whole: { $dynamicRef: '#whole' },
+        elsewhere: { $ref: 'https://example.org/x' },
+      },
+      allOf: [{ $ref: '#more' }],
+      $defs: {
+        size: { $anchor: 'size', type: 'integer', maximum: 5 },
+        other: { $id: 'other', $ref: '#/$defs/in', $defs: { in: { $anchor: 'deep', type: 'boolean' } } },
+        kind: { $dynamicAnchor: 'kind', type: 'string' },
+        more: { $anchor: 'more', properties: { extra: { type: 'number' } }, required: ['extra'] },
+      },
+    };
+    const inputs = inputsOf(completeManifest(manifestFile.parse({ input_schema }), 't')) ?? [];
+    assert.deepEqual(Object.fromEntries(inputs.map(({ name, type }) => [name, type])), {
+      pointed: 'int',
+      anchored: 'int',
+      named: 'bool',
+      inside: 'bool',
+      dynamic: 'string',
+      whole: 'json',
+      elsewhere: 'json',
+      extra: 'number',
+    });
+    assert.equal(inputs.find(({ name }) => name === 'anchored')?.max, 5);
+    assert.equal(inputs.find(({ name }) => name === 'extra')?.required, true);
+  });
+
   it('are shown as they can be written where texts and numbers are mixed', () => {
     const input_schema = { type: 'object', properties: { any: { enum: ['1', 1, 'a'] } } };
     const inputs = inputsOf(completeManifest(manifestFile.parse({ input_schema }), 't'));

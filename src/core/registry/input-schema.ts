@@ -1,5 +1,6 @@
 import { flagOf, INPUT_NAME, isQuickPattern } from '../../protocol/input-types.ts';
 import type { InputSpec, InputType, Manifest } from '../../protocol/manifest.ts';
+import { SchemaReferences } from './schema-references.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -218,13 +219,13 @@ function flat(schema: unknown, root: Schema): Schema {
   return Object.assign({}, ...partsOf(schema, root).reverse());
 }
 
-/** A schema, and those in its `$ref` and `allOf`: a value must match all of them. */
+/** A schema, and those in its references and `allOf`: a value must match all of them. */
 function partsOf(schema: unknown, root: Schema, seen = new Set<unknown>()): Schema[] {
   const own = asSchema(schema);
   if (seen.has(own)) return [];
   seen.add(own);
-  const others = [referenced(own['$ref'], root), ...listOf(own['allOf'])];
-  return [own, ...others.flatMap((each) => (each === undefined ? [] : partsOf(each, root, seen)))];
+  const others = [...referenced(own, root), ...listOf(own['allOf'])];
+  return [own, ...others.flatMap((each) => partsOf(each, root, seen))];
 }
 
 /** The schemas that only some of the values must match. */
@@ -240,27 +241,18 @@ function branchesOf(schema: unknown, root: Schema, seen = new Set<unknown>()): S
   });
 }
 
-/** The schema that a `$ref` into the same schema names. For any other one, the checker of the schema knows it. */
-function referenced(ref: unknown, root: Schema): unknown {
-  if (typeof ref !== 'string' || !/^#(\/|$)/.test(ref)) return undefined;
-  let found: unknown = root;
-  for (const part of pathOf(ref)) found = asSchema(found)[part];
-  // References in a schema with an id of its own are relative to it.
-  return found !== root && asSchema(found)['$id'] !== undefined ? undefined : found;
-}
+/** By whole schema, because its anchors and ids are anywhere in it. */
+const referencesIn = new WeakMap<Schema, SchemaReferences>();
 
-/** The keys on the way to what a `$ref` into the same schema names. */
-export function pathOf(ref: string): string[] {
-  return ref.split('/').slice(1).map(pointed);
-}
-
-function pointed(part: string): string {
-  const text = part.replaceAll('~1', '/').replaceAll('~0', '~');
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** The schemas within the same schema that the references of a part name. For any others, the checker of the schema knows them. */
+function referenced(part: Schema, root: Schema): object[] {
+  if (part['$ref'] === undefined && part['$dynamicRef'] === undefined) return [];
+  const references = referencesIn.get(root) ?? new SchemaReferences(root);
+  referencesIn.set(root, references);
+  const all = [...references.of(part)];
+  // Which of several schemas a dynamic reference names depends on the way to it.
+  const isOne = all.filter(([keyword]) => keyword === '$dynamicRef').length === 1;
+  return all.flatMap(([keyword, { schema }]) => (keyword === '$ref' || isOne ? [schema] : []));
 }
 
 function listOf(value: unknown): unknown[] {

@@ -1,5 +1,3 @@
-import { pathOf } from './input-schema.ts';
-
 type Schema = Readonly<Record<string, unknown>>;
 export type SchemaPath = readonly (string | number)[];
 
@@ -76,5 +74,19 @@ function addressOf(reference: string, base: string): string {
     return new URL(reference, base).href.replace(/#$/, '');
   } catch {
     return reference;
+  }
+}
+
+/** The keys on the way to what a `$ref` into the same schema names. */
+function pathOf(ref: string): string[] {
+  return ref.split('/').slice(1).map(pointed);
+}
+
+function pointed(part: string): string {
+  const text = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
   }
 }

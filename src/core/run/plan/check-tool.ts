@@ -1,9 +1,10 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
+import type { Manifest } from '../../../protocol/manifest.ts';
+import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Approval } from '../../guard/approval-state.ts';
 import { RunGuard } from '../../guard/run-guard.ts';
 import type { RunStore } from '../../ports/run-store.ts';
-import { assertCompatible } from '../../registry/compatibility.ts';
 import type { Registry, ToolEntry } from '../../registry/registry.ts';
 import type { RunRequest } from '../run-request.ts';
 import type { Workspaces } from '../workspace.ts';
@@ -24,11 +25,17 @@ export async function checkTool(
   request: RunRequest,
 ): Promise<CheckedTool> {
   const found = request.found ?? (await registry.find(request.tool, request));
-  assertCompatible(found.manifest);
+  await refuseIncompatible(found.manifest);
   const guard = await RunGuard.open(found, { ...request, config, runsDir: workspaces.root });
   const { tool, approval, denied } = await authorized(guard);
   checkEnvironment(tool, request);
   return { tool, guard, approval, denied };
+}
+
+/** The code that compares versions is loaded for a tool that names one. */
+async function refuseIncompatible(manifest: Manifest): Promise<void> {
+  if (manifest.min_acor_version === undefined && manifest.protocol_version === PROTOCOL_VERSION) return;
+  (await import('../../registry/compatibility.ts')).assertCompatible(manifest);
 }
 
 async function authorized(guard: RunGuard): Promise<Omit<CheckedTool, 'guard'>> {
