@@ -4,7 +4,7 @@ import type { RunnerEnd } from '../../protocol/v1/runner-events.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import type { ReadEvent, RunStore } from '../ports/run-store.ts';
 import { questionsOf } from '../run/answers/open-questions.ts';
-import { answerSteps, readQuestion } from '../run/answers/question.ts';
+import { readQuestion, validAnswerSteps } from '../run/answers/question.ts';
 import { endInLog, livenessOf } from '../run/read-run.ts';
 import type { Message } from './message.ts';
 import type { KnownReceiver, OutboxEvent } from './receivers.ts';
@@ -44,8 +44,13 @@ export async function messagesOf(
     };
   const questions = hasEnded ? [] : await questionsOf(store, runId);
   return {
-    questions: questions.flatMap(({ isOpen, asked }) =>
-      isOpen ? { askedMs: Date.parse(String(asked.ts)), message: questionMessage(store, about, asked) } : [],
+    questions: await Promise.all(
+      questions
+        .filter(({ isOpen }) => isOpen)
+        .map(async ({ asked }) => ({
+          askedMs: Date.parse(String(asked.ts)),
+          message: await questionMessage(store, about, asked),
+        })),
     ),
     others: [
       ...(await budgetMessages(store, about, isNew)),
@@ -78,7 +83,7 @@ export function questionFor(
 
 type About = { project: string; run_id: string; tool: string };
 
-function questionMessage(store: RunStore, about: About, asked: ReadEvent): Message {
+async function questionMessage(store: RunStore, about: About, asked: ReadEvent): Promise<Message> {
   const question = readQuestion(asked);
   const { actionId, action, msg, audience, options, blocking, timeoutS } = question;
   const at = String(asked.ts);
@@ -99,7 +104,7 @@ function questionMessage(store: RunStore, about: About, asked: ReadEvent): Messa
       ...(options !== undefined && { options }),
       ...(question.default !== undefined && { default: question.default.value }),
       deadline,
-      next: answerSteps(about.run_id, question).map(store.commandOf),
+      next: (await validAnswerSteps(about.run_id, question)).map(store.commandOf),
     },
   };
 }

@@ -3,7 +3,7 @@ import { isOrchestration } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import { type AskedQuestion, questionsOf } from '../run/answers/open-questions.ts';
-import { answerSteps, readQuestion } from '../run/answers/question.ts';
+import { readQuestion, validAnswerSteps } from '../run/answers/question.ts';
 import { followToEnd } from '../run/follow-to-end.ts';
 import type { Workspaces } from '../run/workspace.ts';
 import { countLines } from '../store-files/follow.ts';
@@ -82,7 +82,8 @@ export async function blockingQuestionsOf(store: RunStore, runId: string): Promi
 /** The next steps that answer the blocking questions. */
 export async function stepsForOpenQuestions(store: RunStore, runId: string): Promise<NextStep[]> {
   const questions = await blockingQuestionsOf(store, runId);
-  return questions.flatMap(({ asked }) => answerSteps(runId, readQuestion(asked)));
+  const steps = questions.map(({ asked }) => validAnswerSteps(runId, readQuestion(asked)));
+  return (await Promise.all(steps)).flat();
 }
 
 /** The runs that wait for an answer below a tool that started them. Workflows and pipes have the questions of their steps in their own log. */

@@ -20,7 +20,7 @@ import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
 import { answerOf, type ShownAs } from './run-result.ts';
-import { withAnswer } from './shown-questions.ts';
+import { withAnswers } from './shown-questions.ts';
 import { wantsStream } from './wants-stream.ts';
 
 /** Runs a request under a supervisor process of its own, and follows it, unless the caller detaches. */
@@ -107,7 +107,7 @@ const HOW_TO_ANSWER =
 /** The end of the stream when the run waits: exit code 2, and the exact commands that answer. The run itself continues. */
 export async function questionEnd(store: RunStore, runId: string): Promise<StreamEnd<never>> {
   const next = await stepsForOpenQuestions(store, runId);
-  const questions = (await openQuestionsOf(store, runId)).map((question) => withAnswer(runId, question));
+  const questions = await withAnswers(runId, await openQuestionsOf(store, runId));
   // Only the text of a question can say what it accepts.
   const forms = questions.flatMap(({ answer_with }) => answer_with ?? []);
   const how =

@@ -1,5 +1,5 @@
 import type { RunStore } from '../../core/ports/run-store.ts';
-import { answerSteps, readQuestion, valueStep } from '../../core/run/answers/question.ts';
+import { readQuestion, validAnswerSteps, valueStep } from '../../core/run/answers/question.ts';
 import { stepsForOpenQuestions, waitingBelow } from '../../core/supervision/follow-run.ts';
 import { type OpenQuestion, openQuestionsOf, shownQuestionsOf } from '../../core/supervision/run-status.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
@@ -13,14 +13,14 @@ export async function questionsToShow(
   record: Pick<RunRecord, 'run_id' | 'state' | 'code'>,
 ): Promise<OpenQuestion[]> {
   const { run_id } = record;
-  const own = (await shownQuestionsOf(store, record)).map((question) => withAnswer(run_id, question));
+  const own = await withAnswers(run_id, await shownQuestionsOf(store, record));
   if (isFinal(record.state)) return own;
   const below = await waitingBelow(store, run_id);
   const asked = await Promise.all(
     below.map(async ({ run_id: child }) =>
-      (await openQuestionsOf(store, child)).map((question) => ({
+      (await withAnswers(child, await openQuestionsOf(store, child))).map((question) => ({
         run_id: child,
-        ...withAnswer(child, question),
+        ...question,
       })),
     ),
   );
@@ -35,8 +35,12 @@ export async function answersToShow(store: RunStore, runId: string): Promise<Nex
 }
 
 /** Adds the form of the command where no ready one can be offered, because only the caller knows a valid answer. */
-export function withAnswer(runId: string, question: OpenQuestion): OpenQuestion {
-  const read = readQuestion({ ...question });
-  if (answerSteps(runId, read).length > 0) return question;
-  return { ...question, answer_with: commandOf(valueStep(runId, read)) };
+export function withAnswers(runId: string, questions: readonly OpenQuestion[]): Promise<OpenQuestion[]> {
+  return Promise.all(
+    questions.map(async (question) => {
+      const read = readQuestion({ ...question });
+      if ((await validAnswerSteps(runId, read)).length > 0) return question;
+      return { ...question, answer_with: commandOf(valueStep(runId, read)) };
+    }),
+  );
 }

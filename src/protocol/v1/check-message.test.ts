@@ -15,6 +15,17 @@ const accepted = acceptedLines();
 const rejected = rejectedLines();
 const fromTools = accepted.filter((entry) => !Object.hasOwn(RUNNER_EVENTS, entry.subject));
 
+describe('a question with an option that has an empty id', () => {
+  it('is reported with the place of the option, and that the id may not be empty', () => {
+    const options = [{ id: 'a' }, { id: '', label: 'None' }];
+    const message = { v: 1, type: 'action_required', ts: '2026-01-01T00:00:00Z', run_id: 'r-1' };
+    assert.deepEqual(checkMessage({ ...message, action: 'pick', action_id: 'a-1', options }), {
+      field: 'options[1].id',
+      expected: 'a string that is not empty',
+    });
+  });
+});
+
 describe('the corpus', () => {
   it('has accepted and refused lines of every type that a tool may write', () => {
     for (const type of Object.keys(BY_TYPE)) {

@@ -61,9 +61,9 @@ function first(checks: readonly Check[], m: Fields): MessageProblem | undefined 
 
 const ENVELOPE: readonly Check[] = [
   (m) => (m.v === PROTOCOL_VERSION ? undefined : problem('v', `the number ${PROTOCOL_VERSION}`)),
-  (m) => (isFilled(m.type) ? undefined : problem('type', 'a string')),
+  (m) => (isFilled(m.type) ? undefined : problem('type', 'a string that is not empty')),
   (m) => (matches(m.ts, RFC3339_UTC) ? undefined : problem('ts', 'an RFC 3339 time in UTC')),
-  (m) => (isFilled(m.run_id) ? undefined : problem('run_id', 'a string')),
+  (m) => (isFilled(m.run_id) ? undefined : problem('run_id', 'a string that is not empty')),
   (m) =>
     m.trace_id === undefined || matches(m.trace_id, TRACE_ID)
       ? undefined
@@ -141,7 +141,7 @@ function checkArtifacts(m: Fields): MessageProblem | undefined {
   for (const [index, item] of m.artifacts.entries()) {
     const at = `artifacts[${index}]`;
     if (!isObject(item)) return problem(at, 'an object');
-    if (!isFilled(item.path)) return problem(`${at}.path`, 'a string');
+    if (!isFilled(item.path)) return problem(`${at}.path`, 'a string that is not empty');
     if (item.sha256 !== undefined && !matches(item.sha256, SHA256))
       return problem(`${at}.sha256`, '64 hex digits');
     if (item.media_type !== undefined && typeof item.media_type !== 'string') {
@@ -163,7 +163,7 @@ function checkOptions(m: Fields): MessageProblem | undefined {
   for (const [index, option] of m.options.entries()) {
     const at = `options[${index}]`;
     if (!isObject(option)) return problem(at, 'an object');
-    if (!isFilled(option.id)) return problem(`${at}.id`, 'a string');
+    if (!isFilled(option.id)) return problem(`${at}.id`, 'a string that is not empty');
     for (const field of ['label', 'description']) {
       if (option[field] !== undefined && typeof option[field] !== 'string')
         return problem(`${at}.${field}`, 'a string');

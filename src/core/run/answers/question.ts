@@ -103,6 +103,16 @@ export function answerSteps(runId: string, question: Question): OperationStep[] 
   }));
 }
 
+/** The same of a question in a log, where the default may be one that the schema refuses. */
+export async function validAnswerSteps(runId: string, question: Question): Promise<OperationStep[]> {
+  const steps = answerSteps(runId, question);
+  if (question.schema === undefined || steps.length === 0) return steps;
+  const check = await checkOfAnswers(question);
+  return steps.filter(
+    ({ input: { choice, value } }) => choice !== undefined || check(JSON.parse(String(value))) === undefined,
+  );
+}
+
 /** The step that answers a question with a value that only the caller knows. */
 export function valueStep(runId: string, { actionId }: Pick<Question, 'actionId'>): OperationStep {
   const input = { run: runId, action_id: actionId, value: 'JSON' };

@@ -8,7 +8,7 @@ import { commandOf } from '../../../operations/command-forms.ts';
 import { MemoryRunStore } from '../../store-memory/memory-run-store.ts';
 import { readEvents } from '../read-log.ts';
 import { prepareWorkspace, Workspaces } from '../workspace.ts';
-import { answerSteps, readQuestion } from './question.ts';
+import { answerSteps, readQuestion, validAnswerSteps } from './question.ts';
 import { type QuestionHooks, Questions } from './questions.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'acor-questions-'));
@@ -97,6 +97,17 @@ describe('the default of a question', () => {
     assert.deepEqual(offered({ default: [], schema: { type: 'object' } }), []);
     assert.deepEqual(offered({ default: 'd'.repeat(2_000) }), []);
     assert.deepEqual(offered({ options: [{ id: 'i'.repeat(2_000) }, { id: 'yes' }] }), ['yes']);
+  });
+
+  it('is not offered to the reader of a log when the schema refuses it', async () => {
+    const offered = async (more: object) =>
+      (await validAnswerSteps('r-1', readQuestion({ ...asked, ...more }))).map(({ input }) => input.value);
+    const schema = { type: 'integer', minimum: 5 };
+    assert.deepEqual(await offered({ default: 3, schema }), []);
+    assert.deepEqual(await offered({ default: 7, schema }), ['7']);
+    assert.deepEqual(await offered({ schema: { ...schema, default: 3 } }), []);
+    assert.deepEqual(await offered({ schema: { enum: [1, 9], minimum: 5 } }), ['9']);
+    assert.deepEqual(await offered({ default: 3 }), ['3']);
   });
 
   it('is offered only when the question settles it, not when the schema merely allows it', () => {

@@ -12,7 +12,6 @@ import { stepsAfterLoss } from '../steps-after.ts';
 import { SupervisorWatch } from '../supervisor-watch.ts';
 import { questionsOf } from './open-questions.ts';
 import {
-  answerSteps,
   answerTo,
   isNamed,
   jsonAnswer,
@@ -20,6 +19,7 @@ import {
   type Question,
   type QuestionNames,
   readQuestion,
+  validAnswerSteps,
 } from './question.ts';
 
 /** An answer to a run, whatever process supervises it. */
@@ -78,7 +78,7 @@ export async function submitAnswer(
 export async function checkAnswer(runId: string, question: Question, value: unknown): Promise<unknown> {
   const answer = answerTo(question, jsonAnswer(value));
   const problem = await problemOfAnswer(question, answer);
-  if (problem !== undefined) throw invalidAnswer(problem, runId, question);
+  if (problem !== undefined) throw await invalidAnswer(problem, runId, question);
   return answer;
 }
 
@@ -163,11 +163,11 @@ async function lost(store: RunStore, record: RunRecord): Promise<AcorError> {
   });
 }
 
-function invalidAnswer(problem: string, runId: string, question: Question): AcorError {
+async function invalidAnswer(problem: string, runId: string, question: Question): Promise<AcorError> {
   const { options, schema } = question;
   return new AcorError('E_BAD_ANSWER', problem, {
     hint: 'The question is still open. Send an answer that is one of its options or matches its schema.',
     details: { ...(options !== undefined && { options }), ...(schema !== undefined && { schema }) },
-    next: answerSteps(runId, question),
+    next: await validAnswerSteps(runId, question),
   });
 }
