@@ -214,6 +214,57 @@ describe('acor validate', () => {
     assert.match(half!.message, /^the default of 'half' must be multiple of 0\.5, and is 0\.7$/);
   });
 
+  it('reads the recorded outputs of tools that map their lines or send messages, and reports what differs', async () => {
+    using project = new TestProject();
+    const map =
+      "from: both\nmap:\n  - { match: '^total (?<n>\\d+)', to: result, fields: { data: { n: $.n } } }\n  - { match: '^(?<pct>\\d+)%', to: progress, fields: { pct: $.pct } }\nerrors: [{ match: 'not found', code: E_INPUT_NOT_FOUND }]\n";
+    const jsonMap = 'map: [{ when: { done: true }, to: result, fields: { data: { n: $.n } } }]\n';
+    const recordings = {
+      mapped: [
+        `adapter: text-map\n${map}`,
+        { stdout: '10%\r50%\rtotal 7\n', data: { n: 7 } },
+        { stdout: '', stderr: 'total 8\n', data: { n: 8 } },
+        { stdout: '10%\nother\n', data: { output: 'other' } },
+        { stdout: '', stderr: 'x: not found\n', rc: 1, code: 'E_INPUT_NOT_FOUND' },
+      ],
+      json_mapped: [
+        `adapter: jsonl-map\n${jsonMap}`,
+        { stdout: '{"n":1}\n{"done":true,"n":2}\n', data: { n: 2 } },
+      ],
+      sends: [
+        'strict: true\n',
+        {
+          stdout: '{"type":"start","step":"s"}\n{"type":"result","status":"ok","data":{"a":1}}\n',
+          data: { a: 1 },
+        },
+        { stdout: '{"type":"error","code":"E_USAGE","msg":"m"}\n', rc: 1, code: 'E_USAGE' },
+        { stdout: '{"type":"start","step":"s"}\n', code: 'E_NO_RESULT' },
+        { stdout: '', rc: 3, code: 'E_TOOL_FAILED' },
+      ],
+    } as const;
+    const write = (wrong: boolean) => {
+      for (const [name, [manifest, ...runs]] of Object.entries(recordings)) {
+        project.write(`tools/${name}/cli.sh`, 'true\n');
+        project.write(`tools/${name}/tool.yaml`, manifest);
+        for (const [at, run] of runs.entries()) {
+          const expected = wrong ? ('code' in run ? { code: 'E_OTHER' } : { data: { n: 0 } }) : {};
+          const text = JSON.stringify({ args: [], stderr: '', rc: 0, ...run, ...expected });
+          project.write(`tools/${name}/tests/${at}.json`, text);
+        }
+      }
+    };
+    const errors = async () => {
+      const { data, error } = await project.envelope(['validate']);
+      const findings: { rule: string; severity: string; file: string }[] =
+        data?.findings ?? error?.details.findings;
+      return findings.filter(({ severity }) => severity === 'error').map(({ rule }) => rule);
+    };
+    write(false);
+    assert.deepEqual(await errors(), []);
+    write(true);
+    assert.deepEqual(await errors(), Array(9).fill('recorded-run'));
+  });
+
   it('reports defaults and examples in the header of a script, with their places', async () => {
     using project = new TestProject();
     project.write(

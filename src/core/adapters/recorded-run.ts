@@ -8,11 +8,14 @@ import { parseOutput } from './parse-output.ts';
 
 type Reading = Pick<Manifest, 'output' | 'errors' | 'exit_codes'>;
 
-/** What a tool with this manifest makes of a recorded output, as its runs do. */
+/** What a tool makes of a recorded output: the data of a result, or the code of a failure. */
+export type Recording = { data: unknown } | { code: string; why: string };
+
+/** What a plain tool with this manifest makes of a recorded output, as its runs do. */
 export function readRecording(
   { output, errors, exit_codes }: Reading,
   { stdout, stderr, rc }: Pick<RecordedRun, 'stdout' | 'stderr' | 'rc'>,
-): { data: unknown } | { code: string; why: string } {
+): Recording {
   if (!isOkExit(rc, exit_codes)) {
     const rules = new ErrorRules(errors ?? []);
     for (const line of stderr.split('\n')) rules.see(line);
@@ -26,8 +29,7 @@ export function readRecording(
 }
 
 /** Why a recorded run does not come out as it did; undefined when it does. */
-export function whyDifferent(manifest: Reading, recorded: RecordedRun): string | undefined {
-  const read = readRecording(manifest, recorded);
+export function whyDifferent(read: Recording, recorded: RecordedRun): string | undefined {
   if ('code' in read)
     return read.code === recorded.code
       ? undefined
