@@ -36,6 +36,18 @@ function projectOf(config: string): TestProject {
 }
 
 describe('acor upgrade', () => {
+  it('takes flat settings without a version for those of version 0', async () => {
+    using project = projectOf(OLD.replace('version: 0\n', ''));
+    const { error, meta } = await project.envelope(['list']);
+    assert.match(error.message, /the file has version 0; this ACOR reads version 1/);
+    assert.deepEqual(meta.next, ['acor upgrade --config']);
+    assert.equal((await project.envelope(['upgrade', '--config'])).ok, true);
+    const text = readFileSync(project.path('.acor/config.yaml'), 'utf8');
+    assert.match(text, /^version: 1$/m);
+    assert.match(text, /^ {2}timeout_s: 600 # ten minutes$/m);
+    assert.equal((await project.envelope(['list'])).ok, true);
+  });
+
   it('is the next step for a configuration of an earlier version (the control of the next tests)', async () => {
     using project = projectOf(OLD);
     const { code, error, meta } = await project.envelope(['list']);

@@ -5,11 +5,29 @@ import type { YamlFile } from './yaml-file.ts';
 /** The configuration version that this ACOR reads and writes. */
 export const CONFIG_VERSION = 1;
 
+/** The settings of version 0 that version 1 has in sections. */
+export const FLAT_SETTINGS = [
+  'name',
+  'tools_dir',
+  'runs_dir',
+  'registry_dir',
+  'base_env_allowlist',
+  'timeout_s',
+  'heartbeat_grace_s',
+  'max_output_size',
+] as const;
+
+/** The version of a configuration: of one that does not say it, the version of its settings. Undefined when it is not a whole number. */
+export function versionOf(value: unknown): number | undefined {
+  const { version, ...settings } = (value ?? {}) as Record<string, unknown>;
+  if (version === undefined) return FLAT_SETTINGS.some((name) => name in settings) ? 0 : CONFIG_VERSION;
+  return typeof version === 'number' && Number.isSafeInteger(version) ? version : undefined;
+}
+
 /** The problem of a different version. It is the only one reported: the other rules do not apply to that version. */
 export function otherVersion(yaml: YamlFile): Problem | undefined {
-  const version = (yaml.value as { version?: unknown } | null | undefined)?.version;
-  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version === CONFIG_VERSION)
-    return undefined;
+  const version = versionOf(yaml.value);
+  if (version === undefined || version === CONFIG_VERSION) return undefined;
   const isOlder = version >= 0 && version < CONFIG_VERSION;
   return {
     file: yaml.file,

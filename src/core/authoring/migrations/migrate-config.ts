@@ -6,7 +6,7 @@ import { SEE_VERSIONS } from '../../../protocol/next-steps.ts';
 import { unifiedDiff } from '../../../util/unified-diff.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { checkFile } from '../../config/check-file.ts';
-import { CONFIG_VERSION } from '../../config/config-version.ts';
+import { CONFIG_VERSION, versionOf } from '../../config/config-version.ts';
 import { refuse } from '../../config/problem.ts';
 import { replaceFile } from '../../config/replace-file.ts';
 import { refuseLeadingOut } from '../../config/stay-inside.ts';
@@ -38,7 +38,7 @@ export async function migrateConfig(
   refuseLeadingOut(file, root);
   const read = await readYamlFile(file);
   refuse(read.problems);
-  const from = versionOf(read.value);
+  const from = versionOf(read.value) ?? CONFIG_VERSION;
   const steps = stepsFrom(from, file);
   if (steps.length === 0) return { from, to: CONFIG_VERSION, steps: [], diff: '', backup: null };
 
@@ -58,12 +58,6 @@ export async function migrateConfig(
   replaceFile(file, before, backup);
   replaceFile(file, after);
   return { from, to: CONFIG_VERSION, steps: steps.map(({ summary }) => summary), diff, backup };
-}
-
-/** A file without the key `version` has the version that was current when the key was introduced. */
-function versionOf(value: unknown): number {
-  const version = (value as { version?: unknown } | null)?.version;
-  return typeof version === 'number' ? version : CONFIG_VERSION;
 }
 
 function stepsFrom(version: number, file: string): Migration[] {

@@ -1,4 +1,5 @@
 import type { Document, Pair, Scalar, YAMLMap } from 'yaml';
+import { FLAT_SETTINGS } from '../../config/config-version.ts';
 
 /** Converts a configuration file of one version to the next. */
 export interface Migration {
@@ -11,7 +12,9 @@ export interface Migration {
 }
 
 /** Flat settings of the embedded runner (seed 000), with the section that contains each of them since seed 001. */
-const MOVES: Readonly<Record<string, { section: string; key: string; asList?: boolean }>> = {
+const MOVES: Readonly<
+  Record<(typeof FLAT_SETTINGS)[number], { section: string; key: string; asList?: boolean }>
+> = {
   name: { section: 'project', key: 'name' },
   tools_dir: { section: 'project', key: 'tools_dirs', asList: true },
   runs_dir: { section: 'project', key: 'runs_dir' },
@@ -29,7 +32,8 @@ const config0to1: Migration = {
   apply(document, yaml) {
     const root = document.contents as YAMLMap<Scalar<string>, unknown>;
     for (const pair of [...root.items]) {
-      const move = MOVES[pair.key.value];
+      const name = FLAT_SETTINGS.find((each) => each === pair.key.value);
+      const move = name && MOVES[name];
       if (move === undefined) continue;
       const section = sectionOf(document, root, pair, move.section, yaml);
       root.items.splice(root.items.indexOf(pair), 1);
