@@ -497,7 +497,10 @@ describe('acor validate --fix', () => {
     assert.deepEqual(await nextOf('file'), ['acor validate file --fix --dry-run']);
     assert.equal(await nextOf('header'), undefined);
     const { error } = await project.envelope(['validate', 'header', '--fix']);
-    assert.deepEqual([error.details.fixed, error.hint], [[], 'Write it without quotes: timeout_s: 60']);
+    assert.deepEqual(
+      [error.details.fixed, error.hint],
+      [[], 'Write it without quotes: timeout_s: 60 (by hand: --fix does not change the header of a script)'],
+    );
   });
 
   it('leaves ambiguous mistakes unchanged', async () => {

@@ -72,7 +72,8 @@ export const projectValidate = acorOperation({
       services: () => ctx.app.services(),
       onInterrupt: (listener) => ctx.interrupts.listen(listener),
     });
-    const findings = found.map(shownFinding);
+    const shown = found.map(shownFinding);
+    const findings = input.fix ? shown.map((each) => withReason(each, subject)) : shown;
     if (input.ci) {
       const { annotation } = await import('./annotation.ts');
       for (const finding of findings) ctx.note(annotation(finding, ctx.env['GITHUB_WORKSPACE'] ?? ctx.cwd));
@@ -98,6 +99,13 @@ export const projectValidate = acorOperation({
     return { kind: 'failure', error: refusal(errors, first, fixing, subject.workflowFiles), data };
   },
 });
+
+/** Says of a finding in the header of a script why `--fix` has left it. */
+function withReason<F extends Pick<Finding, 'file' | 'rule' | 'fix'>>(finding: F, { tools }: Subject): F {
+  const isInHeader = tools.some(({ entry, hasHeader }) => hasHeader && entry === finding.file);
+  if (!isInHeader || RULES[finding.rule]?.fixed === undefined) return finding;
+  return { ...finding, fix: `${finding.fix} (by hand: --fix does not change the header of a script)` };
+}
 
 function writeReport(path: string, text: string): void {
   try {
