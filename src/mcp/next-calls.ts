@@ -41,6 +41,7 @@ export function nextCall(step: NextStep): NextCall | undefined {
   // The tools for these are offered only where there are too many project tools to list; the explanation always is.
   if (step.operation === 'tool.describe') return explainCall({ topic: `tool:${step.input['tool']}` });
   if (step.operation === 'tool.list') return explainCall({});
+  if (step.operation === 'workflow.run') return workflowCall(step.input);
   const operation = INSTEAD[step.operation] ?? step.operation;
   const own = OWN_TOOLS.find((each) => each.operation === operation);
   if (own !== undefined) return { tool: own.name, arguments: argumentsOf(step, own.without) };
@@ -60,6 +61,12 @@ export function nextCall(step: NextStep): NextCall | undefined {
 
 function explainCall(given: Record<string, unknown>): NextCall {
   return { tool: 'acor_explain', arguments: given };
+}
+
+/** The tool takes a workflow by its name alone. */
+function workflowCall({ workflow, ...input }: OperationStep['input']): NextCall | undefined {
+  if (String(workflow).includes('/')) return undefined;
+  return nextCall({ operation: 'run.start', input: { tool: workflow, ...input }, why: '' });
 }
 
 function argumentsOf({ input }: OperationStep, without: readonly string[]): Record<string, unknown> {

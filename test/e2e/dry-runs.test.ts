@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { ROUTES } from '../../src/operations/index.ts';
+import { splitCommand } from '../../src/util/shell-words.ts';
 import { parseLines, TestProject, until } from '../support/project.ts';
 
 const SHELF = join(import.meta.dirname, '..', 'fixtures', 'codemod', 'shelf.mjs');
@@ -101,6 +102,10 @@ describe('every command that changes something', () => {
     project.write('agent.sh', 'echo done\n');
     project.write('token', 'a-secret-of-many-bytes\n', 0o600);
     project.write('workflows/flow.yaml', 'steps: [{ name: a, tool: quick }]\n');
+    project.write(
+      'workflows/takes.yaml',
+      'inputs: { date: {}, timeout: {} }\nsteps: [{ name: a, tool: quick }]\n',
+    );
     project.write(
       'tools/takes_records/tool.yaml',
       'version: 1.0.0\ncommand: [cat]\nadapter: plain\nstdin: records\n',
@@ -217,6 +222,23 @@ describe('every command that changes something', () => {
     const done = await project.envelope(['resume', given.ended, '--dry-run']);
     assert.equal(done.error.code, 'E_USAGE');
   });
+
+  for (const [command, ...call] of [
+    ['workflow run', 'takes', '--date', '1 May'],
+    ['workflow run', 'takes', '--', '--timeout', '5', '--date=x'],
+    ['pipe', 'quick', "takes_records 'a b'"],
+    ['run', 'quick', '--', '--timeout', '5'],
+  ] as const)
+    it(`${command} shows the command with every option of '${call.join(' ')}'`, async () => {
+      const options = ['--timeout', '9', '--no-stream', '--detach', '--answer', 'a=b', '--idempotency-key', 'k'];
+      const dryRun = [...command.split(' '), '--dry-run'];
+      const { meta, data } = await project.envelope([...dryRun, ...options, ...call]);
+      const [name, ...words] = splitCommand(meta.next[0])!;
+      assert.equal(name, 'acor');
+      for (const word of options) assert.ok(words.includes(word), `${word} of ${meta.next[0]}`);
+      const again = await project.envelope([...dryRun, ...words.slice(dryRun.length - 1)]);
+      assert.deepEqual([again.data, again.meta.next], [data, meta.next]);
+    });
 
   it('answer checks the answer as it would be given', async () => {
     const wrong = await project.envelope(['answer', given.asks, '--choice', 'none', '--dry-run']);

@@ -107,6 +107,7 @@ describe('an agent without a terminal', () => {
       preview.data.steps.map(({ name }: { name: string }) => name),
       ['one', 'two'],
     );
+    assert.deepEqual(preview.next, [{ tool: 'acor_run', arguments: { tool: 'nightly' } }]);
     const refused = await callOf(client, 'acor_run', { tool: 'nightly', review: true });
     assert.deepEqual([refused.isError, refused.error.code], [true, 'E_USAGE']);
     const asked = await callOf(client, 'acor_run', { tool: 'nightly' });

@@ -539,7 +539,7 @@ describe('acor mcp', () => {
       detach: true,
       answers: { way: 'left', n: 3 },
     };
-    for (const options of [{}, asked]) {
+    for (const options of [{}, asked, { arguments: { args: ['x', '--timeout', '5'] } }]) {
       const shown = await call(client, 'acor_run', { tool: 'tool_26', dry_run: true, ...options });
       const { plan: _, ...rest } = shown.next[0].arguments;
       assert.deepEqual(rest, { tool: 'tool_26', ...options });

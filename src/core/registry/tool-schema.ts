@@ -1,5 +1,6 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { InputSpec, Manifest } from '../../protocol/manifest.ts';
+import { execProgram } from '../../protocol/names.ts';
 import { describeTool } from '../../protocol/next-steps.ts';
 import { inputsOf, isSilentlyClosed, unlistedTypes } from './input-schema.ts';
 import { jsonWords } from './json-words.ts';
@@ -45,6 +46,16 @@ export function wordsFor(manifest: Manifest, given: Readonly<Record<string, unkn
       next: [describeTool(manifest.name)],
     },
   );
+}
+
+/** The arguments of an earlier call for the same call on each surface, where words may also be options of ACOR. */
+export function wordsAgain(
+  { name, manifest }: { name: string; manifest: Manifest },
+  args: readonly string[],
+): readonly string[] {
+  const areWords = manifest.inputs === undefined && manifest.input_schema === undefined;
+  const isProgram = execProgram(name) !== undefined;
+  return areWords && !isProgram && args.length > 0 ? ['--', ...args] : args;
 }
 
 const ANY_ARGUMENTS: ObjectSchema = {

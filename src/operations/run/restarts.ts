@@ -1,3 +1,4 @@
+import { wordsAgain } from '../../core/registry/tool-schema.ts';
 import type { RunSummary } from '../../core/run/run-summary.ts';
 import type { OpenQuestion } from '../../core/supervision/run-status.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
@@ -20,9 +21,7 @@ export async function restartsWithAnswers(
   const { given_args, kind } = await store.read(run_id);
   const entry = kind === 'tool' ? await registry.find(tool).catch(() => undefined) : undefined;
   if (entry?.adapter !== 'markers' || given_args === null) return [];
-  const { inputs, input_schema } = entry.manifest;
-  const areWords = inputs === undefined && input_schema === undefined && given_args.length > 0;
-  const args = areWords ? ['--', ...given_args] : given_args;
+  const args = wordsAgain(entry, given_args);
   return answersTo(questions).map(({ answer, why }) => ({
     operation: 'run.start',
     input: { tool, args, answer },

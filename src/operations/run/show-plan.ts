@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { OperationResult } from '../../compose/operation.ts';
+import { wordsAgain } from '../../core/registry/tool-schema.ts';
 import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
@@ -131,7 +132,7 @@ function stepFor(
     plan: token ?? undefined,
     ...sameFlags(options),
     tool: plan.tool.name,
-    args: plan.givenArgs,
+    args: wordsAgain(plan.tool, plan.givenArgs),
   };
   return [{ operation: 'run.start', input, why: 'Run exactly what was shown.' }];
 }

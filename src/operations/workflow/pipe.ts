@@ -5,6 +5,7 @@ import type { RunnerServices } from '../../core/run/services.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
+import { sameFlags } from '../run/same-flags.ts';
 import { answers, ci, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 
 const input = z.object({
@@ -70,7 +71,7 @@ export const pipe = acorOperation({
       import('../../core/workflow/pipe/pipe-call.ts'),
     ]);
     const request = { ...pipeCall(callsOf(given.stages)), ...(await restOfRequest(given, ctx)) };
-    if (given.dry_run) return showPipe(services, request);
+    if (given.dry_run) return showPipe(services, request, given);
     const flags = { stream: given.stream, detach: given.detach, exit_code: 'acor' } as const;
     // A pipe with a tool that may ask gets a supervisor process, so that it continues when its caller exits to answer (contract §3).
     if (given.detach || (await mayAsk(services, request.args))) {
@@ -101,6 +102,7 @@ async function restOfRequest(
 async function showPipe(
   services: RunnerServices,
   request: RunRequest,
+  given: Input,
 ): Promise<OperationResult<z.output<typeof shownPipe>>> {
   const { planPipe } = await import('../../core/workflow/pipe/plan-pipe.ts');
   const { name, limits, stages } = await planPipe(services, request);
@@ -110,5 +112,9 @@ async function showPipe(
     args,
     records: form,
   }));
-  return { kind: 'data', data: { pipe: name, timeout_s: limits.timeoutS, stages: shown } };
+  return {
+    kind: 'data',
+    data: { pipe: name, timeout_s: limits.timeoutS, stages: shown },
+    next: [{ operation: 'workflow.pipe', input: sameFlags(given), why: 'Run the pipe as shown.' }],
+  };
 }

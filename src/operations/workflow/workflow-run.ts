@@ -4,11 +4,13 @@ import type { OperationContext, OperationDescription, OperationResult } from '..
 import { asksForStdin } from '../../core/registry/parse-arguments.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { WorkflowPlan } from '../../core/workflow/engine/plan-workflow.ts';
+import type { NextStep } from '../../protocol/next-steps.ts';
 import { runName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { preparedAnswers } from '../run/prepared-answers.ts';
 import type { ShownAs } from '../run/run-result.ts';
+import { sameFlags } from '../run/same-flags.ts';
 import { answers, ci, runSummary, startedRun, stream, timeoutOf } from '../shapes.ts';
 
 const input = z.object({
@@ -109,7 +111,7 @@ async function startWorkflow(
   };
   const { planWorkflow } = await import('../../core/workflow/engine/plan-workflow.ts');
   const plan = await planWorkflow(services, request);
-  if (options.dry_run) return { kind: 'data', data: await shown(plan) };
+  if (options.dry_run) return { kind: 'data', data: await shown(plan), next: [sameCall(options, rest)] };
   const flags: ShownAs = { ...options, exit_code: 'acor' };
   const { mayAsk } = await import('../../core/workflow/engine/plan-workflow.ts');
   // A workflow that may ask gets a supervisor process, so that it continues when its caller exits to answer (contract §3).
@@ -119,6 +121,16 @@ async function startWorkflow(
   }
   const { runHere } = await import('../run/run-inline.ts');
   return runHere(services, request, flags, ctx);
+}
+
+/** The step that runs what was shown. Behind `--`, no input is taken for an option of the command. */
+function sameCall({ args, ...options }: z.output<typeof input>, rest: string[]): NextStep {
+  const words = args.includes('--') ? ['--', ...rest] : rest;
+  return {
+    operation: 'workflow.run',
+    input: { ...sameFlags(options), args: words },
+    why: 'Run the workflow as shown.',
+  };
 }
 
 async function shown({ workflow, inputs, limits }: WorkflowPlan): Promise<z.output<typeof planned>> {

@@ -7,6 +7,7 @@ import { BASE_FOLDERS } from '../../../util/base-folders.ts';
 import { isInside } from '../../../util/real-path.ts';
 import { newSha256 } from '../../../util/sha256.ts';
 import type { LoadedConfig } from '../../config/load.ts';
+import { wordsAgain } from '../../registry/tool-schema.ts';
 import type { ToolPlan } from './tool-plan.ts';
 
 /** Of the granted files and folders; reading more would take seconds. */
@@ -103,7 +104,7 @@ export async function checkRepeat(plan: ToolPlan, record: RunRecord, config: Loa
   const { kind, run_id, tool, given_args, plan_digest } = record;
   const remedy = {
     hint: 'Start it as a new run: with --dry-run first, then with the token of this plan.',
-    ...(kind === 'tool' && { next: [previewTool(tool, given_args ?? [])] }),
+    ...(kind === 'tool' && { next: [previewTool(tool, wordsAgain(plan.tool, given_args ?? []))] }),
   };
   if (plan_digest === undefined) {
     if (isDemanded(plan, config)) throw needsPlan(plan, config, remedy);
