@@ -230,7 +230,16 @@ describe('every command that changes something', () => {
     ['run', 'quick', '--', '--timeout', '5'],
   ] as const)
     it(`${command} shows the command with every option of '${call.join(' ')}'`, async () => {
-      const options = ['--timeout', '9', '--no-stream', '--detach', '--answer', 'a=b', '--idempotency-key', 'k'];
+      const options = [
+        '--timeout',
+        '9',
+        '--no-stream',
+        '--detach',
+        '--answer',
+        'a=b',
+        '--idempotency-key',
+        'k',
+      ];
       const dryRun = [...command.split(' '), '--dry-run'];
       const { meta, data } = await project.envelope([...dryRun, ...options, ...call]);
       const [name, ...words] = splitCommand(meta.next[0])!;
