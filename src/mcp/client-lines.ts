@@ -12,13 +12,12 @@ const ID_AT_END = new RegExp(`,\\s*${ID}(?:,\\s*${MEMBER})*\\}\\s*$`);
 
 /** What is done with the lines of a client. */
 export interface LineReader {
-  /** Returns the lines to pass on. */
-  read(line: string): readonly string[];
+  read(line: string): void;
   /** A line was longer than MAX_LINE_BYTES. `id` is that of its request, or null where it was not found. */
   tooLong(id: string | number | null): void;
 }
 
-/** Splits the input of a client into lines, and passes on what the reader makes of each. A line that is too long is read to its end, and held nowhere. */
+/** Reads the input of a client line by line, and passes on only its end. A line that is too long is read to its end, and held nowhere. */
 export function clientLines(reader: LineReader): Transform {
   let held: Buffer[] = [];
   let size = 0;
@@ -29,21 +28,20 @@ export function clientLines(reader: LineReader): Transform {
     const all = Buffer.concat(held);
     held = [Buffer.from(all.subarray(0, ENDS_BYTES)), Buffer.from(all.subarray(-ENDS_BYTES))];
   };
-  const readHeld = (): readonly string[] => {
+  const readHeld = () => {
     const line = Buffer.concat(held).toString('utf8');
     const isLong = size > MAX_LINE_BYTES;
     held = [];
     size = 0;
-    if (!isLong) return reader.read(line);
-    reader.tooLong(idIn(line));
-    return [];
+    if (isLong) reader.tooLong(idIn(line));
+    else reader.read(line);
   };
   return new Transform({
     transform(chunk: Buffer, _, done) {
       let from = 0;
       for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
         hold(chunk.subarray(from, end));
-        for (const line of readHeld()) this.push(`${line}\n`);
+        readHeld();
         from = end + 1;
       }
       if (from < chunk.length) hold(chunk.subarray(from));

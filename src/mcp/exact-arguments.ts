@@ -1,19 +1,28 @@
-import { isTooDeep, parseExact } from '../util/exact-json.ts';
+import { ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { isTooDeep, lossOfKey, parseExact } from '../util/exact-json.ts';
+
+/** What a client sent: messages, or why they are refused although they are JSON. */
+export interface ClientJson {
+  messages: unknown;
+  /** The id is null where it cannot be known which one is meant. */
+  refusal: { id: unknown; message: string } | undefined;
+}
 
 /**
- * The JSON of a client with the arguments of its calls in a form that the SDK passes on whole: it would change numbers that a program cannot hold,
- * and drop an argument called `__proto__`, so that nothing could refuse them.
+ * Parses the JSON of a client, with the arguments of its calls in a form that the SDK passes on whole: it would change numbers that a program cannot
+ * hold, and drop an argument called `__proto__`, so that nothing could refuse them. Throws a SyntaxError.
  */
-export function withExactArguments(json: string): string {
-  if (!/tools\\?\/call/.test(json)) return json;
-  let messages: unknown;
-  try {
-    messages = parseExact(json);
-  } catch {
-    // The SDK refuses it.
-    return json;
-  }
-  if (isTooDeep(messages)) return json;
+export function parseClientJson(json: string): ClientJson {
+  const messages = /tools\\?\/call/.test(json) ? exactMessages(json) : JSON.parse(json);
+  const loss = lossOfKey(json);
+  if (loss === undefined) return { messages, refusal: undefined };
+  const id = loss.key !== 'id' && isObject(messages) ? (messages['id'] ?? null) : null;
+  return { messages, refusal: { id, message: `Invalid Request: the message ${loss.mistake}. ${loss.fix}` } };
+}
+
+function exactMessages(json: string): unknown {
+  const messages = parseExact(json);
+  if (isTooDeep(messages)) return messages;
   for (const each of [messages].flat()) {
     const params = objectIn(each, 'params');
     const given = objectIn(params, 'arguments');
@@ -21,7 +30,7 @@ export function withExactArguments(json: string): string {
     renameProto(given, 'arguments');
     renameProto(params, 'arguments');
   }
-  return JSON.stringify(messages);
+  return messages;
 }
 
 type Values = Record<string, unknown>;
@@ -46,10 +55,22 @@ function renameProto(holder: Values | undefined, key: string): void {
   holder![key] = Object.fromEntries(entries);
 }
 
-/** The same for the request of a client by HTTP. */
-export async function withExactBody(request: Request): Promise<Request> {
+/** The same for the request of a client by HTTP; the answer to one that is refused. */
+export async function withExactBody(request: Request): Promise<Request | Response> {
   if (request.method !== 'POST') return request;
   const body = await request.clone().text();
-  const exact = withExactArguments(body);
-  return exact === body ? request : new Request(request, { body: exact });
+  let parsed: ClientJson;
+  try {
+    parsed = parseClientJson(body);
+  } catch {
+    // The SDK refuses it.
+    return request;
+  }
+  const { messages, refusal } = parsed;
+  if (refusal !== undefined) {
+    const { id, message } = refusal;
+    const error = { code: ProtocolErrorCode.InvalidRequest, message };
+    return Response.json({ jsonrpc: '2.0', error, id }, { status: 400 });
+  }
+  return isTooDeep(messages) ? request : new Request(request, { body: JSON.stringify(messages) });
 }

@@ -48,6 +48,7 @@ export async function serveByHttp(
     {
       fetch: async (given) => {
         const request = await withExactBody(given);
+        if (request instanceof Response) return request;
         const isLegacy = await isLegacyRequest(request, undefined, { maxRequestBodySize: MAX_BODY_BYTES });
         return isLegacy ? sessions.handle(request) : handler.fetch(request);
       },

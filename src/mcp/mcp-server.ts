@@ -12,6 +12,7 @@ import { ACOR_VERSION } from '../util/version.ts';
 import { callTool } from './call-tool.ts';
 import { clientOf, TASKS } from './client-of.ts';
 import { complete } from './completion.ts';
+import { checkCursor } from './cursors.ts';
 import { EVENTS } from './events/event-types.ts';
 import type { RunWatch } from './events/run-watch.ts';
 import { serveEvents } from './events/serve-events.ts';
@@ -115,9 +116,10 @@ export async function mcpServer(
     sessionLogLevel = params.level;
     return {};
   });
-  server.setRequestHandler('tools/list', async (_, ctx) => ({
-    tools: await listTools(host, open(ctx), { maxTools, isKept: kept.areListed }),
-  }));
+  server.setRequestHandler('tools/list', async ({ params }, ctx) => {
+    checkCursor(params?.cursor);
+    return { tools: await listTools(host, open(ctx), { maxTools, isKept: kept.areListed }) };
+  });
   // A task instead of a result belongs to the extension, which the core's types do not include.
   server.setRequestHandler(
     'tools/call',
@@ -129,9 +131,10 @@ export async function mcpServer(
       ) as Promise<CallToolResult>,
   );
   server.setRequestHandler('resources/list', ({ params }, ctx) => listResources(open(ctx), params?.cursor));
-  server.setRequestHandler('resources/templates/list', async (_, ctx) => ({
-    resourceTemplates: await listTemplates(open(ctx)),
-  }));
+  server.setRequestHandler('resources/templates/list', async ({ params }, ctx) => {
+    checkCursor(params?.cursor);
+    return { resourceTemplates: await listTemplates(open(ctx)) };
+  });
   server.setRequestHandler('resources/read', ({ params }, ctx) =>
     readResource(host, open(ctx), params.uri, ctx.mcpReq.signal),
   );
@@ -143,7 +146,10 @@ export async function mcpServer(
     subscribed.delete(params.uri);
     return {};
   });
-  server.setRequestHandler('prompts/list', async (_, ctx) => ({ prompts: await listPrompts(open(ctx)) }));
+  server.setRequestHandler('prompts/list', async ({ params }, ctx) => {
+    checkCursor(params?.cursor);
+    return { prompts: await listPrompts(open(ctx)) };
+  });
   server.setRequestHandler('prompts/get', ({ params }, ctx) => {
     const client = clientOf(server, ctx);
     return getPrompt({ host, open: host.open(client), client, ctx }, params);

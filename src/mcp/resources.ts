@@ -8,7 +8,9 @@ import {
 import type { Envelope } from '../compose/envelope.ts';
 import { publishedResource, publishedResources } from '../operations/project/published.ts';
 import { AcorError } from '../protocol/acor-error.ts';
+import { isRunId } from '../protocol/run.ts';
 import { boundedText } from './bounded-text.ts';
+import { checkCursor } from './cursors.ts';
 import type { Host, OpenHost } from './host.ts';
 import { readSkillFile, SKILL_URI, skillResources } from './skills.ts';
 import { explanationInCalls, explanationText } from './surface-words.ts';
@@ -59,6 +61,7 @@ export async function listResources(
   open: OpenHost,
   cursor: string | undefined,
 ): Promise<{ resources: Resource[]; nextCursor?: string }> {
+  checkCursor(cursor, isRunId);
   await open.app.authorize({ name: 'run.list', effect: 'reads' }, {});
   const index = await (await open.app.project()).index();
   // Ids sort by time, so a page stays the same when new runs start.

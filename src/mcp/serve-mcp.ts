@@ -8,7 +8,7 @@ import { KeptTools } from './kept-tools.ts';
 import { LiveServers } from './live-servers.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';
 import type { AskedState } from './run-call.ts';
-import { stdioTransport } from './stdio-transport.ts';
+import { StdioTransport } from './stdio-transport.ts';
 
 /** A person may take a day to answer. */
 const ASKED_FOR_S = 86_400;
@@ -33,7 +33,7 @@ export async function serveMcp({ http, cwd, env, callLimitS, maxTools }: McpRequ
  * continue.
  */
 async function serveByStdio(shared: Shared): Promise<void> {
-  const transport = stdioTransport();
+  const transport = new StdioTransport();
   const live = new LiveServers();
   shared.kept.onListed = () => live.toolsChanged();
   const newServer = async ({ era }: McpRequestContext) => {

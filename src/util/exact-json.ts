@@ -48,11 +48,11 @@ export function lossOfNumber(number: string): { mistake: string; fix: string } {
   };
 }
 
-export function lossOfKey(json: string): { mistake: string; fix: string } | undefined {
+export function lossOfKey(json: string): { key: string; mistake: string; fix: string } | undefined {
   const key = duplicateKey(json);
   return key === undefined
     ? undefined
-    : { mistake: `must not have the key '${key}' twice`, fix: 'Keep one of the two.' };
+    : { key, mistake: `must not have the key '${key}' twice`, fix: 'Keep one of the two.' };
 }
 
 /** Deeper values overflow the stack of what writes, compares and checks them. */

@@ -183,6 +183,9 @@ describe('what a project publishes over MCP', () => {
 
       it('are files, and what tools return that only read', async () => {
         const client = await connect(era);
+        for (const cursor of ['nonsense', ''])
+          for (const list of ['listTools', 'listResources', 'listResourceTemplates', 'listPrompts'] as const)
+            await assert.rejects(client[list]({ cursor }), { code: -32602 }, list);
         const { resources } = await client.listResources();
         const rules = resources.find(({ uri }) => uri === 'docs://rules.md');
         assert.deepEqual([rules?.mimeType, rules?.description], ['text/markdown', 'The rules.']);

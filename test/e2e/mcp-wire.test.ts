@@ -297,15 +297,29 @@ describe('invalid input of a client of acor mcp', () => {
       ask(6, 'ping'),
     ];
     for (const each of sent) wire.write(`${typeof each === 'string' ? each : JSON.stringify(each)}\n`);
-    await until(() => wire.lines.length >= 9);
+    const twice = [
+      '{"jsonrpc":"2.0","id":7,"id":8,"method":"ping"}',
+      '{"jsonrpc":"2.0","id":"nine","method":"tools/call","params":{"name":"quick","name":"asks","arguments":{}}}',
+    ];
+    for (const each of twice) wire.write(`${each}\n`);
+    await until(() => wire.lines.length >= 11);
     const answers = wire.lines.map((line) => JSON.parse(line));
     const codesOf = (id: unknown) => answers.filter((each) => each.id === id).map(({ error }) => error?.code);
     for (const id of [1, 2, 'four', 6]) assert.deepEqual(codesOf(id), [undefined], String(id));
     for (const id of [3, 5]) assert.deepEqual(codesOf(id), [-32600], String(id));
-    assert.deepEqual(codesOf(null), [-32700, -32600, -32600, -32600]);
+    assert.deepEqual(codesOf(null), [-32700, -32600, -32600, -32600, -32600]);
+    const refused = answers.filter((each) => /twice/.test(each.error?.message));
+    assert.deepEqual(
+      refused.map(({ id, error }) => [id, /'(\w+)'/.exec(error.message)?.[1]]),
+      [
+        [null, 'id'],
+        ['nine', 'name'],
+      ],
+    );
+    for (const id of [7, 8]) assert.deepEqual(codesOf(id), [], String(id));
     wire.running.child.stdin!.end();
     assert.equal((await wire.running.finished).code, 0);
-    assert.equal(wire.lines.length, 10);
+    assert.equal(wire.lines.length, 12);
   });
 
   it('is refused where a line is longer than 10 MiB, and calls in flight and later ones are answered', async () => {
@@ -404,9 +418,11 @@ describe('acor mcp --http', () => {
     assert.equal((await post({ ...KNOWN, Origin: 'http://localhost:5173' }, initialize)).status, 200);
   });
 
-  it('rejects a request that is too long, and invalid JSON', async () => {
+  it('rejects a request that is too long, invalid JSON, and a key twice', async () => {
     assert.equal((await post(KNOWN, 'x'.repeat(5_000_000))).status, 413);
     assert.equal((await post(KNOWN, '{"jsonrpc')).status, 400);
+    const twice = await post(KNOWN, JSON.stringify(initialize).replace('"id":1', '"id":1,"id":2'));
+    assert.deepEqual([twice.status, /'id' twice/.test(twice.text)], [400, true]);
     assert.equal((await post(KNOWN, initialize)).status, 200);
   });
 
@@ -518,6 +534,21 @@ describe('acor mcp --http', () => {
     const refused = await project.envelope(['mcp', '--http', '--token-file', 'open-token']);
     assert.deepEqual([refused.code, refused.error.code], [1, 'E_USAGE']);
     assert.match(refused.error.hint, /chmod 600/);
+  });
+
+  it('names a file that is not a token as such, with a fix that changes no mode and shows no content', async () => {
+    project.write('notes', 'the first note\nthe second note\n', 0o644);
+    for (const file of ['notes', '.', '/dev/zero'])
+      for (const server of [
+        ['mcp', '--http', '--token-file', file],
+        ['serve', '--port', '0', '--token-file', file],
+        ['serve', '--port', '0', '--client', `ci=${file}`],
+      ]) {
+        const { error } = await project.envelope(server);
+        assert.match(error.message, /is not a token/, JSON.stringify(error));
+        assert.match(error.hint, /where there is no file/);
+        assert.doesNotMatch(JSON.stringify(error), /chmod|second note/);
+      }
   });
 
   it('reports a port that is in use', async () => {

@@ -3,8 +3,14 @@ import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, wri
 import { dirname } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 
 const LEAST_CHARS = 16;
+/** Of a file that may hold a token. */
+const MOST_BYTES = 4096;
+
+const TOKEN_RULE = `at least ${LEAST_CHARS} characters: letters, digits, . _ ~ + / = -`;
+const USE_NEW = 'Pass a path where there is no file: ACOR writes a new token there, which only you can read.';
 
 /** The token that clients of the server must send: `given` in a variable, from the file, or a new one. */
 export function serverToken({
@@ -31,11 +37,13 @@ function readToken(path: string): string | undefined {
     throw unusable(path, errorMessage(error), 'Use another file.');
   }
   try {
-    const { mode, uid } = fstatSync(fd);
-    const isOwn = uid === process.getuid?.();
-    if (!isOwn || (mode & 0o077) !== 0)
-      throw unusable(path, 'other users can read or write it', `Run: chmod 600 ${path}`);
-    return checked(readFileSync(fd, 'utf8').trim(), path);
+    const stats = fstatSync(fd);
+    const token = stats.isFile() && stats.size <= MOST_BYTES ? readFileSync(fd, 'utf8').trim() : undefined;
+    if (token === undefined || !isToken(token))
+      throw unusable(path, `it is not a token: ${TOKEN_RULE}`, USE_NEW);
+    if (stats.uid !== process.getuid?.()) throw unusable(path, 'it belongs to another user', USE_NEW);
+    if ((stats.mode & 0o077) !== 0) throw unusable(path, 'other users can read or write it', closeTo(path));
+    return token;
   } finally {
     closeSync(fd);
   }
@@ -58,13 +66,19 @@ function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-function checked(token: string, source: string): string {
-  if (/^[\w.~+/=-]+$/.test(token) && token.length >= LEAST_CHARS) return token;
-  throw new AcorError(
-    'E_USAGE',
-    `${source} must be at least ${LEAST_CHARS} characters: letters, digits, . _ ~ + / = -`,
-    { hint: 'Create one with: openssl rand -hex 32' },
-  );
+function checked(token: string, variable: string): string {
+  if (isToken(token)) return token;
+  throw new AcorError('E_USAGE', `${variable} must be ${TOKEN_RULE}`, {
+    hint: 'Create one with: openssl rand -hex 32',
+  });
+}
+
+function isToken(text: string): boolean {
+  return /^[\w.~+/=-]+$/.test(text) && text.length >= LEAST_CHARS;
+}
+
+function closeTo(path: string): string {
+  return `Run: ${shellCommand(['chmod', '600', path])}`;
 }
 
 function unusable(path: string, why: string, hint: string): AcorError {
