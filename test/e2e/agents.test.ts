@@ -155,6 +155,19 @@ describe('acor init --agents', () => {
     }
   });
 
+  it('leaves the empty files and objects that a person had', async () => {
+    for (const mcp of ['{}', '{"mcpServers":{}}\n', '{\n  "mcpServers": {\n    // mine\n  }\n}\n']) {
+      project({ '.mcp.json': mcp, '.claude/settings.json': '{"hooks":{}}', 'AGENTS.md': '' });
+      await around.envelope(['init'], { cwd: folder });
+      const before = treeOf(folder);
+      await init(ALL);
+      await init(ALL);
+      assert.ok(read('.mcp.json').includes('acor'), 'the control: it has written there');
+      await around.envelope(['agents', 'remove'], { cwd: folder });
+      assert.deepEqual(treeOf(folder), before);
+    }
+  });
+
   it('writes nothing in a dry run', async () => {
     project();
     const before = treeOf(folder);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { jsonValueAt, readJsonObject, removeFromJson, setInJson } from './edit-json.ts';
+import { containersIn, jsonValueAt, readJsonObject, removeFromJson, setInJson } from './edit-json.ts';
 
 const saidBy = (text: string | undefined) => {
   const root = text === undefined ? undefined : readJsonObject(text);
@@ -76,6 +76,25 @@ describe('a JSON text that is edited', () => {
       ['{\n  "a": 1, // why\n  "x": 1\n}\n', '{\n  "a": 1 // why\n}\n'],
     ] as const)
       assert.equal(removeFromJson(text, ['x']), left);
+  });
+
+  it('leaves the containers that stood before empty, as they were', () => {
+    for (const text of [
+      '{}',
+      '{"x":{}}',
+      '{ "x": {} }\n',
+      '{\n  "x": {}\n}\n',
+      '{\n  "x": {\n    // mine\n  }\n}\n',
+    ]) {
+      const stood = containersIn(text, ['x', 'y']);
+      assert.equal(removeFromJson(setInJson(text, ['x', 'y'], { z: [1] })!, ['x', 'y'], stood), text);
+    }
+    const list = '{"hooks":{"Stop":[]}}';
+    const stood = containersIn(list, ['hooks', 'Stop', '']);
+    assert.equal(
+      removeFromJson(setInJson(list, ['hooks', 'Stop', 0], { a: 1 })!, ['hooks', 'Stop', 0], stood),
+      list,
+    );
   });
 
   it('is written as it is indented', () => {

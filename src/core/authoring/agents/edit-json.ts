@@ -47,25 +47,53 @@ export function setInJson(
 }
 
 /**
- * Removes the value at a path, and the containers that it leaves empty. An empty text when nothing else is in it; undefined when the text
- * is not a JSON object, or has no such value.
+ * Removes the value at a path, and the containers that it leaves empty, but those of `stood`. An empty text when nothing else is in it;
+ * undefined when the text is not a JSON object, or has no such value.
  */
-export function removeFromJson(text: string, path: readonly (string | number)[]): string | undefined {
+export function removeFromJson(
+  text: string,
+  path: readonly (string | number)[],
+  stood: readonly string[] = [],
+): string | undefined {
   const root = readJsonObject(text);
   if (root === undefined || nearestNode(root, path).depth < path.length) return undefined;
-  const cut = withoutOneOf(text, nearestNode(root, path).node);
+  const { node } = nearestNode(root, path);
+  const cut = withoutOneOf(text, node);
   if (cut !== undefined) return cut;
+  const above = path.slice(0, -1);
+  if (stood.includes(containerName(above))) return withoutOnly(text, node);
   const edits = modify(text.replace(/^\ufeff/, ' '), [...path], undefined, {});
   const left = applyEdits(text, edits);
   if (/^\ufeff?\s*\{\s*\}\s*$/.test(left)) return '';
-  const above = path.slice(0, -1);
   const parent = nearestNode(readJsonObject(left)!, above).node;
-  return above.length > 0 && parent.children?.length === 0 ? removeFromJson(left, above) : left;
+  return above.length > 0 && parent.children?.length === 0 ? removeFromJson(left, above, stood) : left;
+}
+
+/** The text without the only member of a container, whose comments stay; without any, it is on one line. */
+function withoutOnly(text: string, value: Node): string {
+  const member = memberOf(value);
+  const { offset, length } = member.parent!;
+  const [start, end] = [offset + 1, offset + length - 1];
+  const after = text.slice(member.offset + member.length, end).replace(TRAILING_COMMA, '');
+  const left = text.slice(start, member.offset).replace(BLANK_END, '') + after;
+  return text.slice(0, start) + (left.trim() === '' ? '' : left) + text.slice(end);
+}
+
+/** The objects and lists on the way to a path that a text has, by their names; that of the whole is empty. */
+export function containersIn(text: string, path: readonly string[]): string[] {
+  const root = readJsonObject(text);
+  if (root === undefined || text.trim() === '') return [];
+  const { depth } = nearestNode(root, path);
+  return path.slice(0, depth + 1).map((_, length) => containerName(path.slice(0, length)));
+}
+
+function containerName(path: readonly (string | number)[]): string {
+  return path.join('.');
 }
 
 /** The text without one of several members, and without the comma that it needed; undefined for the only one. */
 function withoutOneOf(text: string, value: Node): string | undefined {
-  const member = value.parent?.type === 'property' ? value.parent : value;
+  const member = memberOf(value);
   const siblings = member.parent?.children ?? [];
   if (siblings.length < 2) return undefined;
   const at = siblings.indexOf(member);
@@ -83,6 +111,11 @@ function withoutCommaAfter({ offset, length }: Node, before: string): string {
   const end = offset + length;
   const comma = end + TRAILING_COMMA.exec(before.slice(end))![0].length - 1;
   return before.slice(0, comma) + before.slice(comma + 1).replace(BLANK_END, '');
+}
+
+/** What a container holds for a value: the property, or the value itself in a list. */
+function memberOf(value: Node): Node {
+  return value.parent?.type === 'property' ? value.parent : value;
 }
 
 function sourceOf(text: string): string {

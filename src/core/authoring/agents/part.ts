@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { findBlock, type Marks, REMOVE_MARKS, withBlock, withoutBlock } from '../scaffold/marked-block.ts';
-import { jsonValueAt, readJsonObject, removeFromJson, setInJson } from './edit-json.ts';
+import { containersIn, jsonValueAt, readJsonObject, removeFromJson, setInJson } from './edit-json.ts';
 
 /**
  * What ACOR writes into one agent file: the whole file, a block of lines, or one value. The rest of the file belongs to
@@ -17,8 +17,10 @@ export interface Part {
   found(text: string): string | null | undefined;
   /** The file's text with the wanted part; undefined when ACOR cannot insert it. */
   put(text: string): string | undefined;
-  /** The file's text without the part; undefined when ACOR cannot take it out. Nothing but white space means that no file is left. */
-  cut(text: string): string | undefined;
+  /** What of a file that lacks the part would hold it, by name; the file itself has an empty one. */
+  holders(text: string): string[];
+  /** The file's text without the part and its holders that are then empty, but those that `stood` before ACOR wrote; undefined when ACOR cannot take it out. */
+  cut(text: string, stood: readonly string[]): string | undefined;
   /** Whether the present text, which ACOR did not write, is another owner's under the same name. */
   isForeign?(found: string): boolean;
   /** What a person must insert when ACOR cannot. */
@@ -32,6 +34,7 @@ export function wholeFile(text: string): Part {
     wanted: text,
     found: withoutReturns,
     put: () => text,
+    holders: () => [],
     cut: () => '',
     isForeign: () => true,
     byHand: 'Move it away, then run it again.',
@@ -55,6 +58,7 @@ export function blockOfLines(lines: string, marks: Marks, rival?: RegExp): Part 
       return block === undefined ? null : withoutReturns(block.lines);
     },
     put: (text) => (hasRival(text) ? undefined : withBlock(text, lines, marks)),
+    holders: () => [''],
     cut: (text) => withoutBlock(text, marks),
     byHand: `${rival === undefined ? REMOVE_MARKS : 'Remove your own lines of the same name, or write these in their place:'}\n${wanted.trimEnd()}`,
   };
@@ -81,7 +85,8 @@ export function jsonMember(
       return found === undefined ? null : spelled(found, value);
     },
     put: (text) => setInJson(text, path, value),
-    cut: (text) => removeFromJson(text, path),
+    holders: (text) => containersIn(text, path),
+    cut: (text, stood) => removeFromJson(text, path, stood),
     ...(isForeign !== undefined && { isForeign: (found: string) => isForeign(JSON.parse(found)) }),
     byHand: byHand(path, value),
   };
@@ -110,7 +115,8 @@ export function hookGroup(event: string, command: string, group: object): Part {
       return found === undefined ? null : spelled(found, group);
     },
     put,
-    cut: (text) => removeFromJson(text, [...path, indexIn(groupsIn(text))]),
+    holders: (text) => containersIn(text, [...path, '']),
+    cut: (text, stood) => removeFromJson(text, [...path, indexIn(groupsIn(text))], stood),
     byHand: byHand(path, [group]),
   };
 }

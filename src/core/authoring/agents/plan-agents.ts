@@ -1,7 +1,7 @@
 import type { PlannedFile } from '../scaffold/planned-file.ts';
 import { AGENTS, type AgentName } from './agents.ts';
 import { apartOnDisk, type InspectedFile, inspectFile, type PartState } from './inspect-file.ts';
-import { digestOf, planRecord, readRecord } from './record.ts';
+import { type AgentsRecord, digestOf, planRecord, readRecord } from './record.ts';
 import { type AgentTexts, wantedFiles } from './wanted-files.ts';
 
 /**
@@ -24,7 +24,23 @@ export function planAgents(
     ),
   );
   const parts = { ...record.parts, ...Object.fromEntries(written) };
-  return [...files.map((file) => planOne(file, force)), planRecord(root, { agents: all, parts })];
+  const stood = { ...record.stood, ...stoodIn(files.filter((file) => !isKnown(file, record))) };
+  return [...files.map((file) => planOne(file, force)), planRecord(root, { agents: all, parts, stood })];
+}
+
+/** Whether ACOR has written into a file before. */
+function isKnown({ parts }: InspectedFile, record: AgentsRecord): boolean {
+  return parts.some(({ name }) => Object.hasOwn(record.parts, name));
+}
+
+/** What stands in each file, and is to hold a part that ACOR writes now. */
+function stoodIn(files: readonly InspectedFile[]): AgentsRecord['stood'] {
+  const found = files.map(({ wanted, text, parts }) => {
+    const missing = typeof text === 'string' ? parts.filter(({ state }) => state === 'missing') : [];
+    const holders = new Set(missing.flatMap(({ part }) => part.holders(text ?? '')));
+    return [wanted.path, [...holders]] as [string, string[]];
+  });
+  return Object.fromEntries(found.filter(([, holders]) => holders.length > 0));
 }
 
 function planOne(file: InspectedFile, force: boolean): PlannedFile {

@@ -11,12 +11,14 @@ import { type AgentTexts, wantedFiles } from './wanted-files.ts';
 export function planRemoval(root: string, texts: AgentTexts): PlannedFile[] {
   const record = readRecord(root);
   const wanted = apartOnDisk(root, wantedFiles(record.agents, texts));
-  const files = wanted.flatMap((file) => planOne(inspectFile(root, file, record)));
+  const files = wanted.flatMap((file) =>
+    planOne(inspectFile(root, file, record), record.stood[file.path] ?? []),
+  );
   const path = join(root, '.acor', 'agents.json');
   return textAt(path) === undefined ? files : [...files, { path, action: 'remove' }];
 }
 
-function planOne({ path, parts, text }: InspectedFile): PlannedFile[] {
+function planOne({ path, parts, text }: InspectedFile, stood: readonly string[]): PlannedFile[] {
   if (text === undefined || parts.every(({ state }) => state === 'missing')) return [];
   const own = parts.filter(({ state }) => state === 'current' || state === 'stale');
   const kept = parts.filter((part) => part.state !== 'missing' && !own.includes(part));
@@ -24,10 +26,10 @@ function planOne({ path, parts, text }: InspectedFile): PlannedFile[] {
     kept.length === 0 ? {} : { why: `not as ACOR wrote it: ${kept.map(({ part }) => part.key).join(', ')}` };
   if (own.length === 0 || text === null) return [{ path, action: 'keep', ...why }];
   const left = own.reduce<string | undefined>(
-    (soFar, { part }) => (soFar === undefined ? undefined : part.cut(soFar)),
+    (soFar, { part }) => (soFar === undefined ? undefined : part.cut(soFar, stood)),
     text,
   );
   if (left === undefined) return [{ path, action: 'could_not', why: 'ACOR cannot take out its part' }];
-  if (left.trim() === '') return [{ path, action: 'remove' }];
+  if (left.trim() === '' && !stood.includes('')) return [{ path, action: 'remove' }];
   return [{ path, action: 'change', text: left, ...why }];
 }

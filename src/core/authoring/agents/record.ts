@@ -10,6 +10,8 @@ export interface AgentsRecord {
   agents: AgentName[];
   /** SHA-256 of each part as ACOR wrote it, by `<file>#<part>`. */
   parts: Record<string, string>;
+  /** What stood in each file before ACOR wrote into it, by the names of `Part.holders`. */
+  stood: Record<string, string[]>;
 }
 
 const VERSION = 1;
@@ -21,11 +23,17 @@ function recordPath(root: string): string {
 /** Reads the record of a project. Throws E_CONFIG_INVALID for an invalid file. */
 export function readRecord(root: string): AgentsRecord {
   const text = textAt(recordPath(root));
-  if (text === undefined) return { agents: [], parts: {} };
+  if (text === undefined) return { agents: [], parts: {}, stood: {} };
   try {
-    const { version, agents, parts } = JSON.parse(text ?? '');
+    const { version, agents, parts, stood = {} } = JSON.parse(text ?? '');
     const known = AGENTS.filter((agent) => agents.includes(agent));
-    if (version === VERSION && typeof parts === 'object' && parts !== null) return { agents: known, parts };
+    if (
+      version === VERSION &&
+      isObject(parts) &&
+      isObject(stood) &&
+      Object.values(stood).every(Array.isArray)
+    )
+      return { agents: known, parts, stood };
   } catch {
     // Invalid JSON is reported below.
   }
@@ -38,13 +46,21 @@ export function readRecord(root: string): AgentsRecord {
 }
 
 /** Plans the record. */
-export function planRecord(root: string, { agents, parts }: AgentsRecord): PlannedFile {
+export function planRecord(root: string, { agents, parts, stood }: AgentsRecord): PlannedFile {
   const path = recordPath(root);
-  const sorted = Object.fromEntries(Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const text = `${JSON.stringify({ version: VERSION, agents, parts: sorted }, null, 2)}\n`;
+  const content = { version: VERSION, agents, parts: sorted(parts), stood: sorted(stood) };
+  const text = `${JSON.stringify(content, null, 2)}\n`;
   const found = textAt(path);
   if (found === undefined) return { path, action: 'create', text };
   return found === text ? { path, action: 'unchanged' } : { path, action: 'change', text };
+}
+
+function sorted<V>(entries: Record<string, V>): Record<string, V> {
+  return Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function isObject<T>(value: T): value is T & object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** The hash of a part in the record. */
