@@ -18,7 +18,9 @@ export function readQuery(
   for (const key of new Set(query.keys())) {
     const texts = query.getAll(key);
     const parameter = parametersOf(op).find((each) => each.key === key);
-    if (parameter !== undefined) input[key] = readTexts(parameter, texts, problems);
+    if (parameter !== undefined && !parameter.isArray && texts.length > 1)
+      problems.push({ parameter: key, message: `${key} is repeated; it takes one value` });
+    else if (parameter !== undefined) input[key] = readTexts(parameter, texts, problems);
     else if (key === 'fields') selection.fields = texts.flatMap((text) => text.split(','));
     else if (key === 'limit' || key === 'offset') selection[key] = readCount(key, texts, problems);
     else input[key] = texts;

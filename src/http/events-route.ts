@@ -1,17 +1,23 @@
 import { streamEvents } from '../operations/run/read-logs.ts';
 import { LineReader } from '../protocol/jsonl.ts';
 import { parseEvent } from '../protocol/parse-event.ts';
+import { checkQuery } from './check-query.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
 import { writeTo } from './reply.ts';
 
 const KEEP_ALIVE_MS = 15_000;
+const PARAMETERS = {
+  since: { pattern: /^\d{1,15}$/, rule: 'the seq of an event, or 0' },
+  follow: { pattern: /^(?:true|false)$/, rule: 'true or false' },
+};
 
 /**
  * The events of a run after a `seq`: JSON lines as they are stored, or server-sent events, whose id is the `seq`. The latter wait for
  * more until the run ends.
  */
 export async function sendEvents({ req, res, url, open, signal }: Exchange, run: string): Promise<void> {
+  checkQuery(url.searchParams, PARAMETERS);
   const isSse = /\btext\/event-stream\b/.test(req.headers.accept ?? '');
   const since = sinceOf(req.headers['last-event-id'] ?? url.searchParams.get('since') ?? '0');
   const follow = isSse || url.searchParams.get('follow') === 'true';

@@ -13,6 +13,7 @@ import { userName } from '../util/users.ts';
 import { sendArtifact } from './artifact-route.ts';
 import { callByHttp, offeredRoutes } from './call-route.ts';
 import { ChangeStream } from './change-stream.ts';
+import { checkQuery } from './check-query.ts';
 import { sendEvents } from './events-route.ts';
 import type { Exchange } from './exchange.ts';
 import { Gate } from './gate.ts';
@@ -113,6 +114,7 @@ class Site {
     if (pathname === '/metrics') return this.#sendMetrics(exchange);
     if (pathname === '/openapi.json') {
       onlyGet(req, res);
+      checkQuery(url.searchParams, { version: { pattern: /./, rule: 'a version of OpenAPI' } });
       return sendText(res, 200, 'application/json', await openApiText(this.#routes, url.searchParams));
     }
     return this.#routeApi(exchange, pathname.slice(OPERATIONS_PATH.length).split('/'));
@@ -132,13 +134,17 @@ class Site {
   #streamAt(exchange: Exchange, [first, run, what, name, ...more]: readonly string[]) {
     const { req, res, url, open } = exchange;
     if (first === 'stream' && run === undefined) {
+      checkQuery(url.searchParams, { cursor: { pattern: /./, rule: 'the id of a message' } });
       const cursor = req.headers['last-event-id'] ?? url.searchParams.get('cursor') ?? undefined;
       return () =>
         this.#parts.changes.add(res, open.app.principal, cursor === undefined ? undefined : String(cursor));
     }
     if (first !== 'runs' || run === undefined || more.length > 0) return undefined;
     if (what === 'events' && name === undefined) return () => sendEvents(exchange, run);
-    if (what === 'artifacts' && /^\d+$/.test(name ?? '')) return () => sendArtifact(exchange, run, name!);
+    if (what === 'artifacts' && /^\d+$/.test(name ?? '')) {
+      checkQuery(url.searchParams, {});
+      return () => sendArtifact(exchange, run, name!);
+    }
     return undefined;
   }
 
@@ -150,8 +156,9 @@ class Site {
     return { req, res, url, host, open: host.openFor(principal, traceOf(req)), signal: left.signal };
   }
 
-  async #sendMetrics({ res, req, open, signal }: Exchange): Promise<void> {
+  async #sendMetrics({ res, req, url, open, signal }: Exchange): Promise<void> {
     onlyGet(req, res);
+    checkQuery(url.searchParams, {});
     let text = '';
     const envelope = await open.call(
       'system.metrics',

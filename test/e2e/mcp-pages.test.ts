@@ -60,6 +60,22 @@ describe('an agent without a terminal', () => {
     assert.deepEqual(runs, project.runIds().sort().reverse());
   });
 
+  it('is warned of a type of events that the protocol and the log do not have', async () => {
+    const own = `#!/bin/bash\necho '{"type":"x-own"}'; echo '{"type":"result","status":"ok"}'\n`;
+    project.write('speaks.sh', own, 0o755);
+    const ran = await project.envelope(['run', '--no-stream', './speaks.sh']);
+    const { run_id } = ran.data;
+    const logs = (...type: string[]) => callOf(client, 'acor_logs', { run: run_id, type });
+    const strange = await logs('nonsense', 'result');
+    assert.equal(strange.data.events.length, 1);
+    assert.match(strange.warnings.join(), /'nonsense'.*runner_end/);
+    for (const known of ['x-own', 'heartbeat']) assert.equal((await logs(known)).warnings, undefined, known);
+    for (const more of [[], ['--format', 'text'], ['--follow']]) {
+      const { stdout, stderr } = await project.acor(['logs', run_id, '--type', 'nonsense', ...more]);
+      assert.match(stdout + stderr, /no event has the type 'nonsense'/, more.join());
+    }
+  });
+
   it('gets data of any length: the beginning in the answer, all of it in the resource of the run', async () => {
     const { run_id, state, data, data_cut, text } = await callOf(client, 'big');
     assert.deepEqual([state, data], ['completed', undefined]);

@@ -451,7 +451,21 @@ describe('the events of a run by HTTP', () => {
     );
     for (const wrong of ['r-0000000000000000', '..%2f..%2fetc', 'x'])
       assert.equal((await server.get(`/api/v1/runs/${wrong}/events`)).status, 404, wrong);
-    assert.equal((await server.get(`/api/v1/runs/${run}/events?since=x`)).status, 400);
+    for (const [address, name] of [
+      [`runs/${run}/events?since=x`, 'since'],
+      [`runs/${run}/events?follow=maybe`, 'follow'],
+      [`runs/${run}/events?follow=true&follow=false`, 'follow'],
+      [`runs/${run}/events?folow=true`, 'folow'],
+      [`runs/${run}/artifacts/1?part=2`, 'part'],
+      ['stream?since=1', 'since'],
+      [`run.show?run=${run}&run=last`, 'run'],
+      [`run.logs?follow=maybe&run=${run}`, 'follow'],
+    ] as const) {
+      const { status, json } = await open.get(`/api/v1/${address}`);
+      assert.deepEqual([status, json.error.code], [400, 'E_USAGE'], address);
+      assert.match(json.error.message, new RegExp(name), address);
+    }
+    assert.equal((await server.get(`/api/v1/runs/${run}/events?since=1&follow=false`)).status, 200);
   });
 
   it('arrive while the run works', async () => {

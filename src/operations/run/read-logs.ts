@@ -12,6 +12,7 @@ import { readEvents } from '../../core/run/read-log.ts';
 import { eventsIn } from '../../core/store-files/follow.ts';
 import type { FollowEnd } from '../../core/supervision/follow-run.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
+import { RUNNER_TYPES, TASK_TYPES, TOOL_TYPES } from '../../protocol/v1/wire.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { plainCommand } from '../define.ts';
 import { type RunAbout, runAbout } from './run-about.ts';
@@ -21,6 +22,8 @@ import { wantsStream } from './wants-stream.ts';
 
 /** One answer has at most this many events; `next` reads on. */
 const PAGE_EVENTS = 1000;
+
+const PROTOCOL_TYPES: readonly string[] = [...TOOL_TYPES, ...TASK_TYPES, ...RUNNER_TYPES];
 
 /** What a view of a log needs besides the events. */
 export interface LogAbout extends RunAbout {
@@ -58,7 +61,7 @@ export async function readLogs(
     return logEvents(store, input, ctx);
   }
   const read = await pageOf(store, input, ctx);
-  return why ? { ...read, warnings: [unverifiedWords(input.run, why)] } : read;
+  return why ? { ...read, warnings: [unverifiedWords(input.run, why), ...(read.warnings ?? [])] } : read;
 }
 
 export const plainRunLogs = plainCommand('run.logs', readLogs);
@@ -75,11 +78,13 @@ async function pageOf(
   const isFiltered = given.type.length > 0 || given.text !== undefined;
   const most = Math.min(limit ?? PAGE_EVENTS, PAGE_EVENTS);
   const events: Record<string, unknown>[] = [];
+  const strange = new Set(given.type.filter((type) => !PROTOCOL_TYPES.includes(type)));
   let lastSeq = since;
   let skipped = 0;
   let hasMore = false;
   for await (const event of readEvents(store, run, { since, wait: false, signal })) {
     const fits = isWanted(event);
+    if (fits) strange.delete(String(event['type']));
     if (fits && skipped >= offset) {
       hasMore = events.length === most;
       if (hasMore) break;
@@ -99,7 +104,13 @@ async function pageOf(
     // Counting the events of a filter would read the whole log.
     ...(hasMore && !isFiltered && { total: (await store.extent(run)).events - since }),
     ...(hasMore && { hasMore, next: [nextEvents(given, lastSeq)] }),
+    ...(strange.size > 0 && !hasMore && { warnings: [...strange].map(noSuchType) }),
   };
+}
+
+/** A tool may write events of types that the protocol does not have. */
+function noSuchType(type: string): string {
+  return `no event has the type '${type}', which the protocol does not have. Its types: ${PROTOCOL_TYPES.join(', ')}`;
 }
 
 /**
@@ -149,8 +160,9 @@ function logEvents(store: RunStore, given: LogInput, ctx: OperationContext<AcorA
   const isFiltered = given.type.length > 0 || given.text !== undefined;
   const all = storedEvents(store, given, signal);
   const events = ctx.structured && isFiltered ? wantedIn(all, isWanted) : all;
+  const stream = !follow || format === 'text' || wantsStream(undefined, ctx.env);
   return eventsResult<FollowEnd | undefined, LogPage>(events, {
-    stream: !follow || format === 'text' || wantsStream(undefined, ctx.env),
+    stream,
     unread: follow ? untilQuestion(store, given, signal) : undefined,
     about: async (): Promise<LogAbout> => {
       const about = await runAbout(run, ctx, { asks: false, cancels: false });
@@ -160,6 +172,7 @@ function logEvents(store: RunStore, given: LogInput, ctx: OperationContext<AcorA
     end: async (how): Promise<StreamEnd<LogPage>> => {
       if (signal.aborted) return { answer: interrupted() };
       const page = await pageOf(store, given, ctx);
+      if (stream) for (const warning of page.warnings ?? []) ctx.note(warning);
       return { answer: how === 'question' ? await withAnswers(page, store, given) : page };
     },
   });
