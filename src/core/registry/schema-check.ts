@@ -1,7 +1,7 @@
 import type { Ajv, CodeKeywordDefinition, ErrorObject, Options } from 'ajv';
 import { BoundedPattern } from '../../protocol/bounded-pattern.ts';
 import { TooCostly } from '../../protocol/too-costly.ts';
-import { CheckClock } from './check-clock.ts';
+import { CheckClock, MAX_INPUTS_MS } from './check-clock.ts';
 import { EndlessSchema, refuseEndless } from './schema-reach.ts';
 import { uniqueItems } from './unique-items.ts';
 
@@ -62,7 +62,7 @@ export async function checksOf(schema: Schema): Promise<SchemaChecks> {
   ajv.addSchema({ ...schema }, INPUTS);
   const whole = compiled(ajv, { $ref: INPUTS }, clock);
   const errorsOf = (validate: typeof whole, value: unknown) =>
-    clock.run(() => validate(value)) ? [] : (validate.errors ?? []).slice(0, MOST_ERRORS);
+    clock.run(() => validate(value), MAX_INPUTS_MS) ? [] : (validate.errors ?? []).slice(0, MOST_ERRORS);
   return {
     whole: (value) => errorsOf(whole, value),
     property: (name, value) =>

@@ -1,7 +1,5 @@
-import type { BoundedPattern } from '../../protocol/bounded-pattern.ts';
 import { TooCostly } from '../../protocol/too-costly.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
-import type { CheckClock } from './check-clock.ts';
 import { patternMistake } from './input-values.ts';
 import { type ReadInput, shownGiven, slowValuesOf } from './read-inputs.ts';
 
@@ -9,26 +7,23 @@ import { type ReadInput, shownGiven, slowValuesOf } from './read-inputs.ts';
 export async function slowPatternProblems(read: readonly ReadInput[]): Promise<ArgumentProblem[]> {
   const slow = slowValuesOf(read);
   if (slow.length === 0) return [];
-  const [{ BoundedPattern }, { CheckClock }] = await Promise.all([
+  const [{ BoundedPattern }, { CheckClock, MAX_INPUTS_MS }] = await Promise.all([
     import('../../protocol/bounded-pattern.ts'),
     import('./check-clock.ts'),
   ]);
   const clock = new CheckClock();
   return slow.flatMap(({ spec, pattern, text }) => {
-    const problem = problemOf(new BoundedPattern(pattern), text, clock);
+    const check = () => new BoundedPattern(pattern).test(text, clock.tick);
+    const problem = problemOf(() => clock.run(check, MAX_INPUTS_MS));
     if (problem === undefined) return [];
     const message = `'${spec.name}' ${problem.mistake ?? patternMistake(pattern).mistake}${shownGiven(spec, { text })}`;
     return usageProblem(spec.name, 'pattern', message, problem.fix);
   });
 }
 
-function problemOf(
-  pattern: BoundedPattern,
-  text: string,
-  clock: CheckClock,
-): { mistake?: string; fix: string } | undefined {
+function problemOf(check: () => boolean): { mistake?: string; fix: string } | undefined {
   try {
-    return clock.run(() => pattern.test(text, clock.tick)) ? undefined : { fix: 'Use a valid value.' };
+    return check() ? undefined : { fix: 'Use a valid value.' };
   } catch (error) {
     if (!(error instanceof TooCostly)) throw error;
     return {
