@@ -1378,6 +1378,8 @@ export interface OperationTypes {
         silent_for_s: number | null;
         /** When a live run last reported progress. */
         last_progress_at: string | null;
+        /** The file of a workflow. */
+        file?: string | undefined;
         /** Its supervisor is gone, and no process has recovered it yet: resume it, or recover it by `health` with `fix`. */
         lost?: true | undefined;
         /** Set when the record or the log does not match its seal: what is shown may be forged. */

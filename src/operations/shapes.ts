@@ -138,6 +138,7 @@ export const runLine = z.lazy(() =>
     created_at: z.string(),
     duration_s: z.number().nullable(),
     ...clocks(),
+    file: z.string().optional().describe('The file of a workflow.'),
     lost: lost.optional(),
     unverified: unverifiedShape.optional(),
   }),

@@ -83,3 +83,14 @@ export function callerOfSchedule(name: string): string {
 export function scheduleOfCaller(caller: string | null): string | undefined {
   return caller?.startsWith('schedule:') ? caller.slice('schedule:'.length) : undefined;
 }
+
+/** The file of a workflow's run, which is its first recorded argument. */
+export function fileOfWorkflow({
+  kind,
+  given_args,
+}: {
+  kind: RunKind;
+  given_args: readonly string[] | null;
+}): string | undefined {
+  return kind === 'workflow' ? given_args?.[0] : undefined;
+}

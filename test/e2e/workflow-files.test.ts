@@ -46,6 +46,26 @@ describe('the files of workflows', () => {
     );
   });
 
+  it('are named by their runs, and told apart in the list where two workflows have one name', async () => {
+    using own = new TestProject({ tools: ['quick'] });
+    const listed = async () => (await own.acor(['runs', '--kind', 'workflow', '--format', 'text'])).stdout;
+    for (const file of ['one.yaml', 'more/two.yaml', 'most/two.yaml'])
+      own.write(file, 'name: same\nsteps: [{ name: a, tool: quick }]\n');
+    await own.envelope(['workflow', 'run', 'one.yaml', '--no-stream']);
+    assert.match(await listed(), /workflow:same {2}/, 'the control: one file needs no name');
+    await own.envelope(['workflow', 'run', 'more/two.yaml', '--no-stream']);
+    assert.match(await listed(), /workflow:same \(two\.yaml\)[^]*workflow:same \(one\.yaml\)/);
+    await own.envelope(['workflow', 'run', 'most/two.yaml', '--no-stream']);
+    const { data } = await own.envelope(['runs']);
+    const files = data.runs.flatMap(({ file = [] }: { file?: string }) => file);
+    assert.deepEqual(
+      files,
+      ['most/two.yaml', 'more/two.yaml', 'one.yaml'].map((file) => own.path(file)),
+    );
+    const text = await own.acor(['runs', '--kind', 'workflow', '--format', 'text']);
+    for (const file of ['most/two.yaml', 'more/two.yaml']) assert.ok(text.stdout.includes(file), text.stdout);
+  });
+
   it('begin with a template, which validates and runs without a tool', async () => {
     using fresh = new TestProject({ tools: [] });
     const planned = await fresh.envelope(['workflow', 'template', '--name', 'weekly', '--dry-run']);

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { padToWidth } from '../../compose/display-width.ts';
 import type { DataOf } from '../../compose/operation.ts';
 import type { Screen } from '../../compose/screen.ts';
@@ -31,7 +32,7 @@ function runsView(runs: readonly Line[], screen: Screen, nowMs: number): string 
   const looks = new Map(runs.map(({ state }) => Object.values(stateWords(state, screen)) as [string, Look]));
   const rows = runs.map((run) => ({
     state: stateWords(run.state, screen).text,
-    tool: run.tool,
+    tool: toolWords(run, runs),
     started: agoWords(run.created_at, nowMs),
     took: tookWords(run, nowMs),
     run: run.run_id,
@@ -53,6 +54,15 @@ function runsView(runs: readonly Line[], screen: Screen, nowMs: number): string 
     ];
     return [...lines, ...(note === '' ? [] : [`  ${hanging(note, 2, screen)}`])].join('\n');
   }
+}
+
+/** The name of what ran; of a workflow, with its file where another listed one has the same name. */
+function toolWords({ tool, file }: Line, runs: readonly Line[]): string {
+  const others = runs.flatMap((each) =>
+    each.tool === tool && each.file !== undefined && each.file !== file ? [basename(each.file)] : [],
+  );
+  if (file === undefined || others.length === 0) return tool;
+  return `${tool} (${others.includes(basename(file)) ? file : basename(file)})`;
 }
 
 /** The duration of a run, final or so far. */

@@ -3,7 +3,7 @@ import { isUnended } from '../store-memory/index-changes.ts';
 import type { Sqlite, SqlRow, SqlValue } from './sqlite.ts';
 
 /** A file of another version is made again. */
-export const TABLES_VERSION = 6;
+export const TABLES_VERSION = 7;
 
 /**
  * `runs` holds what queries filter by, so that a filter which no index serves reads little. `texts` holds the same and the text in which

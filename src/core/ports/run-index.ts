@@ -14,6 +14,8 @@ export interface IndexedRun {
   created_at: string;
   ended_at: string | null;
   duration_s: number | null;
+  /** Of a workflow. */
+  file?: string | undefined;
 }
 
 /** A query. A run must match all given criteria. */

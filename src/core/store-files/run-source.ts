@@ -1,3 +1,4 @@
+import { fileOfWorkflow } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { parseObject } from '../../util/parse-object.ts';
 import type { IndexedQuestion, RunSource, SourceRun } from '../ports/run-index.ts';
@@ -89,6 +90,7 @@ function sourceRunOf(record: RunRecord): SourceRun {
       created_at,
       ended_at,
       duration_s,
+      file: fileOfWorkflow(record),
     },
     mayHaveAsked: record.has_questions !== false,
     // Absent in records of earlier builds.

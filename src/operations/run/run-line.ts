@@ -1,6 +1,7 @@
 import type { IndexedRun } from '../../core/ports/run-index.ts';
 import type { RunStore } from '../../core/ports/run-store.ts';
 import type { readRun } from '../../core/run/read-run.ts';
+import { fileOfWorkflow } from '../../protocol/run.ts';
 import type { RunLine } from '../shapes.ts';
 import { clocksOf } from './run-clocks.ts';
 
@@ -16,8 +17,9 @@ export async function runLineOf(
   const question = state === 'waiting_ai' ? await questionOf(store, run_id) : null;
   const clocks = record === undefined ? NO_CLOCKS : await clocksOf(store, record);
   const times = { created_at, duration_s, ...clocks };
+  const file = 'given_args' in run ? fileOfWorkflow(run) : run.file;
   const lost = record?.lost && { lost: record.lost };
-  return { run_id, tool, state, code, message, question, attempt, ...times, ...lost };
+  return { run_id, tool, state, code, message, question, attempt, ...times, ...(file && { file }), ...lost };
 }
 
 /** The question for which a run waits; null when its log cannot be read. */
