@@ -46,7 +46,7 @@ describe('the files of workflows', () => {
     );
   });
 
-  it('are named by their runs, and told apart in the list where two workflows have one name', async () => {
+  it('are in the lines of their runs, and shown to a person where two workflows have one name', async () => {
     using own = new TestProject({ tools: ['quick'] });
     const listed = async () => (await own.acor(['runs', '--kind', 'workflow', '--format', 'text'])).stdout;
     for (const file of ['one.yaml', 'more/two.yaml', 'most/two.yaml'])
@@ -54,10 +54,10 @@ describe('the files of workflows', () => {
     await own.envelope(['workflow', 'run', 'one.yaml', '--no-stream']);
     assert.match(await listed(), /workflow:same {2}/, 'the control: one file needs no name');
     await own.envelope(['workflow', 'run', 'more/two.yaml', '--no-stream']);
-    assert.match(await listed(), /workflow:same \(two\.yaml\)[^]*workflow:same \(one\.yaml\)/);
+    assert.match(await listed(), /workflow:same \(two\.yaml\)[\s\S]*workflow:same \(one\.yaml\)/);
     await own.envelope(['workflow', 'run', 'most/two.yaml', '--no-stream']);
     const { data } = await own.envelope(['runs']);
-    const files = data.runs.flatMap(({ file = [] }: { file?: string }) => file);
+    const files = data.runs.flatMap(({ file }: { file?: string }) => file ?? []);
     assert.deepEqual(
       files,
       ['most/two.yaml', 'more/two.yaml', 'one.yaml'].map((file) => own.path(file)),
