@@ -35,12 +35,16 @@ export class Gate {
       throw refused('pages of other sites may not use this server');
   }
 
+  /** Whether the request shows a token or the cookie of a session. */
+  isKnown(req: IncomingMessage): boolean {
+    return this.#clientOf(req) !== undefined || this.#sessionOf(req) !== undefined;
+  }
+
   /** Who sends the request. Throws when it shows neither a token nor the cookie of a session. */
   principalOf(req: IncomingMessage): Principal {
-    const token = bearerToken(req.headers.authorization);
-    const client = this.#clients.find((each) => token !== undefined && isSameSecret(token, each.token));
+    const client = this.#clientOf(req);
     if (client !== undefined) return { kind: 'token', name: client.name };
-    const session = token === undefined ? this.sessions.find(req.headers.cookie) : undefined;
+    const session = this.#sessionOf(req);
     if (session !== undefined) {
       if (req.method !== 'GET' && req.headers[PAGE_HEADER] === undefined)
         throw refused(`a page must send the header ${PAGE_HEADER}`);
@@ -49,6 +53,16 @@ export class Gate {
     throw new HttpError(401, 'E_PERMISSION', 'the request shows neither a token nor a session', {
       hint: 'Send Authorization: Bearer <token>, or open the link that acor serve printed.',
     });
+  }
+
+  #clientOf({ headers }: IncomingMessage): HttpClient | undefined {
+    const token = bearerToken(headers.authorization);
+    return this.#clients.find((each) => token !== undefined && isSameSecret(token, each.token));
+  }
+
+  /** A request that shows a token has no session, also when the token is wrong. */
+  #sessionOf({ headers }: IncomingMessage) {
+    return bearerToken(headers.authorization) === undefined ? this.sessions.find(headers.cookie) : undefined;
   }
 }
 

@@ -82,6 +82,8 @@ class Site {
   readonly #routes: ReadonlyMap<string, Route<AcorApp>>;
   readonly #repeated = new RepeatedCalls();
   readonly #limit = rateLimit(REQUESTS);
+  /** Of requests without a valid token or session: other users of the machine cannot use up what the clients have. */
+  readonly #limitOfUnknown = rateLimit(REQUESTS);
 
   constructor(parts: SiteParts) {
     this.#parts = parts;
@@ -94,7 +96,8 @@ class Site {
     try {
       // In this order: a malicious web page learns nothing, whatever it sends.
       this.#parts.gate.checkPlace(req);
-      if (!this.#limit.tryRemoveTokens(1)) throw tooMany();
+      const limit = this.#parts.gate.isKnown(req) ? this.#limit : this.#limitOfUnknown;
+      if (!limit.tryRemoveTokens(1)) throw tooMany();
       await this.#route(req, res, new URL(req.url ?? '/', 'http://localhost'));
     } catch (thrown) {
       if (res.headersSent) res.destroy();

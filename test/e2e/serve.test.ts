@@ -48,6 +48,32 @@ async function askingRun(): Promise<string> {
 const NO_PROMTOOL = spawnSync('promtool', ['--version']).status !== 0 && 'promtool is not installed';
 
 describe('acor serve', () => {
+  it('limits requests without a token, and serves its clients meanwhile', async () => {
+    const flooded = await TestServer.start(project);
+    const socket = connect(flooded.port, '127.0.0.1');
+    const refused = new Promise<void>((resolve) => {
+      let seen = '';
+      socket.setEncoding('latin1').on('data', (chunk: string) => {
+        seen = seen.slice(-20) + chunk;
+        if (seen.includes('HTTP/1.1 429')) resolve();
+      });
+    });
+    const requests = `GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`.repeat(100);
+    const flood = setInterval(() => socket.write(requests), 50);
+    try {
+      await refused;
+      clearInterval(flood);
+      for (let call = 0; call < 20; call++) {
+        socket.write(requests);
+        assert.equal((await flooded.get('/api/v1/system.version')).status, 200);
+      }
+    } finally {
+      clearInterval(flood);
+      socket.destroy();
+      await flooded.stop();
+    }
+  });
+
   it('serves only clients that send the token; a probe needs none and learns nothing', async () => {
     for (const path of [
       '/api/v1/version',

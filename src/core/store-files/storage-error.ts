@@ -77,7 +77,7 @@ export async function unlessFull(work: () => Promise<void>): Promise<void> {
 function accessFix(path: string): string {
   const owner = otherOwnerOf(path);
   if (owner === undefined) return `Make it writable for this user (chmod u+rwx '${path}')`;
-  return `It belongs to ${owner}. Do this as ${owner}, or as ${owner} give it to this user (${giveCommand(path)})`;
+  return `It belongs to ${owner}. Do this as ${owner}, or as root give it to this user (${giveCommand(path)})`;
 }
 
 /** The path, or the folder in which it could not be created. */

@@ -52,7 +52,7 @@ function closedWords(store: FileRunStore, first: string, count: number): string 
   const { dir } = store.layout(first);
   const others = count === 1 ? '' : `; so it is with ${count - 1} more`;
   const owner = closedByOwner(dir);
-  return `run ${first} belongs to ${owner}, and this user may not read it${others}. Read it as ${owner}, or as ${owner} give it to this user: ${giveCommand(dir)}`;
+  return `run ${first} belongs to ${owner}, and this user may not read it${others}. Read it as ${owner}, or as root give it to this user: ${giveCommand(dir)}`;
 }
 
 /** What a reader of an index should know besides its answer. */

@@ -110,7 +110,7 @@ function unread(store: FileRunStore, closed: readonly string[]): AppError {
   return new AppError(
     'E_PERMISSION',
     `${countOf(closed.length, 'run')} of another user could not be verified, the first: ${closed[0]}, which belongs to ${owner}; no other differs from what was recorded`,
-    { hint: `Verify as ${owner}, or as ${owner} give it to this user: ${giveCommand(dir)}` },
+    { hint: `Verify as ${owner}, or as root give it to this user: ${giveCommand(dir)}` },
   );
 }
 
