@@ -22,7 +22,7 @@ describe('the snippets of docs/writing-tools.md', () => {
   it('are there in every language', () => {
     assert.deepEqual(
       snippets.map(({ language }) => language),
-      ['bash', 'ts', 'python', 'bash', 'ts', 'bash', 'yaml', 'python', 'bash', 'yaml'],
+      ['bash', 'sh', 'ts', 'python', 'bash', 'ts', 'bash', 'yaml', 'python', 'bash', 'yaml'],
     );
   });
 
