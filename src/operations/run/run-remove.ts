@@ -56,6 +56,7 @@ async function removeAll(
     const problem = await problemOf(store, run);
     if (problem !== undefined) problems.set(run, problem);
   }
+  if (problems.size === named.size) return { removed: [], problems };
   const removable = selectRemovable(store, {}, { mayTake: (id) => named.has(id) && !problems.has(id) });
   const { removed, noRoom } = dryRun
     ? { removed: removable, noRoom: [] }
