@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
@@ -401,6 +402,29 @@ describe('an operation by HTTP', () => {
     const other = await server.get('/api/v1/tool.list?limit=1', { 'If-None-Match': String(headers['etag']) });
     assert.equal(other.status, 200);
   });
+  it('writes no file that an input names unless the server was started with --http-allow for it', async () => {
+    project.write('notes.txt', 'precious');
+    const notes = () => readFileSync(project.path('notes.txt'), 'utf8');
+    for (const { operation, hidden, load } of ROUTES) {
+      const op = await load();
+      if (hidden || (op.effect !== 'reads' && op.readsWithout === undefined)) continue;
+      for (const [key, field] of Object.entries(op.input.shape)) {
+        const value = ['notes.txt', ['notes.txt']].find((each) => field.safeParse(each).success);
+        if (value === undefined) continue;
+        await server.call(operation, { [key]: value });
+        assert.equal(notes(), 'precious', `${operation} ${key}`);
+      }
+    }
+    const report = { junit: 'notes.txt' };
+    const refused = await server.call('project.validate', report);
+    assert.deepEqual([refused.status, refused.json.error.code], [403, 'E_PERMISSION']);
+    assert.equal((await server.call('project.validate')).status, 200);
+    // The control: a server that allows it writes the file.
+    await open.call('project.validate', report);
+    assert.match(notes(), /<testsuites/);
+    rmSync(project.path('notes.txt'));
+  });
+
 
   it('pages through the runs by a cursor that new runs do not shift', async () => {
     for (let count = 0; count < 4; count++) await project.run(['quick']);

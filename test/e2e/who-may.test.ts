@@ -100,6 +100,7 @@ describe('who_may in a policy', () => {
       ['clean'],
       ['config', 'set', 'project.name', 'x'],
       ['validate', '--fix'],
+      ['validate', '--junit', 'report.xml'],
       ['health', '--fix'],
       ['init'],
       ['agents', 'remove'],

@@ -28,7 +28,7 @@ export const projectValidate = acorOperation({
   summary:
     'Check configuration, manifests, error codes, policies, prompts and workflows; every finding has its place and its fix.',
   effect: 'writes',
-  readsWithout: ['fix', 'selftest'],
+  readsWithout: ['fix', 'selftest', 'junit'],
   idempotent: true,
   rateLimit: null,
   input: z.object({
