@@ -49,7 +49,10 @@ export async function callByHttp(
 
   /** The key is the operation's own where it has one, which is durable. */
   async function withKey(key: string) {
-    if (!('idempotency_key' in op.input.shape)) return repeated.once(key, { op: op.name, input }, call);
+    if (!('idempotency_key' in op.input.shape)) {
+      const { principal: client } = exchange.open.app;
+      return repeated.once({ client, text: key }, { op: op.name, input }, call);
+    }
     input['idempotency_key'] ??= key;
     return call();
   }
