@@ -171,6 +171,30 @@ describe('acor serve', () => {
     assert.equal(unknown.error.code, 'E_USAGE');
     assert.match(unknown.error.hint, /Did you mean answer/);
   });
+
+  it('refuses two clients with one name or one token, and names both', async () => {
+    for (const [flags, both] of [
+      [
+        ['--client', 'x=shared', '--client', 'y=shared'],
+        ['--client x=shared', '--client y=shared'],
+      ],
+      [
+        ['--token-file', 'shared', '--client', 'ci=shared'],
+        ['--token-file shared', '--client ci=shared'],
+      ],
+      [
+        ['--client', 'ci=one', '--client', 'ci=two'],
+        ['--client ci=one', '--client ci=two'],
+      ],
+    ] as const) {
+      const { code, error } = await project.envelope(['serve', '--port', String(server.port), ...flags]);
+      assert.deepEqual([code, error.code], [1, 'E_USAGE']);
+      for (const each of both) assert.ok(error.message.includes(each), error.message);
+    }
+    // The control: two names, each with a token of its own.
+    const own = await TestServer.start(project, ['--client', 'ci=one', '--client', 'cd=two']);
+    await own.stop();
+  });
 });
 
 describe('a browser', () => {
@@ -378,6 +402,29 @@ describe('an operation by HTTP', () => {
     assert.deepEqual(processesOf(started()!), []);
   });
 
+  it('writes no file that an input names unless the server was started with --http-allow for it', async () => {
+    project.write('notes.txt', 'precious');
+    const notes = () => readFileSync(project.path('notes.txt'), 'utf8');
+    for (const { operation, hidden, load } of ROUTES) {
+      const op = await load();
+      if (hidden || (op.effect !== 'reads' && op.readsWithout === undefined)) continue;
+      for (const [key, field] of Object.entries(op.input.shape)) {
+        const value = ['notes.txt', ['notes.txt']].find((each) => field.safeParse(each).success);
+        if (value === undefined) continue;
+        await server.call(operation, { [key]: value });
+        assert.equal(notes(), 'precious', `${operation} ${key}`);
+      }
+    }
+    const report = { junit: 'notes.txt' };
+    const refused = await server.call('project.validate', report);
+    assert.deepEqual([refused.status, refused.json.error.code], [403, 'E_PERMISSION']);
+    assert.equal((await server.call('project.validate')).status, 200);
+    // The control: a server that allows it writes the file.
+    await open.call('project.validate', report);
+    assert.match(notes(), /<testsuites/);
+    rmSync(project.path('notes.txt'));
+  });
+
   it('is done once for an idempotency key', async () => {
     const before = project.runIds().length;
     const start = (tool: string) =>
@@ -402,29 +449,6 @@ describe('an operation by HTTP', () => {
     const other = await server.get('/api/v1/tool.list?limit=1', { 'If-None-Match': String(headers['etag']) });
     assert.equal(other.status, 200);
   });
-  it('writes no file that an input names unless the server was started with --http-allow for it', async () => {
-    project.write('notes.txt', 'precious');
-    const notes = () => readFileSync(project.path('notes.txt'), 'utf8');
-    for (const { operation, hidden, load } of ROUTES) {
-      const op = await load();
-      if (hidden || (op.effect !== 'reads' && op.readsWithout === undefined)) continue;
-      for (const [key, field] of Object.entries(op.input.shape)) {
-        const value = ['notes.txt', ['notes.txt']].find((each) => field.safeParse(each).success);
-        if (value === undefined) continue;
-        await server.call(operation, { [key]: value });
-        assert.equal(notes(), 'precious', `${operation} ${key}`);
-      }
-    }
-    const report = { junit: 'notes.txt' };
-    const refused = await server.call('project.validate', report);
-    assert.deepEqual([refused.status, refused.json.error.code], [403, 'E_PERMISSION']);
-    assert.equal((await server.call('project.validate')).status, 200);
-    // The control: a server that allows it writes the file.
-    await open.call('project.validate', report);
-    assert.match(notes(), /<testsuites/);
-    rmSync(project.path('notes.txt'));
-  });
-
 
   it('pages through the runs by a cursor that new runs do not shift', async () => {
     for (let count = 0; count < 4; count++) await project.run(['quick']);

@@ -5,11 +5,10 @@ import type { CalledOperation } from '../../core/ports/principal.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { LOG_LEVELS } from '../../util/log.ts';
 import { nearest } from '../../util/nearest.ts';
-import type { HttpClient } from '../acor-app.ts';
 import { allCommands, operationOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { withLogLevel } from './log-level.ts';
-import { serverToken } from './server-token.ts';
+import { serverToken, USE_NEW } from './server-token.ts';
 
 const DEFAULT_PORT = 7331;
 
@@ -63,9 +62,14 @@ export const httpServe = acorOperation({
     await ctx.app.project();
     const { ACOR_HTTP_TOKEN: given, ...others } = ctx.env;
     const env = withLogLevel(others, log_level);
+    const flags = client.map(parsedFlag);
+    refuseTwins(flags, 'name', 'Give each client a name of its own.');
     const file = token_file === undefined ? undefined : resolve(ctx.cwd, token_file);
     const { token, isNew } = serverToken({ given, variable: 'ACOR_HTTP_TOKEN', file });
-    const named = client.map((each) => namedClient(each, ctx.cwd));
+    const named = flags.map((each) => ({ ...each, token: tokenIn(resolve(ctx.cwd, each.file)) }));
+    const source = given ? 'ACOR_HTTP_TOKEN' : `--token-file ${token_file}`;
+    const clients = [{ flag: source, name: 'http client', token }, ...named] as const;
+    refuseTwins(clients, 'token', USE_NEW);
     const lines = new LineQueue();
     const onListening = (at: { port: number; code: string }) => {
       const url = `http://127.0.0.1:${at.port}/`;
@@ -78,7 +82,7 @@ export const httpServe = acorOperation({
         cwd: ctx.cwd,
         env,
         port,
-        clients: [{ name: 'http client', token }, ...named],
+        clients,
         mayCall,
         isAtTerminal: ctx.person !== null,
         onListening,
@@ -90,14 +94,39 @@ export const httpServe = acorOperation({
   },
 });
 
-function namedClient(given: string, cwd: string): HttpClient {
+interface ClientFlag {
+  /** As it was written, for messages. */
+  flag: string;
+  name: string;
+  file: string;
+}
+
+function parsedFlag(given: string): ClientFlag {
   const [, name, file] = /^([\w.-]{1,100})=(.+)$/.exec(given) ?? [];
   if (name === undefined || file === undefined)
     throw new AcorError('E_USAGE', `--client must be NAME=FILE, got ${JSON.stringify(given)}`, {
       hint: 'Write a name of letters, digits, . _ - and the file of its token: --client ci=ci-token',
     });
-  const path = resolve(cwd, file);
-  return { name, token: serverToken({ given: undefined, variable: '', file: path }).token };
+  return { flag: `--client ${given}`, name, file };
+}
+
+function tokenIn(file: string): string {
+  return serverToken({ given: undefined, variable: '', file }).token;
+}
+
+/** Policies and records could not distinguish two clients with one name or one token. */
+function refuseTwins<K extends 'name' | 'token'>(
+  clients: readonly ({ flag: string } & Record<K, string>)[],
+  key: K,
+  hint: string,
+): void {
+  const flags = new Map<string, string>();
+  for (const { flag, [key]: value } of clients) {
+    const other = flags.get(value);
+    if (other !== undefined)
+      throw new AcorError('E_USAGE', `${other} and ${flag} have the same ${key}`, { hint });
+    flags.set(value, flag);
+  }
 }
 
 const EFFECTS: readonly string[] = ['writes', 'destroys'] satisfies CalledOperation['effect'][];

@@ -10,7 +10,8 @@ const LEAST_CHARS = 16;
 const MOST_BYTES = 4096;
 
 const TOKEN_RULE = `at least ${LEAST_CHARS} characters: letters, digits, . _ ~ + / = -`;
-const USE_NEW = 'Pass a path where there is no file: ACOR writes a new token there, which only you can read.';
+export const USE_NEW =
+  'Pass a path where there is no file: ACOR writes a new token there, which only you can read.';
 
 /** The token that clients of the server must send: `given` in a variable, from the file, or a new one. */
 export function serverToken({
