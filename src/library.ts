@@ -28,13 +28,13 @@ import {
 } from './operations/library-options.ts';
 import { requirePersonFor } from './operations/needs-person.ts';
 import { refuseAborted } from './operations/refuse-aborted.ts';
+import { authorOf } from './operations/run/author-of-answer.ts';
 import { lastRun } from './operations/run/last-run.ts';
 import { AcorError } from './protocol/acor-error.ts';
 import type { RunEvent } from './protocol/index.ts';
 import type { NextStep } from './protocol/next-steps.ts';
 import { runName } from './protocol/run.ts';
 import { problemOfNode } from './util/least-node.ts';
-import { userName } from './util/users.ts';
 
 /** The answer of an operation. */
 export interface OperationAnswer<Data> {
@@ -177,14 +177,19 @@ export class Acor {
     checkCall('answer', { run, question }, options);
     const project = await this.#open();
     const { store, config } = project;
-    const { by = userName(), reason } = options;
+    const { reason } = options;
     const runId = run === 'last' ? await lastRun(project) : run;
     const app = await this.#app();
     await app.authorize({ name: 'run.answer', effect: 'writes' }, { run: runId });
     const open = await findOpenQuestion(store, runId, question);
     const { principal, env } = app;
     await requirePersonFor(open, runId, { person: null, principal, root: config.root, env });
-    await submitAnswer(store, runId, open, { value, by, source: 'library', reason });
+    await submitAnswer(store, runId, open, {
+      value,
+      by: authorOf(app, options.by),
+      source: 'library',
+      reason,
+    });
   }
 
   /**

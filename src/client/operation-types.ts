@@ -781,7 +781,7 @@ export interface OperationTypes {
       file?: string | undefined;
       /** The reason; it is recorded with the answer. */
       reason?: string | undefined;
-      /** Who answers; by default the agent or the user that calls. */
+      /** Who answers; by default the agent or the user that calls. An agent, or a client of a server, answers for them, and is recorded too. */
       by?: string | undefined;
       /** Check the answer, and do not give it. */
       dry_run?: boolean | undefined;

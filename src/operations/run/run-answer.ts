@@ -9,6 +9,7 @@ import { readRegular } from '../../util/regular-file.ts';
 import { acorOperation } from '../define.ts';
 import { requirePersonFor } from '../needs-person.ts';
 import { runId } from '../shapes.ts';
+import { authorOf } from './author-of-answer.ts';
 import { exactAnswer } from './exact-answer.ts';
 
 const input = z.object({
@@ -18,7 +19,12 @@ const input = z.object({
   value: z.string().optional().describe('The answer as JSON.'),
   file: z.string().optional().describe('A file that holds the answer as JSON.'),
   reason: z.string().optional().describe('The reason; it is recorded with the answer.'),
-  by: z.string().optional().describe('Who answers; by default the agent or the user that calls.'),
+  by: z
+    .string()
+    .optional()
+    .describe(
+      'Who answers; by default the agent or the user that calls. An agent, or a client of a server, answers for them, and is recorded too.',
+    ),
   dry_run: z.boolean().default(false).describe('Check the answer, and do not give it.'),
 });
 
@@ -49,7 +55,7 @@ export const runAnswer = acorOperation({
     await store.read(run);
     const value = answerGiven(given, ctx.cwd);
     const { principal, surface: source } = ctx.app;
-    const by = given.by ?? principal.name;
+    const by = authorOf(ctx.app, given.by);
     const question = await findOpenQuestion(store, run, actionId);
     if (!given.dry_run)
       await requirePersonFor(question, run, {

@@ -1,0 +1,12 @@
+import type { AcorApp } from '../acor-app.ts';
+
+/** Whom the trail names. Only the user at a command line or in a program may sign for others: everyone else is recorded, whatever they say. */
+export function authorOf(
+  { principal, surface }: Pick<AcorApp, 'principal' | 'surface'>,
+  by: string | undefined,
+): string {
+  const { kind, name } = principal;
+  if (by === undefined || by === name) return name;
+  const signsForOthers = kind === 'local-user' && (surface === 'command' || surface === 'library');
+  return signsForOthers ? by : `${name} (for ${by})`;
+}
