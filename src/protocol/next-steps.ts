@@ -184,6 +184,10 @@ export function graphOf(workflow: string): OperationStep {
   return step('workflow.graph', { workflow }, 'Show the steps of the workflow.');
 }
 
+export function seeRecording(run: string): OperationStep {
+  return step('run.replay', { run, at_once: true }, 'See the recording at once.');
+}
+
 export function previewReplay(run: string): OperationStep {
   return step('run.replay', { run, execute: true, dry_run: true }, 'See what executing it again would do.');
 }

@@ -76,6 +76,23 @@ describe('who_may in a policy', () => {
     assert.equal(project.runIds().length, before);
   });
 
+  it('keeps an agent from giving the recorded answers of a run again, and lets a person do it', async () => {
+    const run = await asking(AGENT);
+    assert.equal((await answer(run)).ok, true);
+    await project.envelope(['wait', run]);
+    policy({ answer: ['user'] });
+    const replay = ['replay', run, '--execute', '--no-stream'];
+    const before = project.runIds().length;
+    const refused = await project.envelope(replay, { env: AGENT });
+    const given = await project.envelope(['run', 'asks', '--answer', 'choose_speed=fast'], { env: AGENT });
+    assert.deepEqual([refused.code, refused.error], [given.code, given.error]);
+    assert.equal(refused.error.code, 'E_POLICY_DENIED');
+    assert.equal(project.runIds().length, before);
+    assert.deepEqual(refused.meta.next, [`acor replay ${run} --at-once`]);
+    assert.equal((await project.acor(['replay', run, '--at-once'], { env: AGENT })).code, 0);
+    assert.equal((await project.envelope(replay)).data.state, 'completed');
+  });
+
   it('keeps an agent from answering for a step of its own workflow', async () => {
     policy({ answer_own: [] });
     project.write('.acor/workflows/one.yaml', 'steps: [{ name: only, tool: asks }]\n');

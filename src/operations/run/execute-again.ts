@@ -10,7 +10,8 @@ import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
 import type { MeasuredArtifact } from '../../core/store-files/artifacts.ts';
 import { recordedRequest } from '../../core/supervision/recorded-request.ts';
-import { listArtifacts, previewReplay } from '../../protocol/next-steps.ts';
+import { AcorError } from '../../protocol/acor-error.ts';
+import { listArtifacts, previewReplay, seeRecording } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
@@ -37,6 +38,7 @@ export async function executeAgain(
   const services = await ctx.app.services();
   requireRecorded((await ctx.app.project()).store, record.run_id);
   const recorded = await recordedRequest(services, record, ctx.env);
+  if (recorded.answers?.length) await authorizeAnswers(record, ctx.app);
   const tool = await services.registry.find(recorded.tool, recorded);
   const { manifest } = tool;
   const { caller } = ctx.app;
@@ -58,6 +60,17 @@ export async function executeAgain(
   // Without --detach a started run always has events.
   if (started.kind !== 'events') throw new Error('the run that was started has no events');
   return { ...started, ended: async () => compared(await started.ended(), record, targets, services, ctx) };
+}
+
+/** To repeat recorded answers is to answer beforehand. Throws E_POLICY_DENIED for a caller who may not. */
+async function authorizeAnswers({ run_id: run }: RunRecord, app: AcorApp): Promise<void> {
+  try {
+    await app.authorizeOwnAnswers();
+  } catch (error) {
+    if (!(error instanceof AcorError) || error.code !== 'E_POLICY_DENIED') throw error;
+    const { code, message, hint, details } = error;
+    throw new AppError(code, message, { hint, details, next: [seeRecording(run)] });
+  }
 }
 
 /** Adds the comparison with the recorded artifacts to the end of the new run. */

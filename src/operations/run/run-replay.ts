@@ -5,7 +5,7 @@ import type { OperationResult, StreamEnd } from '../../compose/operation.ts';
 import { summariseLog } from '../../core/run/read-log.ts';
 import { readRun } from '../../core/run/read-run.ts';
 import { summaryOf } from '../../core/run/summarise-run.ts';
-import { attachTo, previewReplay } from '../../protocol/next-steps.ts';
+import { attachTo, previewReplay, seeRecording } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import { acorOperation } from '../define.ts';
@@ -116,10 +116,7 @@ function checkFlags({ run, speed, at_once, execute, stream, dry_run, plan, force
 function unfit(message: string, run: string): AppError {
   return new AppError('E_USAGE', message, {
     hint: 'Without --execute, replay only emits recorded events. Remove the flag that does not fit.',
-    next: [
-      { operation: 'run.replay', input: { run, at_once: true }, why: 'See the recording at once.' },
-      previewReplay(run),
-    ],
+    next: [seeRecording(run), previewReplay(run)],
   });
 }
 
