@@ -50,6 +50,7 @@ const MADE_STEPS: readonly NextStep[] = [
   steps.resumeRun(r, { force: true }),
   steps.retryRun(r, { force: true }),
   steps.resumeWorkflow(r),
+  steps.seeRecording(r),
   steps.previewReplay(r),
   steps.diffRun(r),
   steps.applyRun(r),
