@@ -1798,6 +1798,7 @@ export interface OperationTypes {
       protocol_version: number;
       writes: 'in_place' | 'snapshot' | 'review' | null;
       caller: string | null;
+      restarted_by?: Array<string | null> | undefined;
       reads: {
         run_id: string;
         form: 'lines' | 'messages' | 'records';

@@ -5,6 +5,7 @@ import type { RunStore } from '../core/ports/run-store.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
 import { scheduleOfCaller } from '../protocol/run.ts';
+import type { RunRecord } from '../protocol/run-record.ts';
 
 interface Place {
   root: string;
@@ -39,7 +40,7 @@ export function refusedCaller(operation: string, violations: readonly Violation[
 }
 
 /**
- * Whether the caller has started the run, or the run that it is a part of, or has added the schedule that did. The local user is not recorded
+ * Whether the caller has started an attempt of the run, or of the run that it is a part of, or has added the schedule that did. The local user is not recorded
  * by name.
  */
 async function isOwnRun(
@@ -50,8 +51,12 @@ async function isOwnRun(
   const startedBy = caller.kind === 'local-user' ? null : caller.name;
   try {
     let record = await store.read(runId);
-    while (record.parent !== null) record = await store.read(record.parent.run_id);
-    if (record.caller === startedBy) return true;
+    let hasRestarted = isRestartedBy(startedBy, record);
+    while (record.parent !== null) {
+      record = await store.read(record.parent.run_id);
+      hasRestarted ||= isRestartedBy(startedBy, record);
+    }
+    if (hasRestarted || record.caller === startedBy) return true;
     const schedule = scheduleOfCaller(record.caller);
     if (schedule === undefined) return false;
     const { ScheduleFiles } = await import('../core/schedule/schedule-files.ts');
@@ -63,4 +68,8 @@ async function isOwnRun(
     if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return false;
     throw error;
   }
+}
+
+function isRestartedBy(name: string | null, { restarted_by = [] }: RunRecord): boolean {
+  return restarted_by.includes(name);
 }

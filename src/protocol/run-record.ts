@@ -73,6 +73,8 @@ export const runRecord = z.object({
   writes: z.enum(WRITE_MODES).nullable().default(null),
   /** The calling agent, when its environment identifies it. */
   caller: z.string().nullable(),
+  /** Who has resumed or retried the run, as `caller`. Absent before the second attempt, and in records of earlier builds. */
+  restarted_by: z.array(z.string().nullable()).optional(),
   /** In a pipe: what this run reads. */
   reads: recordSource.nullable().default(null),
   /** Whether the run has asked a question. Absent in records of earlier builds. */

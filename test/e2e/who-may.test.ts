@@ -93,6 +93,17 @@ describe('who_may in a policy', () => {
     assert.equal((await project.envelope(replay)).data.state, 'completed');
   });
 
+  it('keeps an agent from answering a run that it has only retried, and the first caller too', async () => {
+    const run = await asking(AGENT);
+    await cancel(run);
+    const other = { AI_AGENT: 'ci' };
+    await project.envelope(['retry', run, '--detach', '--force'], { env: other });
+    await until(() => project.record(run)?.state === 'waiting_ai');
+    policy({ answer_own: [] });
+    for (const env of [other, AGENT]) assert.equal((await answer(run, env)).error?.code, 'E_POLICY_DENIED');
+    assert.equal((await answer(run, { AI_AGENT: 'reviewer' })).ok, true);
+  });
+
   it('keeps an agent from answering for a step of its own workflow', async () => {
     policy({ answer_own: [] });
     project.write('.acor/workflows/one.yaml', 'steps: [{ name: only, tool: asks }]\n');

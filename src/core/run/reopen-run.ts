@@ -118,7 +118,7 @@ async function restoreFiledAnswers(store: RunStore, { runId, workspace }: RunPla
 
 async function reopen(
   writer: RunWriter,
-  { workspace }: RunPlan,
+  { workspace, caller }: RunPlan,
   mode: RerunMode,
   { reported, change }: Reopening = NO_CHANGES,
 ): Promise<void> {
@@ -134,6 +134,7 @@ async function reopen(
   await writer.update({
     state: 'queued',
     attempt: record.attempt + 1,
+    restarted_by: [...new Set([...(record.restarted_by ?? []), caller])],
     supervisor: identify(process.pid),
     ended_at: null,
     code: null,
