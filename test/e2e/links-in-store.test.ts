@@ -121,4 +121,66 @@ describe('a link in the store of a cloned project', { skip }, () => {
       rmSync(join(project.runsDir, name), { force: true });
     }
   });
+
+  it('instead of a folder of the store keeps the files that it leads to', async () => {
+    const target = join(outside, 'photos');
+    for (const path of [target, project.runsDir]) mkdirSync(path, { recursive: true });
+    const commands = [
+      ['clean', '--older-than', '30d'],
+      ['clean', '--pack', '--older-than', '30d'],
+      ['runs', 'rm', 'r-0000000000000000'],
+      ['outbox'],
+    ];
+    for (const name of ['leases', 'queue', 'packs', 'keys', 'removed', 'ledger', 'outbox', 'removed-costs']) {
+      rmSync(join(project.runsDir, name), { recursive: true, force: true });
+      symlinkSync(target, join(project.runsDir, name));
+      for (const words of commands) {
+        writeFileSync(join(target, 'a.jpg'), 'mine');
+        await project.acor(words);
+        assert.deepEqual(readdirSync(target), ['a.jpg'], `${name}: ${words.join(' ')}`);
+      }
+      const { json } = await server.call('run.clean', { older_than: 2_592_000 });
+      assert.match(JSON.stringify(json), /E_STORAGE.*is a link, which ACOR does not follow/, name);
+      rmSync(join(project.runsDir, name));
+    }
+    // What is in a folder of that name, as after a kill, is deleted.
+    mkdirSync(join(project.runsDir, 'removed'));
+    writeFileSync(join(project.runsDir, 'removed', 'a.jpg'), 'left');
+    await project.acor(commands[0]!);
+    assert.deepEqual(readdirSync(join(project.runsDir, 'removed')), []);
+  });
+
+  it('instead of the cache leaves a project that works, without a cache', async () => {
+    const target = join(outside, 'no-cache');
+    for (const path of [target, project.runsDir]) mkdirSync(path, { recursive: true });
+    rmSync(join(project.runsDir, 'cache'), { recursive: true, force: true });
+    symlinkSync(target, join(project.runsDir, 'cache'));
+    for (const words of [['list'], ['describe', 'quick'], ['run', 'quick']]) {
+      const { code, stdout } = await project.acor(words);
+      assert.equal(code, 0, stdout);
+    }
+    await project.acor(['health']);
+    assert.deepEqual(readdirSync(target), []);
+    rmSync(join(project.runsDir, 'cache'));
+    await project.acor(['list']);
+    assert.ok(readdirSync(join(project.runsDir, 'cache')).includes('discovery.json'));
+  });
+});
+
+describe('the outbox of a cloned project', { skip }, () => {
+  it('that is a file or a link is reported as a problem of the store', async () => {
+    using notified = new TestProject({
+      config: 'version: 1\nnotify: [{ on: [failure], program: [cat] }]\n',
+    });
+    mkdirSync(notified.runsDir);
+    const path = join(notified.runsDir, 'outbox');
+    for (const make of [() => writeFileSync(path, 'x'), () => symlinkSync(outside, path)]) {
+      make();
+      const before = readdirSync(outside);
+      const { stdout } = await notified.acor(['outbox']);
+      assert.match(stdout, /"code":"E_STORAGE".*cannot lock the outbox/);
+      assert.deepEqual(readdirSync(outside), before);
+      rmSync(path);
+    }
+  });
 });

@@ -1,6 +1,5 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorMessage } from '../../util/error-code.ts';
-import { tryFileLock } from '../../util/file-lock.ts';
 import { FolderWatch } from '../../util/folder-watch.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { RunStore } from '../ports/run-store.ts';
@@ -70,7 +69,7 @@ export class Deliverer {
   async once(): Promise<Rest | null> {
     const { files } = await this.#host();
     if (!files.exists()) return { pending: 0, nextMs: null };
-    const release = tryFileLock(files.lock);
+    const release = files.claim();
     if (release === undefined) {
       files.wake();
       return null;
@@ -87,7 +86,7 @@ export class Deliverer {
     const endMs = Date.now() + forMs;
     for (;;) {
       const { files } = await this.#host();
-      const release = files.exists() ? tryFileLock(files.lock) : undefined;
+      const release = files.exists() ? files.claim() : undefined;
       if (release === undefined) return;
       try {
         for (;;) {
@@ -116,7 +115,7 @@ export class Deliverer {
           continue;
         }
         host.files.prepare();
-        release ??= tryFileLock(host.files.lock);
+        release ??= host.files.claim();
         // A problem of the store is tried again.
         const rest = release && (await this.#round().catch(() => undefined));
         const latestMs = Date.now() + (release === undefined ? LOCKED_MS : LOOK_MS);

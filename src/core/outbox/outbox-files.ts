@@ -3,9 +3,13 @@ import { join } from 'node:path';
 import { isRunId } from '../../protocol/run.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { tryFileLock } from '../../util/file-lock.ts';
 import { makePrivateFolder } from '../../util/files.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import { readOwn } from '../../util/regular-file.ts';
+import { NOT_REGULAR, readOwn, refuseLinks } from '../../util/regular-file.ts';
+import { storageError } from '../store-files/storage-error.ts';
+
+const FOLDER = 'outbox';
 
 /** What was delivered of one run: the cursor of the outbox, whose messages are in the run's log. */
 export interface RunCursor {
@@ -30,11 +34,13 @@ export interface ReceiverState {
 export class OutboxFiles {
   readonly folder: string;
   readonly lock: string;
+  readonly #runsDir: string;
   readonly #wake: string;
   readonly #receivers: string;
 
   constructor(runsDir: string) {
-    this.folder = join(runsDir, 'outbox');
+    this.#runsDir = runsDir;
+    this.folder = join(runsDir, FOLDER);
     this.lock = join(this.folder, 'deliver.lock');
     this.#wake = join(this.folder, 'wake');
     this.#receivers = join(this.folder, 'receivers.json');
@@ -49,7 +55,22 @@ export class OutboxFiles {
 
   /** Makes the folder, which can then be watched. */
   prepare(): void {
-    makePrivateFolder(this.folder);
+    try {
+      refuseLinks(this.#runsDir, FOLDER);
+      makePrivateFolder(this.folder);
+    } catch (error) {
+      throw storageError(error, 'make the outbox', this.folder);
+    }
+  }
+
+  /** The right to deliver, as the function that releases it; undefined while another process has it. */
+  claim(): (() => void) | undefined {
+    try {
+      refuseLinks(this.#runsDir, FOLDER);
+      return tryFileLock(this.lock);
+    } catch (error) {
+      throw storageError(error, 'lock the outbox', this.folder);
+    }
   }
 
   /** Whether a run was ever entered. */
@@ -94,10 +115,11 @@ export class OutboxFiles {
 
   #read(path: string): object | undefined {
     try {
+      refuseLinks(this.#runsDir, FOLDER);
       return parseObject(readOwn(path).toString());
     } catch (error) {
-      // A folder of runs below a file is a problem of the store, which health reports. The outbox of another user is closed.
-      if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorCode(error) ?? '')) return undefined;
+      // A folder of runs below a file is a problem of the store, which health reports. The outbox of another user is closed. A link is not ACOR's.
+      if (['ENOENT', 'ENOTDIR', 'EACCES', NOT_REGULAR].includes(errorCode(error) ?? '')) return undefined;
       throw error;
     }
   }

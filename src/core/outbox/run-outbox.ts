@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { tryFileLock } from '../../util/file-lock.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { RunWriter } from '../ports/run-store.ts';
 import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
@@ -41,7 +40,7 @@ export function runOutbox(
 
   function wake(): void {
     files.wake();
-    const release = tryFileLock(files.lock);
+    const release = files.claim();
     // The process that delivers has been woken.
     if (release === undefined) return;
     release();

@@ -2,8 +2,10 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { tryFileLock } from '../../util/file-lock.ts';
 import { parseObject } from '../../util/parse-object.ts';
-import { readOwn } from '../../util/regular-file.ts';
+import { readOwn, refuseLinks } from '../../util/regular-file.ts';
+import { storageError } from '../store-files/storage-error.ts';
 
 /** A callback that a client has registered for events. */
 export interface Subscription {
@@ -35,23 +37,27 @@ export interface SubscriptionProgress {
 
 const DEFINITION = '.json';
 const PROGRESS = '.progress';
+const FOLDER = 'subscriptions';
 
 /**
  * The registered callbacks of a project, in a folder beside the runs that only its owner may read, because it holds secrets. Any server writes
  * definitions; only the one that holds the lock delivers, and writes the progress.
  */
 export class SubscriptionFiles {
-  readonly lock: string;
-  readonly #folder: string;
+  readonly #runsDir: string;
 
   constructor(runsDir: string) {
-    this.#folder = join(runsDir, 'subscriptions');
-    this.lock = join(this.#folder, 'deliver.lock');
+    this.#runsDir = runsDir;
+  }
+
+  /** The right to deliver, as the function that releases it; undefined while another process has it. */
+  claim(): (() => void) | undefined {
+    return tryFileLock(this.#path('deliver.lock'));
   }
 
   list(): Subscription[] {
     try {
-      return readdirSync(this.#folder)
+      return readdirSync(this.#path())
         .filter((name) => name.endsWith(DEFINITION))
         .flatMap((name) => this.read(name.slice(0, -DEFINITION.length)) ?? []);
     } catch (error) {
@@ -65,7 +71,7 @@ export class SubscriptionFiles {
   }
 
   write(subscription: Subscription): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    mkdirSync(this.#path(), { recursive: true, mode: 0o700 });
     this.#write(subscription.id + DEFINITION, subscription, { durable: true });
   }
 
@@ -79,19 +85,29 @@ export class SubscriptionFiles {
   }
 
   remove(id: string): void {
-    for (const end of [DEFINITION, PROGRESS]) rmSync(join(this.#folder, id + end), { force: true });
+    for (const end of [DEFINITION, PROGRESS]) rmSync(this.#path(id + end), { force: true });
   }
 
   #write(name: string, value: object, { durable }: { durable: boolean }): void {
-    writeAtomic(join(this.#folder, name), JSON.stringify(value), { durable, mode: 0o600 });
+    writeAtomic(this.#path(name), JSON.stringify(value), { durable, mode: 0o600 });
   }
 
   #read(name: string): object | undefined {
     try {
-      return parseObject(readOwn(join(this.#folder, name)).toString());
+      return parseObject(readOwn(this.#path(name)).toString());
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return undefined;
       throw error;
     }
+  }
+
+  /** A cloned project can have a link in place of the folder. */
+  #path(name = ''): string {
+    try {
+      refuseLinks(this.#runsDir, FOLDER);
+    } catch (error) {
+      throw storageError(error, 'reach the registered callbacks', this.#runsDir);
+    }
+    return join(this.#runsDir, FOLDER, name);
   }
 }

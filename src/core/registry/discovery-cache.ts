@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { isSameSignature, type Signature, signatureOf } from '../../util/file-signature.ts';
+import { refuseLinks } from '../../util/regular-file.ts';
 import { WatchedFiles } from './watched-files.ts';
 
 /** Raise this number when the format or the meaning of the cache changes. */
@@ -124,6 +125,7 @@ export class DiscoveryCache {
     if (this.#isLoaded || this.#ttlMs <= 0) return;
     this.#isLoaded = true;
     try {
+      this.#refuseLink();
       const kept = JSON.parse(readFileSync(this.#file, 'utf8')) as CacheFile;
       if (kept.version !== CACHE_VERSION || kept.key !== this.#key) return;
       if (!kept.units.every(([, signatures]) => signatures?.every(Array.isArray))) return;
@@ -148,10 +150,17 @@ export class DiscoveryCache {
     };
     try {
       const folder = dirname(this.#file);
+      this.#refuseLink();
       mkdirSync(folder, { recursive: true });
       ignoreInGit(dirname(folder));
       writeAtomic(this.#file, JSON.stringify(kept));
     } catch {}
+  }
+
+  /** A cloned project can have a link in place of the folder: it is a cache, so discovery does without. */
+  #refuseLink(): void {
+    const folder = dirname(this.#file);
+    refuseLinks(dirname(folder), basename(folder));
   }
 }
 

@@ -8,10 +8,11 @@ import {
   readFileSync,
   rmSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { onceASecond } from '../../util/once-a-second.ts';
 import { bootId } from '../../util/process-table.ts';
+import { refuseLinks } from '../../util/regular-file.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { kernelRelease } from '../../util/system.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
@@ -51,8 +52,8 @@ export class ProbeCache {
   #kept: CacheFile | undefined;
 
   constructor(folder: string | null) {
-    this.#folder = folder;
-    this.#path = folder === null ? null : join(folder, 'sandbox.json');
+    this.#folder = folder === null || isLink(folder) ? null : folder;
+    this.#path = this.#folder === null ? null : join(this.#folder, 'sandbox.json');
   }
 
   async probe(backend: SandboxBackend): Promise<SandboxProbe> {
@@ -103,6 +104,16 @@ export class ProbeCache {
     } catch {
       // Without a cache, every run probes.
     }
+  }
+}
+
+/** A cloned project can have a link in place of the folder: it is a cache, so ACOR does without. */
+function isLink(folder: string): boolean {
+  try {
+    refuseLinks(dirname(folder), basename(folder));
+    return false;
+  } catch {
+    return true;
   }
 }
 

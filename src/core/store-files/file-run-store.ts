@@ -23,7 +23,15 @@ import { FileLeases, HeldByAnother } from './file-leases.ts';
 import { FileRunWriter } from './file-run-writer.ts';
 import { followEvents } from './follow.ts';
 import type { IdempotencyKeys, KeyOfRun } from './idempotency-keys.ts';
-import { CONTROL, EVENTS, layoutOf, METADATA, QUESTIONS, type RunLayout } from './layout.ts';
+import {
+  CONTROL,
+  EVENTS,
+  layoutOf,
+  METADATA,
+  QUESTIONS,
+  type RunLayout,
+  refuseLinkedFolders,
+} from './layout.ts';
 import { Ledger } from './ledger.ts';
 import { readQuestionEvents } from './question-file.ts';
 import { bytesOf, type ReadableFile } from './readable-file.ts';
@@ -35,20 +43,6 @@ import { extentOf, tailOf } from './tail.ts';
 /** How long a supervisor may take between the end that it records and the release of its lease. */
 const MOST_ENDING_MS = 30_000;
 const ENDING_POLL_MS = 5;
-/** The folders of the store that a run writes. */
-const FOLDERS = [
-  'leases',
-  'queue',
-  'packs',
-  'keys',
-  'removed',
-  'ledger',
-  'cache',
-  'tasks',
-  'outbox',
-  'subscriptions',
-  'removed-costs',
-];
 /** The folders of a run in which ACOR itself writes. */
 const OWN_FOLDERS = ['', CONTROL, join(CONTROL, 'tool'), 'logs', 'kept'];
 
@@ -120,6 +114,7 @@ export class FileRunStore implements RunStore {
     { recovers = false }: { recovers?: boolean } = {},
   ): Promise<RunWriter> {
     const layout = this.layout(runId);
+    this.#refuseLinkedFolders(layout);
     const latestMs = performance.now() + MOST_ENDING_MS;
     for (;;) {
       const recorded = await this.read(runId);
@@ -322,6 +317,15 @@ export class FileRunStore implements RunStore {
     }
   }
 
+  /** Before the lease, which is written as well. */
+  #refuseLinkedFolders({ dir }: RunLayout): void {
+    try {
+      refuseLinkedFolders(this.root);
+    } catch (error) {
+      throw storageError(error, 'take over the run', dir);
+    }
+  }
+
   /** A run that is continued is written at many places, and it may have come with a cloned project. */
   #refuseLinks(runId: string): void {
     const { dir } = this.layout(runId);
@@ -346,7 +350,7 @@ export class FileRunStore implements RunStore {
       const ignore = join(this.root, '.gitignore');
       if (!existsSync(ignore)) writeAtomic(ignore, '*\n');
       if (!statSync(this.root).isDirectory()) throw new Error('not a folder');
-      for (const name of FOLDERS) refuseLinks(this.root, name);
+      refuseLinkedFolders(this.root);
     } catch (error) {
       throw storageError(error, 'create the store', this.root);
     }

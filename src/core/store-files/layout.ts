@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_RUNS } from '../../protocol/next-steps.ts';
 import { isRunId } from '../../protocol/run.ts';
+import { refuseLinks } from '../../util/regular-file.ts';
 
 /** The names of the store's own files in the folder of a run. */
 export const EVENTS = 'events.jsonl';
@@ -13,6 +14,25 @@ export const CONTROL = 'control';
 export const KEPT = 'kept';
 /** The file with the ids of the runs that the tool of a run has started: these keep changes of their own. */
 export const STARTED: string = join(KEPT, 'started');
+
+/** The folders of the store, besides those of its runs. `cache` is none of them: what uses it leaves a link alone, and does without. */
+const FOLDERS = [
+  'leases',
+  'queue',
+  'packs',
+  'keys',
+  'removed',
+  'ledger',
+  'tasks',
+  'outbox',
+  'subscriptions',
+  'removed-costs',
+];
+
+/** Throws `NOT_REGULAR` when a folder of the store is a link, as a cloned project can have: what changes runs would write where it leads. */
+export function refuseLinkedFolders(runsDir: string): void {
+  for (const name of FOLDERS) refuseLinks(runsDir, name);
+}
 
 /** The store's own files of one run, in its folder (contract §6). All paths are absolute. */
 export interface RunLayout {

@@ -5,6 +5,7 @@ import { errorMessage } from '../../util/error-code.ts';
 import { nextTurn, pause } from '../../util/pause.ts';
 import { withPacks } from './change-packs.ts';
 import { ancestorsOf, type Claimed, type FileRuns, keysOf, withClaimed } from './claim-runs.ts';
+import { refuseLinkedFolders } from './layout.ts';
 import type { PackWriter } from './pack-writer.ts';
 import { RemovedFolders } from './removed-folders.ts';
 import { type NoRoom, type RetentionRule, selectRemovable } from './retention.ts';
@@ -40,6 +41,7 @@ export async function packRuns(
   const packed: string[] = [];
   const noRoom: NoRoom[] = [];
   try {
+    refuseLinkedFolders(store.root);
     const trash = new RemovedFolders(store.root);
     await trash.delete();
     for (const batch of batchesOf(store, runIds)) await packBatch(batch, trash);

@@ -15,6 +15,7 @@ import {
 } from './claim-runs.ts';
 import { enterEmptied, enterRemoved } from './enter-removed.ts';
 import type { KeyOfRun } from './idempotency-keys.ts';
+import { refuseLinkedFolders } from './layout.ts';
 import type { PackTable } from './pack-table.ts';
 import { keepCosts } from './removed-costs.ts';
 import { keepCounts } from './removed-counts.ts';
@@ -91,6 +92,7 @@ export async function removeRuns(store: FileRuns, runIds: readonly string[]): Pr
   const noRoom: NoRoom[] = [];
   const keyed: KeyOfRun[] = [];
   try {
+    refuseLinkedFolders(store.root);
     const trash = new RemovedFolders(store.root);
     await trash.delete();
     for (const batch of batchesOf(store, runIds)) {

@@ -2,7 +2,6 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { ProtocolError } from '@modelcontextprotocol/server';
 import {
   CallbackError,
-  claimDelivery,
   type EventCallbacks,
   eventCallbacks,
   type Subscription,
@@ -150,7 +149,7 @@ export class Webhooks {
     const never = new AbortController().signal;
     const { files } = await eventCallbacks(unnamed.app);
     while (files.list().length > 0) {
-      const release = claimDelivery(files);
+      const release = files.claim();
       if (release === undefined) {
         await pause(LOCKED_MS);
         continue;

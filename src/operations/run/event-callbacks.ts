@@ -5,7 +5,6 @@ import {
   SubscriptionFiles,
   type SubscriptionProgress,
 } from '../../core/outbox/subscription-files.ts';
-import { tryFileLock } from '../../util/file-lock.ts';
 import type { AcorApp } from '../acor-app.ts';
 
 export { CallbackError, type Subscription, type SubscriptionFiles, type SubscriptionProgress };
@@ -39,9 +38,4 @@ export function sendToCallback(
   const keys = [secret, ...(isRotating ? [previous.secret] : [])].map((each) => Buffer.from(each));
   const headers = { ...signedHeaders(messageId, text, keys), 'X-MCP-Subscription-Id': id };
   return callbacks.post(url, text, headers);
-}
-
-/** The right to deliver for the project; undefined while another process has it. */
-export function claimDelivery({ lock }: SubscriptionFiles): (() => void) | undefined {
-  return tryFileLock(lock);
 }

@@ -1,6 +1,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify, isRunning } from '../../../util/process-table.ts';
+import { refuseLinks } from '../../../util/regular-file.ts';
 import type { Runtime, SpawnedProcess, SpawnRequest } from '../../process/runtime.ts';
 import type { ForkServer } from '../../sandbox/launcher/fork-server.ts';
 import type { ForkServerParts, StandbySource } from '../../sandbox/sandbox.ts';
@@ -11,6 +12,7 @@ import { canEnterLater, type Forks, StandbyRun, type StandbyWish, warmStartOf } 
 /** When no run takes a sandbox for so long, all are ended. */
 const IDLE_MS = 300_000;
 const DAY_MS = 86_400_000;
+const FOLDER = join('cache', 'standby');
 /** Short tools have ended, and their runs too. */
 const SOON_MS = 20;
 /** So many sandboxes wait at most: those that were wanted last. */
@@ -96,6 +98,7 @@ export class Standbys implements Forks {
       if (source === undefined) return;
       const key = keyOf(attempt, source);
       if (this.#waiting.has(key) || !this.#isWorth(plan, key)) return;
+      refuseLinks(services.workspaces.root, FOLDER);
       sweep(services);
       const parent = folderIn(services.workspaces.root);
       const folder = join(parent, nextName());
@@ -176,7 +179,7 @@ function keyOf(wish: StandbyWish, source: StandbySource): string {
 
 /** Where the folders are, beside the runs that get them. */
 function folderIn(root: string): string {
-  return join(root, 'cache', 'standby');
+  return join(root, FOLDER);
 }
 
 let count = 0;
