@@ -56,7 +56,10 @@ export function notRegular(path: string): Error {
 }
 
 function isLink(path: string): Error {
-  return Object.assign(new Error(`${path} is a link, which ACOR does not follow`), { code: NOT_REGULAR });
+  return Object.assign(new Error(`${path} is a link, which ACOR does not follow`), {
+    code: NOT_REGULAR,
+    path,
+  });
 }
 
 function readAndClose(fd: number): Buffer {

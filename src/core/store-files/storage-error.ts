@@ -3,6 +3,8 @@ import { dirname } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { PREVIEW_CLEAN, SEE_HEALTH, VERIFY } from '../../protocol/next-steps.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { NOT_REGULAR } from '../../util/regular-file.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 import { giveCommand, otherOwnerOf } from '../../util/users.ts';
 
 /** Describes a failed access to the store: E_DISK_FULL when there is no space, otherwise E_STORAGE. `what` completes "cannot …". */
@@ -54,10 +56,19 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
       });
     default:
       return new AcorError('E_STORAGE', `cannot ${what}: ${path}: ${errorMessage(error)}`, {
+        ...movedAway(error),
         next: [SEE_HEALTH],
         cause: error,
       });
   }
+}
+
+/** The fix for a link in the store: it and what it leads to are kept. */
+function movedAway(error: unknown): { hint?: string } {
+  const { code, path } = error as { code?: unknown; path?: unknown };
+  return code === NOT_REGULAR && typeof path === 'string'
+    ? { hint: `Move the link away: ${shellCommand(['mv', path, `${path}.old`])}` }
+    : {};
 }
 
 /** Whether a write failed for lack of space. */
