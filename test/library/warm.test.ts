@@ -319,9 +319,11 @@ print(json.dumps({"type": "result", "ok": True, "data": seen}))
     await run('py');
     for (const last of [0, -1]) {
       await warm();
-      const [sandbox] = waiting();
-      kill(interpreters().at(last)!);
-      await until(() => !waiting().includes(sandbox!));
+      const killed = interpreters().at(last)!;
+      // That of the run before may still be ending.
+      const sandbox = waiting().find((pid) => childrenOf(pid).flatMap(childrenOf).includes(killed))!;
+      kill(killed);
+      await until(() => !waiting().includes(sandbox));
       const { state, message } = await run('py', { word: 'after' });
       assert.equal(state, 'completed', `${message}`);
     }
