@@ -142,7 +142,7 @@ class HostCall {
     if (want === 'stdin') {
       const { readStdin } = await import('../util/read-stdin.ts');
       const { bytes, problem } = await readStdin();
-      say<FromCaller>(this.#control, { stdin: Buffer.from(bytes).toString('base64'), problem });
+      say<FromCaller>(this.#control, { stdin: bytes.toString('base64'), problem });
       return;
     }
     const { hasUnreadStdin } = await import('../util/unread-stdin.ts');

@@ -33,7 +33,7 @@ export function parseMapPath(text: string): MapPath | undefined {
   return { keys, factor: hasFactor ? Number(factor) : null };
 }
 
-/** The value at the path; undefined when there is none, or when a factor applies and the value is neither a number nor the text of one. */
+/** Returns the value at the path. Returns undefined when the path does not exist, or when it has a factor and the value cannot be read as a number. */
 export function valueAt(message: unknown, { keys, factor }: MapPath): unknown {
   let value = message;
   for (const key of keys) {

@@ -3,12 +3,13 @@ import { errorCode, errorMessage } from './error-code.ts';
 /** The most bytes of standard input that a command takes. */
 export const MAX_STDIN_BYTES = 64 * 1024 * 1024;
 
+/** The problem of standard input that is longer. */
 export const TOO_LONG = 'EFBIG';
 
 /** All that standard input held. */
 export interface StdinBytes {
   /** Empty with a problem. */
-  bytes: Uint8Array;
+  bytes: Buffer;
   /** The error code of a read that failed, as with a folder, or `TOO_LONG`. */
   problem?: string | undefined;
 }
@@ -21,10 +22,10 @@ export async function readStdin(): Promise<StdinBytes> {
     for await (const chunk of process.stdin) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length > MAX_STDIN_BYTES) return { bytes: new Uint8Array(), problem: TOO_LONG };
+      if (length > MAX_STDIN_BYTES) return { bytes: Buffer.alloc(0), problem: TOO_LONG };
     }
   } catch (error) {
-    return { bytes: new Uint8Array(), problem: errorCode(error) ?? errorMessage(error) };
+    return { bytes: Buffer.alloc(0), problem: errorCode(error) ?? errorMessage(error) };
   }
   return { bytes: Buffer.concat(chunks) };
 }

@@ -15,7 +15,7 @@ export const KEPT = 'kept';
 /** The file with the ids of the runs that the tool of a run has started: these keep changes of their own. */
 export const STARTED: string = join(KEPT, 'started');
 
-/** The folders of the store, besides those of its runs. `cache` is none of them: what uses it leaves a link alone, and does without. */
+/** The folders of the store in which no link is allowed, besides those of its runs. `cache` is not in the list: ACOR works without a cache where that is a link. */
 const FOLDERS = [
   'leases',
   'queue',

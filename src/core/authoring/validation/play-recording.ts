@@ -29,7 +29,7 @@ export async function playRecording(
     onMetrics() {},
   });
   const kind = await loadAdapter(name);
-  // Of the run, these adapters read only this before they look for files. No path is there.
+  // These adapters read only this of a run, until they look for files. No file exists at an empty path.
   const plan = { tool: { manifest, manifestPath }, grants: [] };
   const context = { intake, plan, layout: { work: '', stdoutLog: '' }, attempt: 1 };
   const adapter = kind.make(context as unknown as AdapterContext);

@@ -64,8 +64,8 @@ export function guardDisk(race: EndingRace, watch: DiskWatch): DiskGuard {
       clearTimeout(timer);
     },
     async lookAtEnd() {
-      if (spaceOf(disk)?.state === lastState || watch.folders.every((folder) => isEmpty(folder)))
-        return undefined;
+      if (watch.limitMb === undefined || spaceOf(disk)?.state === lastState) return undefined;
+      if (watch.folders.every((folder) => isEmpty(folder))) return undefined;
       return overSize(await measured(watch.folders, () => false), watch);
     },
   };
