@@ -97,7 +97,7 @@ export class ProbeGround {
       [join(rig.tool, 'tool.yaml'), 'name: rig\n'],
       [join(rig.tool, 'helper.sh'), ':\n'],
       [join(rig.project, '.acor', 'policy.yaml'), 'version: 1\n'],
-      [join(rig.project, '.runs', 'cache', 'sandbox.json'), '{}\n'],
+      [join(rig.project, '.runs', 'cache', 'discovery.json'), '{}\n'],
     ] as const) {
       writeFileSync(path, text);
       // Accessible for everybody: only the sandbox is in the way.

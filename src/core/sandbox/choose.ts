@@ -50,7 +50,7 @@ export interface ChosenBackend {
 }
 
 /**
- * Selects the backend for a run and probes it once; `cacheFolder` keeps the result. It fails rather than choosing less
+ * Selects the backend for a run and probes it once; `cacheFolder`, the user's own, keeps the result. It fails rather than choosing less
  * than requested: only `off` selects no sandbox, and nothing replaces a requested container.
  */
 export async function chooseBackend(wish: SandboxPolicy, cacheFolder: string | null): Promise<ChosenBackend> {

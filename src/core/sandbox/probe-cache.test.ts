@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { readRun, TestProject } from '../../../test/support/project.ts';
+import { bubblewrap } from './backends/bubblewrap.ts';
 import { none } from './backends/none.ts';
 import { ProbeCache } from './probe-cache.ts';
 import { digestOf } from './seccomp/assemble-filter.ts';
@@ -28,7 +30,28 @@ function filterOfAnotherProcess(folder: string): { filter: string; assembled: bo
   return JSON.parse(stdout);
 }
 
+const needsBubblewrap = (await bubblewrap.probe()).available ? {} : { skip: 'no bubblewrap works here' };
+
 describe('the cached probes', () => {
+  it('are known to the first run of another project of the user', needsBubblewrap, async () => {
+    using first = new TestProject();
+    using second = new TestProject();
+    const env = { XDG_CACHE_HOME: first.path('caches') };
+    const file = first.path('caches', 'acor', 'sandbox.json');
+    for (const project of [first, second]) project.write('tools/hello', '#!/bin/bash\necho hello\n', 0o755);
+    const run = async (project: TestProject) => readRun(await project.acor(['run', 'hello'], { env })).end;
+    assert.equal((await run(first)).state, 'completed');
+    const { ino, mtimeNs } = statSync(file, { bigint: true });
+    assert.equal((await run(second)).state, 'completed');
+    // A run that tests a sandbox replaces the file.
+    const now = statSync(file, { bigint: true });
+    assert.deepEqual([now.ino, now.mtimeNs], [ino, mtimeNs]);
+    assert.ok(!existsSync(second.path('.runs', 'cache', 'sandbox.json')));
+    rmSync(file);
+    assert.equal((await run(second)).state, 'completed');
+    assert.ok(existsSync(file));
+  });
+
   it('are those of several backends and settings in turn, and at most eight', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'acor-cache-'));
     const probe = async () => ({ available: true, detail: 'works' });

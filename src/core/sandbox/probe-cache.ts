@@ -6,13 +6,13 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
   rmSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { onceASecond } from '../../util/once-a-second.ts';
 import { bootId } from '../../util/process-table.ts';
-import { refuseLinks } from '../../util/regular-file.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { kernelRelease } from '../../util/system.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
@@ -28,7 +28,10 @@ const SETTINGS = [
   '/proc/sys/user/max_user_namespaces',
 ];
 
-const settingsNow = onceASecond(() => [bootId() ?? '', ...SETTINGS.map(readSetting)]);
+/** Containers can share a home and a boot, but not their mounts. */
+const OWN_MOUNTS = '/proc/self/ns/mnt';
+
+const settingsNow = onceASecond(() => [bootId() ?? '', mountNamespace(), ...SETTINGS.map(readSetting)]);
 
 /** Probe results by what they depend on, and seccomp filters, in hexadecimal, by their digest. */
 interface CacheFile {
@@ -36,15 +39,16 @@ interface CacheFile {
   filters: Readonly<Record<string, string>>;
 }
 
-/** So many results stay of each kind: a project may be used in turn with other settings, and by other versions of ACOR. */
+/** So many results stay of each kind: ACOR may be used in turn with other settings, in containers, and in other versions. */
 const MOST_ENTRIES = 8;
 
 const probesOfThisProcess = new Map<string, SandboxProbe>();
 const filtersOfThisProcess = new Map<string, Uint8Array>();
 
 /**
- * Caches results that would cost every run milliseconds: the probe of a backend, until something it depends on changes,
- * and the seccomp filters. Only a working backend is cached; a sandbox that fails later fails its run.
+ * Caches results that would cost every run milliseconds, in ACOR's folder among the user's caches: the probe of a backend,
+ * until something it depends on changes, and the seccomp filters. No project is among what they depend on. Only a working
+ * backend is cached; a sandbox that fails later fails its run.
  */
 export class ProbeCache {
   readonly #path: string | null;
@@ -52,8 +56,8 @@ export class ProbeCache {
   #kept: CacheFile | undefined;
 
   constructor(folder: string | null) {
-    this.#folder = folder === null || isLink(folder) ? null : folder;
-    this.#path = this.#folder === null ? null : join(this.#folder, 'sandbox.json');
+    this.#folder = folder;
+    this.#path = folder === null ? null : join(folder, 'sandbox.json');
   }
 
   async probe(backend: SandboxBackend): Promise<SandboxProbe> {
@@ -99,21 +103,11 @@ export class ProbeCache {
     this.#kept = cache;
     if (this.#path === null) return;
     try {
-      mkdirSync(this.#folder!, { recursive: true });
+      mkdirSync(this.#folder!, { recursive: true, mode: 0o700 });
       writeAtomic(this.#path, JSON.stringify(cache), { mode: 0o600 });
     } catch {
       // Without a cache, every run probes.
     }
-  }
-}
-
-/** A cloned project can have a link in place of the folder: it is a cache, so ACOR does without. */
-function isLink(folder: string): boolean {
-  try {
-    refuseLinks(dirname(folder), basename(folder));
-    return false;
-  } catch {
-    return true;
   }
 }
 
@@ -124,7 +118,8 @@ function keyOf({ name, identity: own }: SandboxBackend): string {
   };
   const who = [process.getuid?.(), process.getgid?.()];
   const settings = settingsNow();
-  const programs = own === undefined ? [settings, identity('bwrap'), identity('perl')] : [settings[0], own];
+  const programs =
+    own === undefined ? [settings, identity('bwrap'), identity('perl')] : [settings.slice(0, 2), own];
   return JSON.stringify([name, ACOR_VERSION, kernelRelease(), who, ...programs]);
 }
 
@@ -159,6 +154,14 @@ function readOwn(path: string): string {
     return readFileSync(fd, 'utf8');
   } finally {
     closeSync(fd);
+  }
+}
+
+function mountNamespace(): string {
+  try {
+    return readlinkSync(OWN_MOUNTS);
+  } catch {
+    return '';
   }
 }
 

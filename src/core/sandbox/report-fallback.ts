@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type NextStep, SEE_HEALTH } from '../../protocol/next-steps.ts';
@@ -28,6 +28,7 @@ export function reportFallback(
   const warning = JSON.stringify([hostname(), msg]);
   if (readText(path) === warning) return undefined;
   try {
+    mkdirSync(cacheFolder, { recursive: true });
     writeAtomic(path, warning, { mode: 0o600 });
   } catch {
     // If the mark cannot be written, the next run warns again.

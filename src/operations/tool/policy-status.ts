@@ -1,5 +1,5 @@
-import { join } from 'node:path';
 import * as z from 'zod';
+import { userFolder } from '../../core/config/find.ts';
 import type { ApprovalState } from '../../core/guard/approval-state.ts';
 import { RunGuard, type SettledRun } from '../../core/guard/run-guard.ts';
 import type { Violation } from '../../core/policy/decision.ts';
@@ -80,7 +80,7 @@ async function subjectOf(
   tool: ToolEntry,
   { cwd, env, args }: Parameters<typeof policyStatusOf>[2],
 ): Promise<SettledRun & { masked?: string[] }> {
-  const tier = await tierHere(config.config.security, join(store.root, 'cache'));
+  const tier = await tierHere(config.config.security);
   if (args === undefined) return { args: [], grants: [], staged: [], tier };
   const resolved = await resolveCheckedArguments(tool, [...args], {
     cwd,
@@ -102,9 +102,9 @@ async function subjectOf(
 }
 
 /** The tier of the sandbox that a run would get; null when there is none, and ACOR would reject the run. */
-async function tierHere(wish: SandboxPolicy, cacheFolder: string): Promise<number | null> {
+async function tierHere(wish: SandboxPolicy): Promise<number | null> {
   try {
-    return (await chooseBackend(wish, cacheFolder)).backend.tier;
+    return (await chooseBackend(wish, userFolder('XDG_CACHE_HOME', '.cache', process.env))).backend.tier;
   } catch (error) {
     if (error instanceof AcorError) return null;
     throw error;

@@ -150,7 +150,7 @@ for name in [".git/hooks/pre-commit", "inner/.git/config", ".vscode/tasks.json",
         return writes(path)
 
 
-for name, path in {"own folder": at["tool"] + "/helper.sh", "manifest": at["tool"] + "/tool.yaml", "configuration": at["project"] + "/.acor/config.yaml", "policy": at["project"] + "/.acor/policy.yaml", "cache": at["project"] + "/.runs/cache/sandbox.json"}.items():
+for name, path in {"own folder": at["tool"] + "/helper.sh", "manifest": at["tool"] + "/tool.yaml", "configuration": at["project"] + "/.acor/config.yaml", "policy": at["project"] + "/.acor/policy.yaml", "cache": at["project"] + "/.runs/cache/discovery.json"}.items():
     probe(16, name)(lambda path=path: opens(path, os.O_WRONLY | os.O_APPEND))
 probe(16, "new file")(lambda: writes(at["tool"] + "/planted.sh"))
 # A running program cannot be opened for writing (ETXTBSY): with that error the sandbox did not prevent the write.

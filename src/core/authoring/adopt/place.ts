@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { isInside } from '../../../util/real-path.ts';
-import { userFolders } from '../../config/find.ts';
+import { userFolder, userFolders } from '../../config/find.ts';
 import { type LoadedConfig, runsDirOf } from '../../config/load.ts';
 import type { Runtime } from '../../process/runtime.ts';
 import { findProgram, isProgram } from '../../registry/find-program.ts';
@@ -47,7 +47,7 @@ export async function placeOf(
   const hidden = [runsDir, join(config.root, '.acor'), ...userFolders(env)].filter((path) =>
     existsSync(path),
   );
-  const sandbox = await chooseBackend(config.config.security, join(runsDir, 'cache'));
+  const sandbox = await chooseBackend(config.config.security, userFolder('XDG_CACHE_HOME', '.cache', env));
   const inProject = isInside(found, config.root);
   return {
     place: {

@@ -5,6 +5,7 @@ import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { ResourceLimits } from '../../../protocol/resource-limits.ts';
 import { homeFolder } from '../../../util/home-folder.ts';
 import { isInside } from '../../../util/real-path.ts';
+import { userFolder } from '../../config/find.ts';
 import type { RunGuard } from '../../guard/run-guard.ts';
 import { librariesOf, workingFolderOf } from '../../registry/command.ts';
 import type { MissingPermission } from '../../registry/missing-permission.ts';
@@ -111,8 +112,7 @@ async function confine(
   tool: ToolEntry,
   request: Omit<SandboxRequest, 'network'>,
 ): Promise<Omit<ToolConfinement, 'argv' | 'cwd' | 'asked'>> {
-  const cacheFolder = join(workspaces.root, 'cache');
-  const chosen = await chooseBackend(config.security, cacheFolder);
+  const chosen = await chooseBackend(config.security, userFolder('XDG_CACHE_HOME', '.cache', process.env));
   const { backend, probe } = chosen;
   if (!backend.mountsLayers && request.grants.some(({ from }) => from !== undefined)) throw noLayers(backend);
   if (request.traceTo !== undefined && !backend.observes) throw notObserved(backend);
@@ -126,6 +126,7 @@ async function confine(
     places: groups,
     features: probe.features,
   });
+  const cacheFolder = join(workspaces.root, 'cache');
   const fallback = chosen.skippedBackends.length > 0 ? { chosen, cacheFolder } : null;
   return { ...confinement, groups, fallback, isolation: { ...confinement.isolation, limits } };
 }
