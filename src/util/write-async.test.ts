@@ -47,7 +47,7 @@ describe('short writes to standard output', () => {
   }
 
   it('wait for a slow reader of a pipe without stopping the process, and lose nothing', () => {
-    const reader = '| { until [ -e "$4" ]; do sleep 0.02; done; cat; } >"$6/out"';
+    const reader = '| { until [ -e "$4" ]; do sleep 0.05; done; cat; } >"$6/out"';
     assert.equal(write(reader), 'written');
     assert.deepEqual(
       lines('out').map((line) => Number(line.slice(5).replace(/^\.*/, ''))),

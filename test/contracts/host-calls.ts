@@ -201,12 +201,12 @@ export function hostCallsContract(caller: string, program: string): void {
       const { pid } = await project.warmUp();
       mkdirSync(project.path('gates'));
       // The program waits until the data are in the pipe.
-      const wait = 'touch gates/began; until [ -e gates/written ]; do sleep 0.02; done';
+      const wait = 'touch gates/began; until [ -e gates/written ]; do sleep 0.05; done';
       const { stdout, stderr } = spawnSync(
         'sh',
         [
           '-c',
-          `mkfifo late; { until [ -e gates/began ]; do sleep 0.02; done; echo data; touch gates/written; } > late &
+          `mkfifo late; { until [ -e gates/began ]; do sleep 0.05; done; echo data; touch gates/written; } > late &
            "$ACOR" exec --no-stream --write gates -- sh -c '${wait}' < late; wait`,
         ],
         {

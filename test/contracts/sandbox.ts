@@ -63,7 +63,7 @@ export function sandboxContract(backend: SandboxBackend, way: SandboxStart = 'no
         const flag = join(rig.run, 'control', 'tool', 'CANCEL');
         const running = await rig.start(
           backend,
-          `echo ready; until cat ${flag} 2>/dev/null; do sleep 0.01; done`,
+          `echo ready; until cat ${flag} 2>/dev/null; do sleep 0.05; done`,
         );
         await until(() => running.stdout() === 'ready\n');
         // Renamed: the tool must not read it before it is written.

@@ -76,7 +76,7 @@ describe('a run that is resumed or retried', hasPython ? {} : { skip: 'python3 i
     const tool = (more: string) => `#!/bin/bash
 [ "$ACOR_RESUME" = 1 ] && echo '{"type":"result","status":"ok"}' && exit
 touch "$CHECKPOINT_DIR/one"
-until [ -e "$CANCEL_FILE" ]; do sleep 0.02; done
+until [ -e "$CANCEL_FILE" ]; do sleep 0.05; done
 ${more}
 `;
     patient.write('tools/heeds/cli.sh', tool('echo \'{"type":"cancelled","reason":"asked"}\'; exit 130'));

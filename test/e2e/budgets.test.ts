@@ -40,7 +40,7 @@ describe('a project that limits its concurrent runs', () => {
     using limited = project("{ max_runs: 3 }\nsecurity: { isolation: 'off' }", ['does']);
     const gate = limited.path('gate');
     // The tools end only when all other runs wait, so the machine cannot be too slow to start twelve runs at once.
-    const wait = `until [ -e '${gate}' ]; do sleep 0.02; done`;
+    const wait = `until [ -e '${gate}' ]; do sleep 0.05; done`;
     const started = Array.from({ length: 12 }, () => limited.start(['run', 'does', wait]));
     const inState = (state: string) => limited.runIds().filter((id) => limited.record(id)?.state === state);
     await until(() => inState('running').length === 3 && inState('queued').length === 9);

@@ -186,7 +186,7 @@ function newProject(): WorkflowProject {
   const manifest = 'version: 1.0.0\ndescription: Asks here.\nidempotent: true\n';
   const ask = (id: string) =>
     `echo '{"type":"action_required","action_id":"${id}","action":"choose","blocking":true,"options":[{"id":"slow"},{"id":"fast"}]}'
-until [ -e "$ANSWERS_DIR/${id}.json" ]; do sleep 0.02; done\n`;
+until [ -e "$ANSWERS_DIR/${id}.json" ]; do sleep 0.05; done\n`;
   const end = `echo made > "$ARTIFACTS_DIR/made.txt"\necho '{"type":"result","status":"ok"}'\n`;
   for (const [name, asks] of [
     ['asks_here', ask('a-1')],

@@ -12,7 +12,7 @@ idempotent: true # always
 `;
 const CLI = `#!/bin/sh
 echo '{"type":"action_required","action_id":"a-1","action":"choose","blocking":true,"options":[{"id":"slow"},{"id":"fast"}]}'
-until [ -e "$ANSWERS_DIR/a-1.json" ]; do sleep 0.02; done
+until [ -e "$ANSWERS_DIR/a-1.json" ]; do sleep 0.05; done
 echo '{"type":"result","status":"ok"}'
 `;
 const WRITES = `name: NAME

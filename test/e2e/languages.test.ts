@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { TestProject } from '../support/project.ts';
@@ -65,6 +67,28 @@ describe('a tool without installed packages finds its SDK', () => {
       const ran = spawnSync(program, [project.path('tools', path)], { env });
       assert.match(String(ran.stdout), /"type": ?"result"/, String(ran.stderr));
     }
+  });
+
+  it('through the shim of a version manager, which is a script that starts other scripts', async () => {
+    const manager = mkdtempSync(join(tmpdir(), 'acor-manager-'));
+    const { stdout: system } = spawnSync('python3', ['-c', 'import sys; print(sys.executable, end="")']);
+    const programs = {
+      'shims/python3': `program="\${0##*/}"\nexec "${manager}/libexec/manager" exec "$program" "$@"\n`,
+      'libexec/manager': `shift\nexec "${manager}/versions/$(basename 3.11/)/bin/$1" "\${@:2}"\n`,
+    };
+    for (const [path, text] of Object.entries(programs)) {
+      mkdirSync(dirname(join(manager, path)), { recursive: true });
+      writeFileSync(join(manager, path), `#!/usr/bin/env bash\n${text}`, { mode: 0o755 });
+    }
+    chmodSync(manager, 0o755);
+    mkdirSync(join(manager, 'versions/3.11/bin'), { recursive: true });
+    cpSync(realpathSync(String(system)), join(manager, 'versions/3.11/bin/python3'));
+    const { end, of, stdout } = await project.run(['in_python', 'one'], {
+      env: { PATH: `${join(manager, 'shims')}:${process.env.PATH}` },
+    });
+    rmSync(manager, { recursive: true });
+    assert.equal(end.state, 'completed', stdout);
+    assert.deepEqual(of('runner_warning'), []);
   });
 
   it('in a virtual environment of its own, before the shared one', async () => {

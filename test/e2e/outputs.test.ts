@@ -26,7 +26,7 @@ case "$how" in
   fail) echo partial > "$out"; exit 1 ;;
   append) echo more >> "$out" ;;
   both) echo new > "$out"; echo new > "$other" ;;
-  race) echo new > "$out"; echo "theirs" > "$out.theirs"; until [ -e "$out.go" ]; do sleep 0.01; done ;;
+  race) echo new > "$out"; echo "theirs" > "$out.theirs"; until [ -e "$out.go" ]; do sleep 0.05; done ;;
   leave) true ;;
   names) echo new > "$out"; printf '{"type":"result","status":"ok","data":{"at":"%s","from":"%s"},"artifacts":[{"path":"%s"}]}\\n' "$out" ".staged/out/x.txt" "$out"; echo "wrote $out" >&2 ;;
   left) echo new > "$out"; mkdir -p deep; echo x > deep/left.txt ;;

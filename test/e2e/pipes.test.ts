@@ -72,7 +72,7 @@ describe('a pipe', () => {
       {
         waits_for_it: {
           'tool.yaml': `${PLAIN}entry: cli.sh\n`,
-          'cli.sh': 'echo one\nuntil [ -e "$TMPDIR/seen" ]; do sleep 0.02; done\necho two\n',
+          'cli.sh': 'echo one\nuntil [ -e "$TMPDIR/seen" ]; do sleep 0.05; done\necho two\n',
         },
         sees: {
           'tool.yaml': `${READER}entry: cli.sh\n`,
@@ -92,12 +92,12 @@ describe('a pipe', () => {
       {
         counts: {
           'tool.yaml': `${PLAIN}entry: cli.sh\nheartbeat_grace_s: 2\nmax_output_size: 1000000000\n`,
-          'cli.sh': 'echo first\nuntil [ -e "$TMPDIR/reading" ]; do sleep 0.02; echo; done\nseq inf\n',
+          'cli.sh': 'echo first\nuntil [ -e "$TMPDIR/reading" ]; do sleep 0.05; echo; done\nseq inf\n',
         },
         dawdles: {
           'tool.yaml': `${READER}entry: cli.sh\n`,
           'cli.sh':
-            'read -r first\ntouch "$TMPDIR/reading"\nuntil [ -e "$TMPDIR/go" ]; do sleep 0.02; done\nhead -n 100000 | wc -l\n',
+            'read -r first\ntouch "$TMPDIR/reading"\nuntil [ -e "$TMPDIR/go" ]; do sleep 0.05; done\nhead -n 100000 | wc -l\n',
         },
       },
       WITHOUT_SANDBOX,
@@ -224,7 +224,7 @@ describe('a pipe', () => {
         stores: {
           'tool.yaml': `${READER}entry: cli.sh\n`,
           'cli.sh':
-            'until [ -e "$TMPDIR/go" ]; do sleep 0.02; done\nwc -l\necho stored >>"$TMPDIR/effects"\n',
+            'until [ -e "$TMPDIR/go" ]; do sleep 0.05; done\nwc -l\necho stored >>"$TMPDIR/effects"\n',
         },
       },
       WITHOUT_SANDBOX,

@@ -176,7 +176,7 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
   it('shares its user with another run that writes in the same folder, and the last of them restores the owners', async () => {
     makeTarget();
     const script = (own: string, other: string) =>
-      `id -u; echo > ${own}; until [ -e ${other} ]; do sleep 0.01; done; echo x >> ${other}`;
+      `id -u; echo > ${own}; until [ -e ${other} ]; do sleep 0.05; done; echo x >> ${other}`;
     const runs = await Promise.all([
       project.run(['writes_in', 'target', script('a', 'b')]),
       project.run(['writes_in', 'target', script('b', 'a')]),

@@ -613,7 +613,7 @@ describe('a tool that needs secrets', () => {
     await project.acor(['secret', 'set', 'ODD'], { stdin: '}\nis how this one begins' });
     tool(
       'waits_for_file',
-      `echo '{"type":"heartbeat"}'; until [ -e go ]; do sleep 0.01; done`,
+      `echo '{"type":"heartbeat"}'; until [ -e go ]; do sleep 0.05; done`,
       'secrets: [ODD]\n',
     );
     const running = project.start(['run', 'waits_for_file']);

@@ -53,12 +53,12 @@ describe("data on the caller's standard input, which no program gets", () => {
   });
 
   it('are named when they come while the program runs', () => {
-    const late = `(until [ -e began ]; do sleep 0.02; done; echo data; touch written) |
+    const late = `(until [ -e began ]; do sleep 0.05; done; echo data; touch written) |
       "$ACOR" exec --no-stream --write . -- true`;
     // The program waits until the data are in the pipe.
     const script = late.replace(
       '--write . -- true',
-      '--write gates -- sh -c "touch gates/began; until [ -e gates/written ]; do sleep 0.02; done"',
+      '--write gates -- sh -c "touch gates/began; until [ -e gates/written ]; do sleep 0.05; done"',
     );
     const { stderr, stdout } = shell(
       `mkdir -p gates; ${script.replace('-e began', '-e gates/began').replace('touch written', 'touch gates/written')}`,
@@ -179,9 +179,9 @@ describe('Ctrl-C in a pipe of the shell', () => {
       'tools/writes/cli.sh',
       `#!/bin/sh
 echo '{"type":"start"}'
-until [ -e "$CANCEL_FILE" ]; do sleep 0.02; done
+until [ -e "$CANCEL_FILE" ]; do sleep 0.05; done
 echo '{"type":"log","level":"info","msg":"seen"}'
-until [ -e ${gate} ]; do sleep 0.02; done
+until [ -e ${gate} ]; do sleep 0.05; done
 while :; do echo '{"type":"log","level":"info","msg":"more"}'; sleep 0.02; done
 `,
       0o755,

@@ -62,7 +62,7 @@ describe('a follower that stops reading', () => {
 
   it('does not affect the run or other followers, and gets every event when it reads on', async () => {
     const gate = project.path('go');
-    const script = `until [ -e '${gate}' ]; do sleep 0.02; done; ${WRITE_LINES}`;
+    const script = `until [ -e '${gate}' ]; do sleep 0.05; done; ${WRITE_LINES}`;
     const running = project.start(['run', 'does', script]);
     const runId = String((await running.event('start')).run_id);
     const stuck = [1, 2].map(() => project.start(['logs', runId, '--follow']));
@@ -80,7 +80,7 @@ describe('a follower that stops reading', () => {
 
   it('and is killed then does not change the run', async () => {
     const gate = project.path('go-2');
-    const script = `until [ -e '${gate}' ]; do sleep 0.02; done; ${WRITE_LINES}`;
+    const script = `until [ -e '${gate}' ]; do sleep 0.05; done; ${WRITE_LINES}`;
     const running = project.start(['run', 'does', script]);
     const runId = String((await running.event('start')).run_id);
     const follower = project.start(['logs', runId, '--follow']);

@@ -10,7 +10,7 @@ import { noTmux, TmuxScreen } from '../support/tmux.ts';
 const SAYS = `#!/bin/bash
 while IFS= read -r line; do
   case $line in
-    wait:*) until [ -e "\${line#wait:}" ]; do sleep 0.01; done ;;
+    wait:*) until [ -e "\${line#wait:}" ]; do sleep 0.05; done ;;
     err:*) echo "\${line#err:}" >&2 ;;
     *) printf '%s\\n' "$line" ;;
   esac

@@ -30,7 +30,7 @@ describe('a pipe', () => {
       ],
       first: [READER, 'head -n1\n'],
       fails: [READER, 'head -n1 >/dev/null; echo "broken" >&2; exit 30\n'],
-      waits: [READER, 'until [ -e "$TMPDIR/go" ]; do sleep 0.02; done; wc -l\n'],
+      waits: [READER, 'until [ -e "$TMPDIR/go" ]; do sleep 0.05; done; wc -l\n'],
       limited: [
         'version: 1.0.0\nstdin: records\n',
         `echo '{"type":"error","code":"E_RATE_LIMIT","msg":"enough","retryable":true}'; exit 20\n`,

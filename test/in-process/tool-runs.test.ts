@@ -257,7 +257,7 @@ if ((n < ${times})); then echo '{"type":"error","code":"${code}","msg":"not yet"
         if (before !== undefined) writeFileSync(path, before);
         const script = meanwhile === 'folder' ? `mkdir "$2"\n` : `echo new >"$2"\n`;
         const running = await start(
-          `${script}touch "$4.ready"; until [ -e "$4" ]; do sleep 0.02; done\n${OK}`,
+          `${script}touch "$4.ready"; until [ -e "$4" ]; do sleep 0.05; done\n${OK}`,
           inputs('{ name: go }'),
           ['--out', path, '--go', `${path}.go`],
         );
@@ -284,7 +284,7 @@ if ((n < ${times})); then echo '{"type":"error","code":"${code}","msg":"not yet"
         '{ name: go }',
       ];
       const running = await start(
-        `echo a >"$2"; echo b >"$4"; echo c >"$6"; touch "$8.ready"; until [ -e "$8" ]; do sleep 0.02; done\n${OK}`,
+        `echo a >"$2"; echo b >"$4"; echo c >"$6"; touch "$8.ready"; until [ -e "$8" ]; do sleep 0.05; done\n${OK}`,
         inputs(...more),
         ['--out', one, '--two', two, '--three', three, '--go', `${one}.go`],
       );
@@ -385,7 +385,7 @@ if ((n < ${times})); then echo '{"type":"error","code":"${code}","msg":"not yet"
   });
 
   it('is cancelled by its cancel file first, then by SIGTERM, then by SIGKILL', async () => {
-    const polite = `until [ -e "$CANCEL_FILE" ]; do sleep 0.02; done; echo "{\\"type\\":\\"cancelled\\",\\"reason\\":\\"$(cat "$CANCEL_FILE")\\"}"; exit 130\n`;
+    const polite = `until [ -e "$CANCEL_FILE" ]; do sleep 0.05; done; echo "{\\"type\\":\\"cancelled\\",\\"reason\\":\\"$(cat "$CANCEL_FILE")\\"}"; exit 130\n`;
     const termed = `trap 'echo "{\\"type\\":\\"log\\",\\"level\\":\\"info\\",\\"msg\\":\\"term\\"}"; exit 143' TERM\necho '{"type":"heartbeat"}'\nwhile :; do sleep 0.02; done\n`;
     const deaf = `trap '' TERM\necho '{"type":"heartbeat"}'\nwhile :; do sleep 0.02; done\n`;
     for (const [script, rc, signal, said] of [

@@ -11,7 +11,7 @@ import type { SandboxRig } from './sandbox-rig.ts';
 
 const MB = 1_000_000;
 /** For the end of a script: it keeps its resources until it is released. */
-export const HOLD = 'echo ready; until [ -e go ]; do sleep 0.02; done';
+export const HOLD = 'echo ready; until [ -e go ]; do sleep 0.05; done';
 export const PERL_HOLD = '$|=1; print qq(ready\\n); select(undef, undef, undef, 0.02) until -e q(go)';
 
 /** Takes 100 MB that two processes map and share. */

@@ -265,9 +265,12 @@ export function removeFolder(path: string): void {
   rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
 }
 
-/** Polls until a condition holds; only the test's own time limit ends it earlier. */
+const LONGEST_PAUSE_MS = 40;
+
+/** Polls until a condition holds, with growing pauses: the tests beside it need the processor. Only the test's own time limit ends it earlier. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let pause = 2; !(await isSo()); pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS))
+    await new Promise((resolve) => setTimeout(resolve, pause));
 }
 
 /**

@@ -47,7 +47,7 @@ describe('the standard input of a tool', { skip: process.platform !== 'linux' &&
 
   it('keeps a bounded number of bytes for a tool that does not read, and drops whole lines', async () => {
     const go = join(folder, 'go');
-    const text = await readBy(`until [ -e ${go} ]; do sleep 0.01; done; wc -l`, (pipe) => {
+    const text = await readBy(`until [ -e ${go} ]; do sleep 0.05; done; wc -l`, (pipe) => {
       for (let count = 0; count < 40; count++) pipe.write('x'.repeat(1 << 20));
       pipe.end();
       writeFileSync(go, '');
@@ -64,7 +64,7 @@ describe('the standard input of a tool', { skip: process.platform !== 'linux' &&
     ] as const) {
       const go = join(folder, 'go');
       let full = 0;
-      const text = await readBy(`until [ -e ${go} ]; do sleep 0.01; done; wc -c`, (pipe) => {
+      const text = await readBy(`until [ -e ${go} ]; do sleep 0.05; done; wc -c`, (pipe) => {
         for (let count = 1; count > 0; full += count) count = pipe.offer(Buffer.alloc(4096), 0);
         pipe.write('x'.repeat(bytes - 1));
         pipe.end();

@@ -43,7 +43,7 @@ describe('a secret that is passed by descriptor', () => {
         `cd ${folder}; ls -A; stat -c '%a %u' . A B; id -u; cat A; wc -c < B
          (echo x >> A) 2>/dev/null && echo written; rm -f A 2>/dev/null && echo removed; touch C 2>/dev/null && echo made
          chmod 644 A 2>/dev/null && echo opened; ls /proc/self/fd | wc -l; grep CapEff /proc/self/status
-         echo up; until [ -e ${rig.work}/done ]; do sleep 0.01; done`,
+         echo up; until [ -e ${rig.work}/done ]; do sleep 0.05; done`,
         {
           secrets: { A: `${VALUE}\n`, B: 'y'.repeat(65_536) },
           request: { level, ...(level === 'privileged' && { network: 'host' }) },

@@ -143,7 +143,7 @@ const shared: Talk = async (egress, backend) => {
   const at = isConfined(backend) ? '127.1.0.1' : '127.0.0.1';
   const first = await rig.start(
     backend,
-    `exec 3<>/dev/tcp/${at}/${port} && read -r word <&3 && echo $word; until [ -e ${rig.writable}/enough ]; do sleep 0.01; done`,
+    `exec 3<>/dev/tcp/${at}/${port} && read -r word <&3 && echo $word; until [ -e ${rig.writable}/enough ]; do sleep 0.05; done`,
     { request: egress.allowing([`api.test:${port}`]) },
   );
   await until(() => first.stdout() === 'hello\n');
