@@ -20,7 +20,10 @@ export class Lane extends TestProject {
     super({ tools: ['campaign'] });
     const manifest = readFileSync(this.path('tools/campaign/tool.yaml'), 'utf8');
     for (const tool of TOOLS) {
-      const program = tool.includes('python') ? 'steps.py' : 'steps.sh';
+      const isPython = tool.includes('python');
+      const program = isPython ? 'steps.py' : 'steps.sh';
+      // A shell may start these anyway.
+      const commands = isPython ? 'permissions: { level: standard, commands: [sh, sleep, setsid] }\n' : '';
       const actions = tool.endsWith('_apart') ? 'actions: [choose_way]\n' : '';
       this.write(
         `tools/${tool}/${program}`,
@@ -28,7 +31,7 @@ export class Lane extends TestProject {
         0o755,
       );
       const own = manifest.replace('name: campaign', `name: ${tool}`).replace('steps.py', program);
-      this.write(`tools/${tool}/tool.yaml`, own + actions);
+      this.write(`tools/${tool}/tool.yaml`, own + commands + actions);
     }
   }
 
