@@ -113,8 +113,12 @@ export class AcorApp {
   ): Promise<void> {
     const answer = await this.#authorize(principal, operation, input);
     if (answer.allowed) {
-      const action = actionOf(operation, input);
-      return action && this.#askPolicy(operation.name, [action], principal, input['run']);
+      try {
+        return await this.#askPolicy(operation.name, actionsOf(operation, input), principal, input['run']);
+      } catch (error) {
+        if (this.#showsInvalidPolicy(operation, principal, error)) return;
+        throw error;
+      }
     }
     const { kind, name } = principal;
     throw new AcorError('E_PERMISSION', `${kind} '${name}' may not call ${operation.name}: ${answer.why}`, {
@@ -133,12 +137,17 @@ export class AcorApp {
     }
   }
 
+  /** Callers at this machine get the reports that say what is wrong with the policy. */
+  #showsInvalidPolicy({ name, effect }: CalledOperation, { kind }: Principal, error: unknown): boolean {
+    const isHere = kind === 'local-user' || this.surface === 'command' || this.surface === 'library';
+    const isInvalid = error instanceof AcorError && error.code === 'E_CONFIG_INVALID';
+    return isHere && isInvalid && effect === 'reads' && REPORTS.has(name);
+  }
+
   /** Whether the policy lets the caller call the operation with this input. */
   async policyAllows(operation: CalledOperation, input: Readonly<Record<string, unknown>>): Promise<boolean> {
-    const action = actionOf(operation, input);
-    if (action === undefined) return true;
     try {
-      await this.#askPolicy(operation.name, [action], this.principal, input['run']);
+      await this.#askPolicy(operation.name, actionsOf(operation, input), this.principal, input['run']);
       return true;
     } catch (error) {
       // An invalid policy leaves nothing to others: the call reports it.
@@ -163,6 +172,7 @@ export class AcorApp {
     principal: Principal,
     run?: unknown,
   ): Promise<void> {
+    if (actions.length === 0) return;
     // Where the project cannot be opened, the operation says so, and the files of the user and the system count.
     const root = (await this.tools().catch(() => undefined))?.config.root ?? this.cwd;
     if (policyPaths(root, this.env).length === 0) return;
@@ -315,26 +325,39 @@ const CALLER_ACTIONS: Readonly<Record<string, CallerAction | null>> = {
   'system.self-test': null,
 };
 
-/** Without a regular expression, as in each module that every command loads: the first use of one takes 0.1 to 0.3 ms. */
-const READS_PROJECT = new Set([
-  'run',
-  'tool',
-  'workflow',
-  'prompt',
-  'resource',
-  'secret',
-  'policy',
-  'schedule',
+/** What only reads, and shows nothing of the project. A hook asks for itself. */
+const READS_ACOR = new Set([
+  'agents.hook',
+  'host.show',
+  'system.complete',
+  'system.errors',
+  'system.man',
+  'system.tools',
+  'system.version',
 ]);
 
-/** What a call means for `who_may`; undefined where the policy has no say. */
-function actionOf(
+/** What says what is wrong with the files of the project, and how to change them. */
+const REPORTS = new Set([
+  'agents.check',
+  'config.show',
+  'project.validate',
+  'system.explain',
+  'system.health',
+]);
+
+/**
+ * What a call means for `who_may`; empty where the policy has no say. A dry run is what it tries: it shows no more than the call, and is a `read` where the
+ * call itself is nothing for a policy.
+ */
+function actionsOf(
   { name, effect }: CalledOperation,
-  { list }: Readonly<Record<string, unknown>>,
-): CallerAction | undefined {
+  { list, dry_run }: Readonly<Record<string, unknown>>,
+): CallerAction[] {
   if (effect === 'reads' || (name === 'tool.approve' && list === true))
-    return READS_PROJECT.has(name.split('.', 1)[0]!) ? 'read' : undefined;
-  return name in CALLER_ACTIONS ? (CALLER_ACTIONS[name] ?? undefined) : 'change';
+    return READS_ACOR.has(name) ? [] : ['read'];
+  const action = name in CALLER_ACTIONS ? CALLER_ACTIONS[name] : 'change';
+  if (action) return [action];
+  return dry_run === true ? ['read'] : [];
 }
 
 /** The name of what a caller in `cwd` wants to run: that of a tool, or the path of a script. */

@@ -135,14 +135,74 @@ describe('who_may in a policy', () => {
       ['runs'],
       ['show', run],
       ['list'],
+      ['metrics'],
+      ['health'],
+      ['validate'],
+      ['explain'],
+      ['config', 'show'],
+      ['plugins', 'list'],
     ]) {
       const refused = await project.envelope(args, { env: AGENT });
       assert.equal(refused.error?.code, 'E_POLICY_DENIED', args.join(' '));
     }
-    for (const args of [['version'], ['validate'], ['health']])
+    for (const args of [['version'], ['errors'], ['tools']])
       assert.equal((await project.envelope(args, { env: AGENT })).ok, true, args.join(' '));
     assert.equal((await project.envelope(['runs'])).ok, true);
     assert.equal((await cancel(run)).ok, true);
+  });
+
+  it('takes a dry run for what it tries', async () => {
+    const run = await asking();
+    policy({ run: ['user'], cancel: [], read: [] });
+    for (const args of [['run', 'quick'], ['cancel', run], ['outbox']])
+      assert.equal(
+        (await project.envelope([...args, '--dry-run'], { env: AGENT })).error?.code,
+        'E_POLICY_DENIED',
+        args.join(' '),
+      );
+    // The control: the user may run, and reads nothing.
+    assert.equal((await project.envelope(['run', 'quick', '--dry-run'])).ok, true);
+    assert.equal((await project.envelope(['list'])).error.code, 'E_POLICY_DENIED');
+    policy({});
+    await cancel(run);
+  });
+
+  it('shows metrics, health and checks to no client of the HTTP server that may not read', async () => {
+    project.write('scraper-token', 'a-token-of-the-scraper\n', 0o600);
+    const client = `scraper=${project.path('scraper-token')}`;
+    const server = await TestServer.start(project, ['--client', client]);
+    policy({ read: ['token:scraper'] });
+    const scraper = { Authorization: 'Bearer a-token-of-the-scraper' };
+    try {
+      const calls = [
+        (headers = {}) => server.get('/metrics', headers),
+        (headers = {}) => server.get('/api/v1/system.metrics', headers),
+        (headers = {}) => server.call('system.health', {}, headers),
+        (headers = {}) => server.call('project.validate', {}, headers),
+        (headers = {}) => server.call('system.explain', {}, headers),
+      ];
+      for (const call of calls) {
+        const refused = await call();
+        assert.deepEqual([refused.status, refused.json.error?.code], [403, 'E_POLICY_DENIED'], refused.text);
+        assert.equal((await call(scraper)).status, 200);
+      }
+      assert.equal((await server.get('/healthz')).status, 200);
+      assert.equal((await server.get('/api/v1/system.version')).status, 200);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('is reported by health and validate where it is invalid, to callers at this machine', async () => {
+    policy({ read: ['users'] });
+    for (const args of [['health'], ['validate']])
+      assert.match((await project.acor(args, { env: AGENT })).stdout, /user, agent or token/, args.join(' '));
+    const server = await TestServer.start(project);
+    try {
+      assert.equal((await server.call('project.validate')).json.error.code, 'E_CONFIG_INVALID');
+    } finally {
+      await server.stop();
+    }
   });
 
   it('holds for a client of the MCP server by its name, and not for the user whom the client asks', async () => {
