@@ -51,7 +51,7 @@ export async function callByHttp(
   async function withKey(key: string) {
     if (!('idempotency_key' in op.input.shape)) {
       const { principal: client } = exchange.open.app;
-      return repeated.once({ client, text: key }, { op: op.name, input }, call);
+      return repeated.once({ client, text: key }, { op: op.name, input, selection }, call);
     }
     input['idempotency_key'] ??= key;
     return call();

@@ -35,35 +35,29 @@ export class Gate {
       throw refused('pages of other sites may not use this server');
   }
 
-  /** Whether the request shows a token or the cookie of a session. */
-  isKnown(req: IncomingMessage): boolean {
-    return this.#clientOf(req) !== undefined || this.#sessionOf(req) !== undefined;
-  }
-
-  /** Who sends the request. Throws when it shows neither a token nor the cookie of a session. */
-  principalOf(req: IncomingMessage): Principal {
-    const client = this.#clientOf(req);
-    if (client !== undefined) return { kind: 'token', name: client.name };
-    const session = this.#sessionOf(req);
-    if (session !== undefined) {
-      if (req.method !== 'GET' && req.headers[PAGE_HEADER] === undefined)
-        throw refused(`a page must send the header ${PAGE_HEADER}`);
-      return { kind: 'local-user', name: userName(), ...(session === 'person' && { isAtTerminal: true }) };
+  /** Who sends the request; undefined when it shows neither a valid token nor the cookie of a session. */
+  callerOf(req: IncomingMessage): Principal | undefined {
+    const token = bearerToken(req.headers.authorization);
+    if (token !== undefined) {
+      const client = this.#clients.find((each) => isSameSecret(token, each.token));
+      // A request that shows a token has no session, also when the token is wrong.
+      return client && { kind: 'token', name: client.name };
     }
+    const session = this.sessions.find(req.headers.cookie);
+    if (session === undefined) return undefined;
+    return { kind: 'local-user', name: userName(), ...(session === 'person' && { isAtTerminal: true }) };
+  }
+}
+
+/** The caller of a request. Throws for a request of no caller, and for one that may be that of another site. */
+export function admitted(req: IncomingMessage, caller: Principal | undefined): Principal {
+  if (caller === undefined)
     throw new HttpError(401, 'E_PERMISSION', 'the request shows neither a token nor a session', {
       hint: 'Send Authorization: Bearer <token>, or open the link that acor serve printed.',
     });
-  }
-
-  #clientOf({ headers }: IncomingMessage): HttpClient | undefined {
-    const token = bearerToken(headers.authorization);
-    return this.#clients.find((each) => token !== undefined && isSameSecret(token, each.token));
-  }
-
-  /** A request that shows a token has no session, also when the token is wrong. */
-  #sessionOf({ headers }: IncomingMessage) {
-    return bearerToken(headers.authorization) === undefined ? this.sessions.find(headers.cookie) : undefined;
-  }
+  if (caller.kind === 'local-user' && req.method !== 'GET' && req.headers[PAGE_HEADER] === undefined)
+    throw refused(`a page must send the header ${PAGE_HEADER}`);
+  return caller;
 }
 
 function refused(why: string): HttpError {

@@ -4,6 +4,7 @@ import type { Principal } from '../operations/acor-app.ts';
 import { HttpError } from './http-error.ts';
 import type { NextRequest } from './next-requests.ts';
 
+/** Of one client. */
 const MAX_KEPT = 1000;
 
 interface IdempotencyKey {
@@ -18,32 +19,41 @@ interface Kept {
 
 /**
  * The answers of calls with an idempotency key: the same call of the same client again, also one at the same time, gets the same answer.
- * Another client may read less or more, so its keys are its own.
+ * Another client may read less or more, so its keys are its own, and it pushes out no answer of others.
  */
 export class RepeatedCalls {
-  /** The oldest first. */
-  readonly #kept = new Map<string, Kept>();
+  /** By client and then by key, the oldest first. */
+  readonly #kept = new Map<string, Map<string, Kept>>();
 
+  /** `request` is all that decides the answer. Throws when the key belongs to another request. */
   async once(
     { client, text }: IdempotencyKey,
-    call: unknown,
+    request: unknown,
     answerOf: () => Promise<Envelope<NextRequest>>,
   ): Promise<Envelope<NextRequest>> {
-    const digest = createHash('sha256').update(JSON.stringify(call)).digest('base64url');
-    const key = JSON.stringify([client, text]);
-    const kept = this.#kept.get(key);
+    const digest = createHash('sha256').update(JSON.stringify(request)).digest('base64url');
+    const ofClient = this.#keptFor(client);
+    const kept = ofClient.get(text);
     if (kept === undefined) {
       const answer = answerOf();
-      this.#kept.set(key, { digest, answer });
-      for (const oldest of this.#kept.keys()) {
-        if (this.#kept.size <= MAX_KEPT) break;
-        this.#kept.delete(oldest);
-      }
+      ofClient.set(text, { digest, answer });
+      const [oldest] = ofClient.keys();
+      if (ofClient.size > MAX_KEPT) ofClient.delete(oldest!);
       return answer;
     }
     if (kept.digest === digest) return kept.answer;
-    throw new HttpError(422, 'E_USAGE', 'the idempotency key belongs to another call', {
-      hint: 'Use a new key for each call, and the same key only to repeat it.',
+    throw new HttpError(422, 'E_USAGE', 'the idempotency key belongs to another request', {
+      hint: 'Use a new key for each request, also for other fields of the answer, and the same key only to repeat it.',
     });
+  }
+
+  #keptFor(client: Principal): Map<string, Kept> {
+    const name = JSON.stringify(client);
+    let kept = this.#kept.get(name);
+    if (kept === undefined) {
+      kept = new Map();
+      this.#kept.set(name, kept);
+    }
+    return kept;
   }
 }

@@ -16,7 +16,7 @@ import { ChangeStream } from './change-stream.ts';
 import { checkQuery } from './check-query.ts';
 import { sendEvents } from './events-route.ts';
 import type { Exchange } from './exchange.ts';
-import { Gate } from './gate.ts';
+import { admitted, Gate } from './gate.ts';
 import { HttpError } from './http-error.ts';
 import { OPERATIONS_PATH } from './next-requests.ts';
 import { openApiText } from './openapi.ts';
@@ -76,6 +76,10 @@ interface SiteParts {
   changes: ChangeStream;
 }
 
+interface SiteRequest extends Pick<Exchange, 'req' | 'res' | 'url'> {
+  caller: Principal | undefined;
+}
+
 /** What is served, by its address. */
 class Site {
   readonly #parts: SiteParts;
@@ -96,16 +100,18 @@ class Site {
     try {
       // In this order: a malicious web page learns nothing, whatever it sends.
       this.#parts.gate.checkPlace(req);
-      const limit = this.#parts.gate.isKnown(req) ? this.#limit : this.#limitOfUnknown;
+      const caller = this.#parts.gate.callerOf(req);
+      const limit = caller === undefined ? this.#limitOfUnknown : this.#limit;
       if (!limit.tryRemoveTokens(1)) throw tooMany();
-      await this.#route(req, res, new URL(req.url ?? '/', 'http://localhost'));
+      await this.#route({ req, res, url: new URL(req.url ?? '/', 'http://localhost'), caller });
     } catch (thrown) {
       if (res.headersSent) res.destroy();
       else this.#refuse(res, thrown);
     }
   }
 
-  async #route(req: IncomingMessage, res: ServerResponse, url: URL): Promise<void> {
+  async #route(request: SiteRequest): Promise<void> {
+    const { req, res, url } = request;
     const { pathname } = url;
     if (pathname === '/healthz') return sendText(res, 200, 'application/json', '{"status":"ok"}\n');
     if (pathname !== '/metrics' && pathname !== '/openapi.json' && !pathname.startsWith(OPERATIONS_PATH)) {
@@ -113,7 +119,7 @@ class Site {
       const { sendAsset } = await import('./assets.ts');
       return sendAsset(res, url, this.#parts.gate.sessions);
     }
-    const exchange = this.#exchange(req, res, url);
+    const exchange = this.#exchange(request);
     if (pathname === '/metrics') return this.#sendMetrics(exchange);
     if (pathname === '/openapi.json') {
       onlyGet(req, res);
@@ -151,12 +157,17 @@ class Site {
     return undefined;
   }
 
-  #exchange(req: IncomingMessage, res: ServerResponse, url: URL): Exchange {
-    const { host, gate } = this.#parts;
-    const principal = gate.principalOf(req);
+  #exchange({ caller, ...request }: SiteRequest): Exchange {
+    const { host } = this.#parts;
+    const principal = admitted(request.req, caller);
     const left = new AbortController();
-    res.once('close', () => left.abort());
-    return { req, res, url, host, open: host.openFor(principal, traceOf(req)), signal: left.signal };
+    request.res.once('close', () => left.abort());
+    return {
+      ...request,
+      host,
+      open: host.openFor(principal, traceOf(request.req)),
+      signal: left.signal,
+    };
   }
 
   async #sendMetrics({ res, req, url, open, signal }: Exchange): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
@@ -191,9 +191,14 @@ describe('acor serve', () => {
       assert.deepEqual([code, error.code], [1, 'E_USAGE']);
       for (const each of both) assert.ok(error.message.includes(each), error.message);
     }
+    const files = ['--client', 'a=first-of-three', '--client', 'b=shared', '--client', 'c=shared'];
+    assert.equal((await project.envelope(['serve', ...files])).error.code, 'E_USAGE');
+    for (const file of ['shared', 'one', 'two', 'first-of-three'])
+      assert.equal(existsSync(project.path(file)), false, file);
     // The control: two names, each with a token of its own.
     const own = await TestServer.start(project, ['--client', 'ci=one', '--client', 'cd=two']);
     await own.stop();
+    assert.equal(existsSync(project.path('two')), true);
   });
 });
 
@@ -440,6 +445,18 @@ describe('an operation by HTTP', () => {
     assert.equal((await answer('slow')).status, 422);
     // The control: without the key the second answer is refused.
     assert.equal((await open.call('run.answer', { run, choice: 'fast' })).status, 400);
+  });
+
+  it('is refused for an idempotency key that another part of the answer was asked with', async () => {
+    const list = (query: string) =>
+      open.send('POST', `/api/v1/tool.list?${query}`, { headers: { 'Idempotency-Key': 'part' } });
+    const whole = await list('fields=tools.name');
+    assert.deepEqual((await list('fields=tools.name')).json, whole.json);
+    for (const other of ['fields=total', 'fields=tools.name&limit=1', 'fields=tools.name&filter=asks', '']) {
+      const { status, json } = await list(other);
+      assert.deepEqual([other, status, json.error?.code], [other, 422, 'E_USAGE']);
+      assert.match(json.error.message, /belongs to another request/);
+    }
   });
 
   it('is not sent again to a client that has the answer', async () => {

@@ -8,7 +8,7 @@ import { nearest } from '../../util/nearest.ts';
 import { allCommands, operationOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { withLogLevel } from './log-level.ts';
-import { serverToken, USE_NEW } from './server-token.ts';
+import { type ServerToken, serverToken, USE_NEW, writeNewToken } from './server-token.ts';
 
 const DEFAULT_PORT = 7331;
 
@@ -63,18 +63,24 @@ export const httpServe = acorOperation({
     const { ACOR_HTTP_TOKEN: given, ...others } = ctx.env;
     const env = withLogLevel(others, log_level);
     const flags = client.map(parsedFlag);
-    refuseTwins(flags, 'name', 'Give each client a name of its own.');
+    refuseTwins(flags, 'name', ({ name }) => name, 'Give each client a name of its own.');
     const file = token_file === undefined ? undefined : resolve(ctx.cwd, token_file);
-    const { token, isNew } = serverToken({ given, variable: 'ACOR_HTTP_TOKEN', file });
-    const named = flags.map((each) => ({ ...each, token: tokenIn(resolve(ctx.cwd, each.file)) }));
+    const owner = serverToken({ given, variable: 'ACOR_HTTP_TOKEN', file });
+    const named = flags.map((each) => ({ ...each, ...tokenIn(resolve(ctx.cwd, each.file)) }));
     const source = given ? 'ACOR_HTTP_TOKEN' : `--token-file ${token_file}`;
-    const clients = [{ flag: source, name: 'http client', token }, ...named] as const;
-    refuseTwins(clients, 'token', USE_NEW);
+    const clients = [{ flag: source, name: 'http client', ...owner }, ...named] as const;
+    refuseTwins(clients, 'token', ({ newFile, token }) => newFile ?? token, USE_NEW);
+    for (const each of clients) writeNewToken(each);
     const lines = new LineQueue();
     const onListening = (at: { port: number; code: string }) => {
       const url = `http://127.0.0.1:${at.port}/`;
       const link = `${url}?code=${at.code}`;
-      lines.push({ url, link, pid: process.pid, ...(isNew && file === undefined ? { token } : {}) });
+      lines.push({
+        url,
+        link,
+        pid: process.pid,
+        ...(owner.isNew && file === undefined ? { token: owner.token } : {}),
+      });
       ctx.note(`acor: open ${link} in a browser; the link works once`);
     };
     const served = surfaces
@@ -110,22 +116,24 @@ function parsedFlag(given: string): ClientFlag {
   return { flag: `--client ${given}`, name, file };
 }
 
-function tokenIn(file: string): string {
-  return serverToken({ given: undefined, variable: '', file }).token;
+function tokenIn(file: string): ServerToken {
+  return serverToken({ variable: '', file });
 }
 
 /** Policies and records could not distinguish two clients with one name or one token. */
-function refuseTwins<K extends 'name' | 'token'>(
-  clients: readonly ({ flag: string } & Record<K, string>)[],
-  key: K,
+function refuseTwins<C extends { flag: string }>(
+  clients: readonly C[],
+  what: string,
+  textOf: (client: C) => string,
   hint: string,
 ): void {
   const flags = new Map<string, string>();
-  for (const { flag, [key]: value } of clients) {
+  for (const client of clients) {
+    const value = textOf(client);
     const other = flags.get(value);
     if (other !== undefined)
-      throw new AcorError('E_USAGE', `${other} and ${flag} have the same ${key}`, { hint });
-    flags.set(value, flag);
+      throw new AcorError('E_USAGE', `${other} and ${client.flag} have the same ${what}`, { hint });
+    flags.set(value, client.flag);
   }
 }
 

@@ -5,7 +5,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { LOG_LEVELS } from '../../util/log.ts';
 import { acorOperation } from '../define.ts';
 import { withLogLevel } from './log-level.ts';
-import { serverToken } from './server-token.ts';
+import { serverToken, writeNewToken } from './server-token.ts';
 
 const DEFAULT_PORT = 7332;
 /** The longest delay of a timer, in seconds: 24 days. */
@@ -83,7 +83,9 @@ export const mcpServe = acorOperation({
       return { kind: 'document', document: '', data: {} };
     }
     const file = token_file === undefined ? undefined : resolve(ctx.cwd, token_file);
-    const { token, isNew } = serverToken({ given, variable: 'ACOR_MCP_TOKEN', file });
+    const found = serverToken({ given, variable: 'ACOR_MCP_TOKEN', file });
+    writeNewToken(found);
+    const { token, isNew } = found;
     const lines = new LineQueue();
     const onListening = async (at: number) => {
       const url = `http://127.0.0.1:${at}/mcp`;

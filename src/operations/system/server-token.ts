@@ -13,20 +13,32 @@ const TOKEN_RULE = `at least ${LEAST_CHARS} characters: letters, digits, . _ ~ +
 export const USE_NEW =
   'Pass a path where there is no file: ACOR writes a new token there, which only you can read.';
 
-/** The token that clients of the server must send: `given` in a variable, from the file, or a new one. */
+export interface ServerToken {
+  token: string;
+  isNew: boolean;
+  /** Where `writeNewToken` writes a new token. */
+  newFile?: string;
+}
+
+/** The token that clients of the server must send: `given` in a variable, from the file, or a new one. Writes nothing. */
 export function serverToken({
   given,
   variable,
   file,
 }: {
-  given: string | undefined;
+  given?: string | undefined;
   variable: string;
   file: string | undefined;
-}): { token: string; isNew: boolean } {
+}): ServerToken {
   if (given !== undefined && given !== '') return { token: checked(given, variable), isNew: false };
-  if (file === undefined) return { token: newToken(), isNew: true };
-  const token = readToken(file);
-  return token === undefined ? { token: makeFile(file), isNew: true } : { token, isNew: false };
+  const token = file === undefined ? undefined : readToken(file);
+  if (token !== undefined) return { token, isNew: false };
+  return { token: newToken(), isNew: true, ...(file !== undefined && { newFile: file }) };
+}
+
+/** Writes a new token into its file; for each of a server only when all of them can be used. */
+export function writeNewToken({ token, newFile }: ServerToken): void {
+  if (newFile !== undefined) makeFile(newFile, token);
 }
 
 function readToken(path: string): string | undefined {
@@ -50,8 +62,7 @@ function readToken(path: string): string | undefined {
   }
 }
 
-function makeFile(path: string): string {
-  const token = newToken();
+function makeFile(path: string, token: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const fd = openSync(path, 'wx', 0o600);
@@ -60,7 +71,6 @@ function makeFile(path: string): string {
   } catch (error) {
     throw unusable(path, errorMessage(error), 'Use a file in a folder that you can write to.');
   }
-  return token;
 }
 
 function newToken(): string {
