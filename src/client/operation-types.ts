@@ -1346,7 +1346,7 @@ export interface OperationTypes {
       state?: 'queued' | 'running' | 'waiting_ai' | 'completed' | 'failed' | 'cancelled' | undefined;
       /** Only tools, workflows, pipes or tasks. */
       kind?: 'tool' | 'workflow' | 'pipe' | 'task' | undefined;
-      /** Only runs that this agent started. */
+      /** Only runs of this caller: token:ci, agent:claude-code, schedule:nightly, or a name alone. */
       caller?: string | undefined;
       /** Only the steps of this run. */
       parent?: string | undefined;

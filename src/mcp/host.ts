@@ -1,5 +1,5 @@
 import { safeLine } from '../compose/terminal-text.ts';
-import { type Authorize, agentPrincipal } from '../operations/acor-app.ts';
+import type { Authorize } from '../operations/acor-app.ts';
 import { type OpenHost, ProjectHost } from '../operations/project-host.ts';
 import { agentOf } from '../util/audience.ts';
 
@@ -31,6 +31,6 @@ export class Host extends ProjectHost {
       ...(traceparent !== undefined && { TRACEPARENT: traceparent, TRACESTATE: tracestate }),
     };
     const agent = agentOf({ ...this.env, ...env }) ?? 'mcp client';
-    return this.openFor(agentPrincipal(agent), env);
+    return this.openFor({ kind: 'agent', name: agent }, env);
   }
 }

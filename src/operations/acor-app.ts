@@ -13,7 +13,7 @@ import type { ToolEntry } from '../core/registry/registry.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
-import { callerOfSchedule, scheduleOfCaller } from '../protocol/run.ts';
+import { callerOfSchedule, recordedCaller } from '../protocol/run.ts';
 import { agentOf } from '../util/audience.ts';
 import { userName } from '../util/users.ts';
 import { commandOf } from './command-forms.ts';
@@ -88,7 +88,7 @@ export class AcorApp {
   /** The caller for the record of a run: the schedule, the agent or the client; undefined for the local user. */
   get caller(): string | undefined {
     if (this.#schedule !== undefined) return callerOfSchedule(this.#schedule);
-    return this.principal.kind === 'local-user' ? undefined : this.principal.name;
+    return recordedCaller(this.principal) ?? undefined;
   }
 
   /** Says on stderr, and in the envelope, what the caller should know. */
@@ -275,15 +275,10 @@ async function withRuns(tools: ProjectTools): Promise<Project> {
   return (await import('../core/project/open-project.ts')).withRuns(tools, commandOf);
 }
 
-/** An agent names itself. The records would take a name like that of a schedule for the schedule. */
-export function agentPrincipal(name: string): Principal {
-  return { kind: 'agent', name: scheduleOfCaller(name) === undefined ? name : `agent ${name}` };
-}
-
 /** The principal of a local command: the agent that started this process, else its user. Reads the user's name only when it is needed. */
 function localPrincipal(env: Readonly<Record<string, string | undefined>>): Principal {
   const agent = agentOf(env);
-  if (agent !== undefined) return agentPrincipal(agent);
+  if (agent !== undefined) return { kind: 'agent', name: agent };
   return {
     kind: 'local-user',
     get name() {

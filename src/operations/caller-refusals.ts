@@ -4,7 +4,7 @@ import type { Principal } from '../core/ports/principal.ts';
 import type { RunStore } from '../core/ports/run-store.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
-import { scheduleOfCaller } from '../protocol/run.ts';
+import { recordedCaller, scheduleOfCaller } from '../protocol/run.ts';
 import type { RunRecord } from '../protocol/run-record.ts';
 
 interface Place {
@@ -48,28 +48,27 @@ async function isOwnRun(
   runId: string,
   { root, env, store }: Place & { store: RunStore },
 ): Promise<boolean> {
-  const startedBy = caller.kind === 'local-user' ? null : caller.name;
+  const own = recordedCaller(caller);
+  // Records of earlier builds have the name alone.
+  const names: readonly (string | null)[] = own === null ? [null] : [own, caller.name];
+  const isRestarted = ({ restarted_by = [] }: RunRecord) => restarted_by.some((by) => names.includes(by));
   try {
     let record = await store.read(runId);
-    let hasRestarted = isRestartedBy(startedBy, record);
+    let hasRestarted = isRestarted(record);
     while (record.parent !== null) {
       record = await store.read(record.parent.run_id);
-      hasRestarted ||= isRestartedBy(startedBy, record);
+      hasRestarted ||= isRestarted(record);
     }
-    if (hasRestarted || record.caller === startedBy) return true;
+    if (hasRestarted || names.includes(record.caller)) return true;
     const schedule = scheduleOfCaller(record.caller);
     if (schedule === undefined) return false;
     const { ScheduleFiles } = await import('../core/schedule/schedule-files.ts');
     const by = new ScheduleFiles(root, env).find(schedule)?.by;
     // Of a schedule that was removed nothing says who added it.
-    return by === undefined || (by.kind === 'local-user' ? null : by.name) === startedBy;
+    return by === undefined || recordedCaller(by) === own;
   } catch (error) {
     // The operation reports a run that does not exist.
     if (error instanceof AcorError && error.code === 'E_RUN_NOT_FOUND') return false;
     throw error;
   }
-}
-
-function isRestartedBy(name: string | null, { restarted_by = [] }: RunRecord): boolean {
-  return restarted_by.includes(name);
 }

@@ -71,7 +71,7 @@ export const runRecord = z.object({
   protocol_version: z.int(),
   /** How the caller wanted the run to write at least; null when the caller did not say. */
   writes: z.enum(WRITE_MODES).nullable().default(null),
-  /** The calling agent, when its environment identifies it. */
+  /** Who has started the run: `agent:<name>`, `token:<name>`, `schedule:<name>`; null for the local user. Records of earlier builds have the name alone. */
   caller: z.string().nullable(),
   /** Who has resumed or retried the run, as `caller`. Absent before the second attempt, and in records of earlier builds. */
   restarted_by: z.array(z.string().nullable()).optional(),

@@ -74,6 +74,19 @@ export function isFinal(state: RunState): state is FinalState {
   return state === 'completed' || state === 'failed' || state === 'cancelled';
 }
 
+/** The caller of a run, in its record, as policies name it; null for the local user. */
+export function recordedCaller({ kind, name }: { kind: string; name: string }): string | null {
+  return kind === 'local-user' ? null : `${kind}:${name}`;
+}
+
+const CALLER_KINDS = ['agent', 'token', 'schedule'];
+
+/** The callers in records that a filter means. A name alone is that of an agent, of a token, or in a record of an earlier build, which has no kind. */
+export function callersMeant(given: string): string[] {
+  const hasKind = CALLER_KINDS.some((kind) => given.startsWith(`${kind}:`));
+  return hasKind ? [given] : [given, `agent:${given}`, `token:${given}`];
+}
+
 /** The caller of the runs of a schedule, in their records. */
 export function callerOfSchedule(name: string): string {
   return `schedule:${name}`;

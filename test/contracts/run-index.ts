@@ -22,6 +22,21 @@ export function runIndexContract(
   make: () => Promise<{ open(source: RunSource): Promise<RunIndex>; lose(): void }>,
 ): void {
   describe(`the run index '${name}'`, () => {
+    it('finds the runs of a caller by kind and name, and by the name alone those of each kind and of earlier builds', async () => {
+      const runs = new FakeRuns();
+      const agent = runs.add({ caller: 'agent:ci' });
+      const token = runs.add({ caller: 'token:ci' });
+      const old = runs.add({ caller: 'ci' });
+      runs.add({ caller: 'token:cd' });
+      runs.add({});
+      const index = await (await make()).open(runs);
+      const find = async (query: RunQuery) => (await index.query(query)).runs.map(({ run_id }) => run_id);
+      assert.deepEqual(await find({ caller: 'token:ci' }), [token]);
+      assert.deepEqual(await find({ caller: 'agent:ci', kind: 'tool' }), [agent]);
+      assert.deepEqual(await find({ caller: 'ci' }), [old, token, agent]);
+      assert.deepEqual(await find({ caller: 'ci', kind: 'tool' }), [old, token, agent]);
+    });
+
     it('finds runs by every field of a query, the newest first', async () => {
       const runs = new FakeRuns();
       const parent = runs.add({ tool: 'workflow:build', kind: 'workflow' });

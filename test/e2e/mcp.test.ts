@@ -199,7 +199,7 @@ describe('acor mcp', () => {
         const events = await client.readResource({ uri: `acor://runs/${run_id}/events` });
         assert.match(String((events.contents[0] as { text: string }).text), /"type":"runner_end"/);
         const record = JSON.parse(readFileSync(project.path('.runs', run_id, 'metadata.json'), 'utf8'));
-        assert.equal(record.caller, 'tester');
+        assert.equal(record.caller, 'agent:tester');
       });
 
       it("does not return data as structured content when it does not match the manifest's output_schema", async () => {

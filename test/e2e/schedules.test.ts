@@ -246,7 +246,7 @@ describe('a schedule', () => {
     );
     assert.equal(recordOf(project.runIds()[0]!)['caller'], 'schedule:rare');
     const { data } = await project.envelope(['run', 'quick'], { env: { AI_AGENT: 'schedule:rare' } });
-    assert.equal(recordOf(data.run_id)['caller'], 'agent schedule:rare');
+    assert.equal(recordOf(data.run_id)['caller'], 'agent:schedule:rare');
   });
 
   it('starts the run that a killed server had only noted', async () => {

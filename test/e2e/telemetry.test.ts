@@ -53,7 +53,7 @@ describe('telemetry', () => {
         step!.attributes['acor.task.id'],
         step!.attributes['acor.run.state'],
       ],
-      ['planner', 'only', 'completed'],
+      ['agent:planner', 'only', 'completed'],
     );
     const waits = collector.named('wait_for_answer');
     assert.deepEqual(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { Acor } from '../../src/index.ts';
 import { TestServer } from '../support/http-server.ts';
@@ -39,6 +40,9 @@ async function asking(env: Record<string, string> = {}): Promise<string> {
 
 const answer = (run: string, env: Record<string, string> = {}) =>
   project.envelope(['answer', run, '--choice', 'fast'], { env });
+
+const recordOf = (run: string) =>
+  JSON.parse(readFileSync(project.path('.runs', run, 'metadata.json'), 'utf8'));
 
 const cancel = (run: string) => project.envelope(['cancel', run]);
 
@@ -264,6 +268,59 @@ describe('who_may in a policy', () => {
     } finally {
       await server.stop();
     }
+  });
+
+  it('distinguishes an agent and a client of the HTTP server with one name', async () => {
+    policy({ answer_own: [] });
+    project.write('ci-token', 'a-token-of-the-client-ci\n', 0o600);
+    const options = [
+      '--http-allow',
+      'run',
+      '--http-allow',
+      'retry',
+      '--client',
+      `ci=${project.path('ci-token')}`,
+    ];
+    const server = await TestServer.start(project, options);
+    const headers = { Authorization: 'Bearer a-token-of-the-client-ci' };
+    const ofAgent = { AI_AGENT: 'ci' };
+    try {
+      const started = await server.call('run.start', { tool: 'asks', detach: true }, headers);
+      const ofToken: string = started.json.data.run_id;
+      await until(() => project.record(ofToken)?.state === 'waiting_ai');
+      const own = await asking(ofAgent);
+      const listed = async (caller: string) =>
+        (await project.envelope(['runs', '--caller', caller, '--limit', '2'])).data.runs.map(
+          ({ run_id }: { run_id: string }) => run_id,
+        );
+      assert.deepEqual(
+        [await listed('token:ci'), await listed('agent:ci'), await listed('ci')],
+        [[ofToken], [own], [own, ofToken]],
+      );
+      assert.deepEqual([recordOf(ofToken).caller, recordOf(own).caller], ['token:ci', 'agent:ci']);
+      assert.equal((await answer(ofToken, ofAgent)).ok, true);
+      const retried = await asking();
+      await cancel(retried);
+      await server.call('run.retry', { run: retried, detach: true, force: true }, headers);
+      await until(() => project.record(retried)?.state === 'waiting_ai');
+      assert.equal((await answer(retried, ofAgent)).ok, true);
+      // The control: the agent's own run.
+      assert.equal((await answer(own, ofAgent)).error?.code, 'E_POLICY_DENIED');
+      await cancel(own);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('counts a record of an earlier build, which has no kind, as that of each caller with the name', async () => {
+    policy({ answer_own: [] });
+    const run = await asking({ AI_AGENT: 'old' });
+    const old = JSON.stringify({ ...recordOf(run), caller: 'old' });
+    project.write(`.runs/${run}/metadata.json`, old);
+    assert.equal((await answer(run, { AI_AGENT: 'old' })).error?.code, 'E_POLICY_DENIED');
+    const { data } = await project.envelope(['show', run]);
+    assert.equal(data.state, 'waiting_ai');
+    assert.equal((await answer(run, { AI_AGENT: 'reviewer' })).ok, true);
   });
 
   it('shares no answer of an Idempotency-Key among the clients of the HTTP server', async () => {

@@ -8,7 +8,7 @@ const FACETS: RunQuery[] = [
   { tool: 'copy' },
   { state: 'failed' },
   { kind: 'tool' },
-  { caller: 'claude' },
+  { caller: 'token:ci' },
   { parent: 'r-0123456789abcdef' },
 ];
 
@@ -29,6 +29,13 @@ describe('the tables of the index', () => {
       const plan = await planOf(query);
       assert.match(plan, /^SEARCH runs USING COVERING INDEX runs_by_\w+ \(\w+=\?\)$/, JSON.stringify(query));
     }
+  });
+
+  it('serve the name of a caller without its kind from the index of callers', async () => {
+    assert.match(
+      await planOf({ caller: 'ci' }),
+      /^SEARCH runs USING COVERING INDEX runs_by_caller \(caller=\?\); USE TEMP B-TREE FOR ORDER BY$/,
+    );
   });
 
   it('serve a tool with a state from an index as well', async () => {

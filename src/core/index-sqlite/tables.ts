@@ -1,3 +1,4 @@
+import { callersMeant } from '../../protocol/run.ts';
 import type { IndexedRun, RunQuery, SourceRun } from '../ports/run-index.ts';
 import { isUnended } from '../store-memory/index-changes.ts';
 import type { Sqlite, SqlRow, SqlValue } from './sqlite.ts';
@@ -137,12 +138,12 @@ export function runOf(row: SqlRow): IndexedRun {
 
 /** Where a query looks: the table, the condition, and the values in it. */
 export function searchOf(query: RunQuery): { from: string; values: SqlValue[] } {
-  const facets: [string, SqlValue | undefined][] = [
-    ['parent', query.parent ?? undefined],
-    ['caller', query.caller],
-    ['tool', query.tool],
-    ['state', query.state],
-    ['kind', query.kind],
+  const facets: [string, readonly SqlValue[]][] = [
+    ['parent', given(query.parent)],
+    ['caller', given(query.caller).flatMap(callersMeant)],
+    ['tool', given(query.tool)],
+    ['state', given(query.state)],
+    ['kind', given(query.kind)],
   ];
   const others: [string, SqlValue | undefined][] = [
     ['+created_ms >= ?', query.sinceMs],
@@ -152,7 +153,7 @@ export function searchOf(query: RunQuery): { from: string; values: SqlValue[] } 
     ['run_id < ?', query.before],
     ['text GLOB ?', query.text === undefined ? undefined : globOf(query.text)],
   ];
-  const wanted = facets.filter(([, value]) => value !== undefined);
+  const wanted = facets.filter(([, values]) => values.length > 0);
   // An index serves one facet alone, a tool with a state, and a parent, which has few children. For all else, `+` makes SQLite scan the
   // narrow table: to look up one run costs as much as to scan twelve.
   const names = wanted.map(([column]) => column).join();
@@ -162,16 +163,24 @@ export function searchOf(query: RunQuery): { from: string; values: SqlValue[] } 
     !isOfRoots &&
     others.every(([, value]) => value === undefined);
   const table = query.text === undefined ? 'runs' : 'texts';
-  const conditions = wanted.map(([column]) =>
-    hasIndex || column === 'parent' ? `${column} = ?` : `+${column} = ?`,
+  const conditions = wanted.map(
+    ([column, values]) => `${hasIndex || column === 'parent' ? '' : '+'}${column} ${isOneOf(values)}`,
   );
-  const given = others.filter(([, value]) => value !== undefined);
+  const asked = others.filter(([, value]) => value !== undefined);
   if (isOfRoots) conditions.push('parent IS NULL');
-  const where = [...conditions, ...given.map(([condition]) => condition)].join(' AND ');
+  const where = [...conditions, ...asked.map(([condition]) => condition)].join(' AND ');
   return {
     from: where === '' ? table : `${table} WHERE ${where}`,
-    values: [...wanted, ...given].map(([, value]) => value!),
+    values: [...wanted.flatMap(([, values]) => values), ...asked.map(([, value]) => value!)],
   };
+}
+
+function given<T>(value: T | null | undefined): T[] {
+  return value === undefined || value === null ? [] : [value];
+}
+
+function isOneOf(values: readonly SqlValue[]): string {
+  return values.length === 1 ? '= ?' : `IN (${values.map(() => '?').join()})`;
 }
 
 /** GLOB takes half the time of instr. It ends at a NUL, which becomes a character that no text has. */

@@ -23,6 +23,7 @@ export interface RunQuery {
   state?: RunState | undefined;
   tool?: string | undefined;
   kind?: RunKind | undefined;
+  /** As recorded, or the name alone (`callersMeant`). */
   caller?: string | undefined;
   /** The id of the parent run; null for runs that are part of no other one. */
   parent?: string | null | undefined;

@@ -1,4 +1,4 @@
-import { isFinal } from '../../protocol/run.ts';
+import { callersMeant, isFinal } from '../../protocol/run.ts';
 import {
   type CostCount,
   DURATION_BOUNDS_S,
@@ -177,7 +177,7 @@ function matches({ run, text }: SourceRun, query: RunQuery): boolean {
     (query.state === undefined || run.state === query.state) &&
     (query.tool === undefined || run.tool === query.tool) &&
     (query.kind === undefined || run.kind === query.kind) &&
-    (query.caller === undefined || run.caller === query.caller) &&
+    (query.caller === undefined || callersMeant(query.caller).includes(run.caller ?? '')) &&
     (query.parent === undefined || (run.parent?.run_id ?? null) === query.parent) &&
     (query.prefix === undefined || run.run_id.startsWith(query.prefix)) &&
     (query.before === undefined || run.run_id < query.before) &&

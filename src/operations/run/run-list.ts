@@ -21,7 +21,10 @@ export const runList = acorOperation({
       .optional()
       .describe('Only runs in this state.'),
     kind: z.enum(RUN_KINDS).optional().describe('Only tools, workflows, pipes or tasks.'),
-    caller: z.string().optional().describe('Only runs that this agent started.'),
+    caller: z
+      .string()
+      .optional()
+      .describe('Only runs of this caller: token:ci, agent:claude-code, schedule:nightly, or a name alone.'),
     parent: z.string().optional().describe('Only the steps of this run.'),
     top_level: z.boolean().default(false).describe('Only runs that are no step of another run.'),
     before: z
