@@ -7,6 +7,7 @@ import { runnerServices } from './core/project/runner-services.ts';
 import { jsonWords } from './core/registry/json-words.ts';
 import type { ToolEntry } from './core/registry/tool-entry.ts';
 import { jsonAnswer } from './core/run/answers/question.ts';
+import type { AnswerHandler } from './core/run/answers/questions.ts';
 import { findOpenQuestion, submitAnswer } from './core/run/answers/submit-answer.ts';
 import type { RunRequest } from './core/run/run-request.ts';
 import type { RunSummary } from './core/run/run-summary.ts';
@@ -234,8 +235,8 @@ export class Acor {
       ...(options.timeoutS !== undefined && { timeoutS: options.timeoutS }),
       ...(options.retries !== undefined && { retries: options.retries }),
       ...(caller !== undefined && { caller }),
-      answers: preparedAnswers(options.answers),
-      ...(options.onQuestion !== undefined && { onQuestion: options.onQuestion }),
+      answers: preparedAnswers(options.answers, app),
+      ...(options.onQuestion !== undefined && { onQuestion: answersOf(options.onQuestion, app) }),
       ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
     });
     // A run that cannot be cancelled continues, and its end reports the outcome.
@@ -315,11 +316,19 @@ function isWords(args: RunArguments): args is readonly string[] {
   return Array.isArray(args);
 }
 
-function preparedAnswers(answers: RunOptions['answers'] = {}): PreparedAnswer[] {
+/** The answers of a program, by the name of its caller. */
+function answersOf(onQuestion: NonNullable<RunOptions['onQuestion']>, { principal }: AcorApp): AnswerHandler {
+  return async (question) => {
+    const value = await onQuestion(question);
+    return value === undefined ? undefined : { value, by: principal.name };
+  };
+}
+
+function preparedAnswers(answers: RunOptions['answers'] = {}, { principal }: AcorApp): PreparedAnswer[] {
   return Object.entries(answers).map(([action, answer]) => ({
     action,
     answer: jsonAnswer(answer),
-    by: 'caller',
+    by: principal.name,
     source: 'library',
   }));
 }

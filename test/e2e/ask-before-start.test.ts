@@ -168,6 +168,23 @@ describe('a path outside of the grants', { skip: skip || noTerminal }, () => {
     assert.equal((await ended(run)).data.result.data.text, 'content\n');
   });
 
+  it('is asked for again in a replay of the run, whose recorded answer does not count', async () => {
+    addReader();
+    const run = await asking('reads', join(outside, 'data.txt'));
+    project.letAgents('allow_path');
+    assert.equal((await acor('answer', run, '--choice', 'run')).ok, true);
+    await ended(run);
+    project.letAgents('allow_host');
+    const replayed = await acor('replay', run, '--execute', '--no-stream');
+    const again = replayed.error?.details.run_id;
+    assert.deepEqual([replayed.error?.code, questions(again).length], ['E_ACTION_REQUIRED', 1]);
+    assert.equal((await acor('answer', again, '--choice', 'run')).error?.code, 'E_APPROVAL_REQUIRED');
+    // The control: where a policy leaves it to agents.
+    project.letAgents('allow_path');
+    assert.equal((await acor('answer', again, '--choice', 'run')).ok, true);
+    assert.equal((await ended(again)).data.result.data.text, 'content\n');
+  });
+
   it('is refused without a question by a policy, in the kernel, and where ACOR keeps its own files', async () => {
     addReader();
     const secrets = join(outside, 'config');

@@ -48,6 +48,32 @@ describe('the author of an answer that is signed with another name', () => {
     );
   });
 
+  it('is the caller, for an answer beforehand and for a recorded one that a replay gives again', async () => {
+    const first = await project.envelope(['run', 'asks', '--no-stream', '--answer', 'choose_speed=fast'], {
+      env: AGENT,
+    });
+    const { run_id: run } = first.data;
+    const again = await project.envelope(['replay', run, '--execute', '--no-stream'], {
+      env: { AI_AGENT: 'ada' },
+    });
+    assert.deepEqual([await authorOf(run), await authorOf(again.data.run_id)], ['bob', 'ada']);
+    project.write('.acor/workflows/one.yaml', 'steps: [{ name: only, tool: asks }]\n');
+    const answered = ['--no-stream', '--answer', 'choose_speed=fast'];
+    const { data } = await project.envelope(['workflow', 'run', 'one', ...answered], { env: AGENT });
+    const asked = project.events(data.run_id).find(({ type }) => type === 'task_started');
+    assert.equal(await authorOf(String(asked!.child_run_id)), 'bob');
+  });
+
+  it('is the caller of the library, for answers beforehand and of a handler', async () => {
+    // This process supervises the runs.
+    using own = new TestProject({ tools: ['asks'] });
+    const acor = new Acor({ cwd: own.root, env: own.environment(AGENT) });
+    for (const how of [{ answers: { choose_speed: 'fast' } }, { onQuestion: () => 'fast' }]) {
+      const { run_id } = await acor.run('asks', [], how);
+      assert.equal((await own.envelope(['decisions', run_id])).data.decisions[0].by, 'bob');
+    }
+  });
+
   it('is the client of the HTTP API, and the user whose token the server has', async () => {
     project.write('token', 'a-token-of-the-client\n', 0o600);
     const options = ['--http-allow', 'answer', '--client', `bob=${project.path('token')}`];

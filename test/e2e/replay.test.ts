@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { userName } from '../../src/util/users.ts';
 import { ACOR, parseLines, processesOf, readRun, TestProject } from '../support/project.ts';
 import { KEYS, noTerminal, Terminal } from '../support/terminal.ts';
 
@@ -256,7 +257,7 @@ describe('replay --execute', () => {
       const [answer, ...more] = of('action_answered');
       assert.deepEqual(
         [answer!.by, answer!.source, answer!.reason, more],
-        ['replay', 'beforehand', `as it was answered in run ${runId}`, []],
+        [userName(), 'beforehand', `as it was answered in run ${runId}`, []],
       );
       assert.deepEqual(
         of('runner_state').map(({ to }) => to),

@@ -12,13 +12,13 @@ import type { RunnerServices } from '../run/services.ts';
 
 /**
  * A request that repeats a recorded run as a new run, with the same arguments, working directory, time limit and
- * answers. Its outputs stay in its own folder. Throws E_USAGE for a run with a secret argument, which ACOR does not
+ * answers, which `by` gives again. Its outputs stay in its own folder. Throws E_USAGE for a run with a secret argument, which ACOR does not
  * store.
  */
 export async function recordedRequest(
   services: RunnerServices,
   record: RunRecord,
-  env: RunRequest['env'],
+  { env, by }: Pick<RunRequest, 'env'> & { by: string },
 ): Promise<RunRequest> {
   const { given_args } = record;
   if (record.kind === 'workflow') {
@@ -52,7 +52,7 @@ export async function recordedRequest(
     timeoutS: record.timeout_s,
     ...(record.writes && { writes: record.writes }),
     replays: { runId: record.run_id, outputs: record.staged },
-    answers: await recordedAnswers(services.store, record.run_id),
+    answers: await recordedAnswers(services.store, record.run_id, by),
     ...(record.reads && { reads: record.reads }),
   };
 }
@@ -61,7 +61,7 @@ export async function recordedRequest(
  * Answers by question id; also by action, for ids that differ between runs, if every question of the action got the
  * same answer. Answers that contained a secret are not stored.
  */
-async function recordedAnswers(store: RunStore, runId: string): Promise<PreparedAnswer[]> {
+async function recordedAnswers(store: RunStore, runId: string, by: string): Promise<PreparedAnswer[]> {
   const byId: PreparedAnswer[] = [];
   const byAction = new Map<string, PreparedAnswer | 'various'>();
   for (const { asked, answered } of await questionsOf(store, runId)) {
@@ -73,7 +73,7 @@ async function recordedAnswers(store: RunStore, runId: string): Promise<Prepared
     }
     const given = {
       answer: answered.answer,
-      by: 'replay',
+      by,
       source: 'beforehand' as const,
       reason: `as it was answered in run ${runId}`,
     };

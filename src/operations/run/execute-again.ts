@@ -37,7 +37,10 @@ export async function executeAgain(
 ): Promise<OperationResult<Replayed | z.output<typeof shownPlan>>> {
   const services = await ctx.app.services();
   requireRecorded((await ctx.app.project()).store, record.run_id);
-  const recorded = await recordedRequest(services, record, ctx.env);
+  const recorded = await recordedRequest(services, record, {
+    env: ctx.env,
+    by: ctx.app.principal.name,
+  });
   if (recorded.answers?.length) await authorizeAnswers(record, ctx.app);
   const tool = await services.registry.find(recorded.tool, recorded);
   const { manifest } = tool;

@@ -14,19 +14,21 @@ export async function preparedAnswers(
   { answer: given, answers: file }: { answer: readonly string[]; answers?: string | undefined },
   { app, cwd }: Pick<OperationContext<AcorApp>, 'app' | 'cwd'>,
 ): Promise<PreparedAnswer[]> {
-  if (given.length > 0 || file !== undefined) await app.authorizeOwnAnswers();
+  if (given.length === 0 && file === undefined) return [];
+  await app.authorizeOwnAnswers();
+  const { name: by } = app.principal;
   const fromFlags = given.map((text) => {
     const equals = text.indexOf('=');
     const action = text.slice(0, equals);
-    if (equals > 0) return beforehand(action, jsonOrText(text.slice(equals + 1), `--answer ${action}`));
+    if (equals > 0) return beforehand(action, jsonOrText(text.slice(equals + 1), `--answer ${action}`), by);
     throw new AcorError('E_USAGE', `--answer ${text}: must be ACTION=VALUE`, {
       hint: `For example: --answer choose_strategy=strict, or --answer 'limits={"rows":10}'`,
     });
   });
-  return [...fromFlags, ...(file === undefined ? [] : await answersOfFile(resolve(cwd, file)))];
+  return [...fromFlags, ...(file === undefined ? [] : await answersOfFile(resolve(cwd, file), by))];
 }
 
-async function answersOfFile(path: string): Promise<PreparedAnswer[]> {
+async function answersOfFile(path: string, by: string): Promise<PreparedAnswer[]> {
   const { readYamlFile } = await import('../../core/config/yaml-file.ts');
   const { inexactNumbers } = await import('../../core/config/inexact-numbers.ts');
   const yaml = await readYamlFile(path);
@@ -39,15 +41,15 @@ async function answersOfFile(path: string): Promise<PreparedAnswer[]> {
     });
   }
   if (typeof answers === 'object' && answers !== null && !Array.isArray(answers)) {
-    return Object.entries(answers).map(([action, answer]) => beforehand(action, answer));
+    return Object.entries(answers).map(([action, answer]) => beforehand(action, answer, by));
   }
   throw new AcorError('E_USAGE', `--answers ${path} must map actions to answers`, {
     hint: 'For example: {"choose_strategy": "strict"}',
   });
 }
 
-function beforehand(action: string, answer: unknown): PreparedAnswer {
-  return { action, answer, by: 'caller', source: 'beforehand' };
+function beforehand(action: string, answer: unknown, by: string): PreparedAnswer {
+  return { action, answer, by, source: 'beforehand' };
 }
 
 function jsonOrText(text: string, source: string): unknown {

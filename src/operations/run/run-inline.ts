@@ -71,7 +71,7 @@ function noteQuestion(
   { runId }: Pick<Run, 'runId'>,
   question: Question,
   ctx: OperationContext<AcorApp>,
-): void {
+): undefined {
   if (!question.blocking) return;
   const action = JSON.stringify(question.action);
   const [step = valueStep(runId, question)] = answerSteps(runId, question);

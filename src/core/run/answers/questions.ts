@@ -26,8 +26,10 @@ import { WaitingClock } from './waiting-clock.ts';
 /** Each open question costs memory, a timer and a part of every answer about the run. No person or agent answers so many. */
 const MAX_OPEN = 1_000;
 
-/** Returns the answer to a question; `undefined` leaves it open. */
-export type AnswerHandler = (question: Question) => unknown;
+/** Returns the answer to a question, and who gives it; without one the question stays open. */
+export type AnswerHandler = (
+  question: Question,
+) => Promise<{ value: unknown; by: string } | undefined> | undefined;
 
 /** How an attempt delivers answers to its tool, and what it does when no answer comes. */
 export interface QuestionHooks {
@@ -84,11 +86,10 @@ export class Questions {
   ) {
     this.#writer = writer;
     this.#prepared = given.answers;
-    // A child has the answers for all steps of its workflow, which reports those that none asked for.
-    const isChild = writer.record.parent !== null;
-    this.#unused = new Set(
-      given.answers.filter(({ source, by }) => source === 'beforehand' && by === 'caller' && !isChild),
-    );
+    const { parent, replays } = writer.record;
+    // A child has the answers for all steps of its workflow, which reports those that none asked for. A replay has each recorded one twice.
+    const isCallers = parent === null && replays === null;
+    this.#unused = new Set(given.answers.filter(({ source }) => source === 'beforehand' && isCallers));
     this.#handler = given.onQuestion;
     this.#defaultTimeoutS = given.answerTimeoutS;
     this.#workspace = given.workspace;
@@ -308,11 +309,11 @@ export class Questions {
     try {
       const given = await handler(question);
       if (given === undefined) return;
-      const value = answerTo(question, jsonAnswer(given));
+      const value = answerTo(question, jsonAnswer(given.value));
       this.#enqueue(async () => {
         const problem = await problemOfAnswer(question, value);
         if (!isOpen()) return;
-        if (problem === undefined) await this.#accept(question, { value, by: 'caller', source: 'library' });
+        if (problem === undefined) await this.#accept(question, { value, by: given.by, source: 'library' });
         else await this.#warn(question.actionId, problem);
       });
     } catch (error) {

@@ -7,7 +7,7 @@ import { after, describe, it } from 'node:test';
 import { newRun } from '../../../../test/contracts/new-run.ts';
 import { commandOf } from '../../../operations/command-forms.ts';
 import { nextTurn } from '../../../util/pause.ts';
-import { Questions } from '../../run/answers/questions.ts';
+import { type AnswerHandler, Questions } from '../../run/answers/questions.ts';
 import { prepareWorkspace, Workspaces } from '../../run/workspace.ts';
 import { MemoryRunStore } from '../../store-memory/memory-run-store.ts';
 import { Decisions } from './decisions.ts';
@@ -16,7 +16,7 @@ const root = mkdtempSync(join(tmpdir(), 'acor-decisions-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 
 describe('a decision of a workflow', () => {
-  async function decisions(more: { onQuestion?: () => unknown; answerTimeoutS?: number } = {}) {
+  async function decisions(more: { onQuestion?: AnswerHandler; answerTimeoutS?: number } = {}) {
     const store = new MemoryRunStore(commandOf);
     const run = newRun();
     const writer = await store.create({ ...run, state: 'running' });
@@ -30,7 +30,7 @@ describe('a decision of a workflow', () => {
   const QUESTION = { action_id: 'choose', action: 'choose', options: [{ id: 'one' }, { id: 'two' }] };
 
   it('gets its answer, and leaves no listener behind', async () => {
-    const { made } = await decisions({ onQuestion: () => 'two' });
+    const { made } = await decisions({ onQuestion: async () => ({ value: 'two', by: 'tester' }) });
     const { signal } = new AbortController();
     assert.deepEqual(await made.ask(QUESTION, signal), { answer: 'two' });
     assert.equal(getEventListeners(signal, 'abort').length, 0);
