@@ -93,6 +93,12 @@ describe('a ceiling of the project', () => {
     using limited = project('{ max_timeout_s: 0.4, max_attempts: 2, max_output_size: 1000 }', ['waits']);
     const late = await limited.run(['waits', '--timeout', '50']);
     assert.equal(late.end.code, 'E_DEADLINE');
+    const atCeiling = /^Give it less work: budget\.max_timeout_s allows no run more than 0\.4 s,/;
+    assert.match(String(late.of('runner_error')[0]!.hint), atCeiling);
+    const { error } = await limited.envelope(['run', 'waits', '--no-stream']);
+    assert.match(error.hint, atCeiling);
+    const [, command] = / acor (config show budget\.max_timeout_s)$/.exec(error.hint)!;
+    assert.equal((await limited.envelope(command!.split(' '))).ok, true);
     const [warning] = late.of('runner_warning');
     assert.deepEqual([warning!.asked, warning!.allowed], [50, 0.4]);
     // Without a deadline that a busy machine could miss.
@@ -102,6 +108,10 @@ describe('a ceiling of the project', () => {
     const flooded = await patient.run(['flood']);
     assert.equal(flooded.end.code, 'E_OUTPUT_LIMIT');
     assert.match(JSON.stringify(flooded.of('runner_error')), /1.?000/);
+    assert.match(
+      String(flooded.of('runner_error')[0]!.hint),
+      /^Print less: budget\.max_output_size allows no run more than 1000 bytes/,
+    );
     const { data } = await limited.envelope(['run', 'waits', '--timeout', '50', '--dry-run']);
     assert.deepEqual(data.lowered, [
       { what: 'timeout_s', asked: 50, allowed: 0.4 },

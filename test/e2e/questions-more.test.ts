@@ -272,6 +272,35 @@ describe('questions of every kind', { skip }, () => {
     );
   });
 
+  it('that do not block are not what the hint of a waiting run says to answer', async () => {
+    project.write('tools/asks_both/tool.yaml', 'name: asks_both\nactions: [later, now]\n');
+    project.write(
+      'tools/asks_both/cli.sh',
+      `for q in '"later","action_id":"l","blocking":false' '"now","action_id":"n","blocking":true'; do
+  echo '{"type":"action_required","action":'"$q"',"schema":{"type":"string","minLength":3}}'
+done
+read -r answer
+echo '{"type":"result","status":"ok"}'
+`,
+    );
+    const { error } = await project.envelope(['run', 'asks_both', '--no-stream']);
+    const { run_id: runId, questions } = error.details;
+    assert.equal(error.code, 'E_ACTION_REQUIRED');
+    assert.match(error.hint, new RegExp(`^Answer with: acor answer ${runId} n --value JSON, where`));
+    const waited = await project.envelope(['wait', runId]);
+    assert.equal(waited.error.hint, error.hint);
+    // The control: both are open, and the first one does not block.
+    assert.deepEqual(
+      questions.map(({ action_id, blocking }: Event) => [action_id, blocking]),
+      [
+        ['l', false],
+        ['n', true],
+      ],
+    );
+    await project.envelope(['answer', runId, 'n', '--value', '"yes"']);
+    assert.equal((await project.envelope(['wait', runId])).data.state, 'completed');
+  });
+
   it('with an id that cannot be a file name are reported, and cannot be answered', async () => {
     const { code, events, runId } = await askedRun('asks_unsafe');
     assert.equal(code, 0);

@@ -1,3 +1,4 @@
+import type { Config } from '../../protocol/config-file.ts';
 import type { RunCost } from '../../protocol/run-cost.ts';
 import { RunSpending } from '../cost/run-spending.ts';
 import type { CancelOptions, ControlListener } from '../ports/control-channel.ts';
@@ -39,6 +40,7 @@ export class Run {
   #attempt: number;
   /** How many events the log held before this supervisor. */
   readonly #since: number;
+  readonly #budget: Config['budget'];
   readonly #slot: RunSlot;
   readonly #watch: RunWatch | undefined;
   /** When the run left the queue: waiting there does not count. */
@@ -71,6 +73,7 @@ export class Run {
     this.runId = plan.runId;
     this.#store = services.store;
     this.#host = services;
+    this.#budget = services.config.config.budget;
     this.#questions = new Questions(writer, plan);
     this.#spending = new RunSpending({
       limit: plan.cost.limit,
@@ -201,10 +204,20 @@ export class Run {
     try {
       await this.#recordStart();
       await this.#begun;
-      return await this.#runInSlot();
+      const last = await this.#runInSlot();
+      return { ...last, outcome: await this.#withCeiling(last.outcome) };
     } catch (error) {
       return notStarted(failureOf(error, this.#plan.workspace.dir));
     }
+  }
+
+  async #withCeiling(outcome: Outcome): Promise<Outcome> {
+    if (outcome.state !== 'failed' || !outcome.byRunner) return outcome;
+    const { hintAtCeiling } = await import('./hint-at-ceiling.ts');
+    return {
+      ...outcome,
+      hint: hintAtCeiling(outcome, this.#plan.limits, this.#budget),
+    };
   }
 
   async #recordStart(): Promise<void> {

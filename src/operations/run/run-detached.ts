@@ -108,8 +108,8 @@ const HOW_TO_ANSWER =
 export async function questionEnd(store: RunStore, runId: string): Promise<StreamEnd<never>> {
   const next = await stepsForOpenQuestions(store, runId);
   const questions = await withAnswers(runId, await openQuestionsOf(store, runId));
-  // Only the text of a question can say what it accepts.
-  const forms = questions.flatMap(({ answer_with }) => answer_with ?? []);
+  // Only the text of a question can say what it accepts. The run waits for those that block.
+  const forms = questions.flatMap(({ blocking, answer_with }) => (blocking && answer_with) || []);
   const how =
     forms.length === 0 ? HOW_TO_ANSWER : `Answer with: ${forms.join('; ')}, where JSON stands for the answer`;
   const error = new AppError('E_ACTION_REQUIRED', `run ${runId} waits for an answer`, {
