@@ -97,8 +97,12 @@ describe('a ceiling of the project', () => {
     assert.match(String(late.of('runner_error')[0]!.hint), atCeiling);
     const { error } = await limited.envelope(['run', 'waits', '--no-stream']);
     assert.match(error.hint, atCeiling);
-    const [, command] = / acor (config show budget\.max_timeout_s)$/.exec(error.hint)!;
-    assert.equal((await limited.envelope(command!.split(' '))).ok, true);
+    const [, line] = / write to the configuration that sets it: (budget: \{ max_timeout_s: 0\.8 \})$/.exec(
+      error.hint,
+    )!;
+    using raised = project(line!.slice('budget: '.length), ['waits']);
+    const { error: again } = await raised.envelope(['run', 'waits', '--no-stream']);
+    assert.match(again.message, /timed out after 0\.8 s/);
     const [warning] = late.of('runner_warning');
     assert.deepEqual([warning!.asked, warning!.allowed], [50, 0.4]);
     // Without a deadline that a busy machine could miss.

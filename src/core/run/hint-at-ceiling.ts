@@ -21,6 +21,6 @@ export function hintAtCeiling(
   if (most === undefined || limits[limit] < most) return hint;
   const isOfTable = hint === errorInfo(code!)?.hint;
   const why = `budget.${key} allows no run more than ${most} ${unit}, whatever its flags and its manifest say`;
-  const where = `To see where to raise it: acor config show budget.${key}`;
-  return isOfTable ? `${way}: ${why}. ${where}` : `${hint} But ${why}. ${where}`;
+  const raise = `To raise it, write to the configuration that sets it: budget: { ${key}: ${most * 2} }`;
+  return isOfTable ? `${way}: ${why}. ${raise}` : `${hint} But ${why}. ${raise}`;
 }
