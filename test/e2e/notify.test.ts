@@ -205,6 +205,31 @@ describe('notify', () => {
     );
   });
 
+  it('names every receiver that does not take the test, and shows no secret that is a part of an address', async () => {
+    hook = await WebhookReceiver.start();
+    hook.status = 404;
+    const { origin } = new URL(hook.url);
+    await projectWith([
+      { webhook: { url: `${origin}/services/s3cret?key=s3cret`, secret: 'HOOK' } },
+      { program: ['./fails.sh', 'https://hooks.example.com/s3cret'] },
+      { program: ['./keeps.sh', 'messages'] },
+    ]);
+    project.write('fails.sh', '#!/bin/sh\nexit 3\n', 0o755);
+    await project.acor(['secret', 'set', 'HOOK'], { stdin: hook.key });
+    const tested = await project.acor(['outbox', '--test']);
+    const { message } = JSON.parse(tested.stdout).error;
+    assert.match(message, new RegExp(`${origin} did not take the test: it answered 404; ./fails.sh did not`));
+    assert.doesNotMatch(message, /keeps/);
+    await project.run(['fails']);
+    await until(() => Object.keys(JSON.parse(kept('.runs/outbox/receivers.json') || '{}')).length === 2);
+    const health = await project.acor(['health']);
+    const listed = await project.acor(['outbox', '--dry-run']);
+    for (const { stdout } of [tested, health, listed]) {
+      assert.doesNotMatch(stdout, /s3cret/);
+      assert.ok(stdout.includes(origin) && stdout.includes('./fails.sh'), stdout);
+    }
+  });
+
   it('starts nothing that a cloned project names before a person trusts it', async () => {
     await projectWith([{ program: ['./keeps.sh', 'messages'], on: ['end'] }], false);
     const untrusted = await project.run(['quick']);

@@ -19,7 +19,7 @@ export interface KnownReceiver extends Omit<Receiver, 'on'> {
   on: readonly OutboxEvent[];
   /** It gets spans, and no messages. */
   telemetry?: TraceTarget;
-  /** For people: where it sends to. */
+  /** For people: where it sends to, without what may be a secret: the rest of an address, and the arguments of a program. */
   target: string;
 }
 
@@ -27,7 +27,7 @@ export interface KnownReceiver extends Omit<Receiver, 'on'> {
 export function receiversOf({ config }: Pick<LoadedConfig, 'config'>): KnownReceiver[] {
   const all = config.notify.map((receiver): KnownReceiver => {
     const { program, webhook, mail } = receiver;
-    const target = program?.join(' ') ?? webhook?.url ?? `mail to ${mail?.to.join(', ')}`;
+    const target = program?.[0] ?? (webhook && originOf(webhook.url)) ?? `mail to ${mail?.to.join(', ')}`;
     const id = newSha256()
       .update(JSON.stringify([program, webhook?.url, mail?.to, receiver.after_s]))
       .digest('hex')
@@ -35,9 +35,13 @@ export function receiversOf({ config }: Pick<LoadedConfig, 'config'>): KnownRece
     return { ...receiver, id, target, on: receiver.on ?? DEFAULT_EVENTS };
   });
   const { endpoint, authorization, file } = config.telemetry;
-  if (endpoint !== undefined) all.push(traceReceiver(endpoint, { endpoint, authorization }));
+  if (endpoint !== undefined) all.push(traceReceiver(originOf(endpoint), { endpoint, authorization }));
   if (file !== undefined) all.push(traceReceiver(file, { file }));
   return [...new Map(all.map((each) => [each.id, each])).values()];
+}
+
+function originOf(address: string): string {
+  return new URL(address).origin;
 }
 
 function traceReceiver(target: string, telemetry: TraceTarget): KnownReceiver {

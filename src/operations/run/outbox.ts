@@ -59,10 +59,11 @@ export const outboxDeliver = acorOperation({
       error: states[id]?.error ?? null,
     }));
     const data = { receivers, sent, dry_run };
-    const refused = sent.find(({ error }) => error !== null);
-    if (!test || refused === undefined) return { kind: 'data', data };
-    const error = new AppError('E_NOT_READY', `${refused.receiver} did not take the test: ${refused.error}`, {
-      hint: 'Correct the receiver under notify: in the configuration, or start what it names.',
+    const refused = sent.filter(({ error }) => error !== null);
+    if (!test || refused.length === 0) return { kind: 'data', data };
+    const each = refused.map((one) => `${one.receiver} did not take the test: ${one.error}`).join('; ');
+    const error = new AppError('E_NOT_READY', each, {
+      hint: 'Correct the receivers under notify: in the configuration, or start what they name.',
     });
     return { kind: 'failure', error, data };
   },
