@@ -228,6 +228,9 @@ describe('notify', () => {
       assert.doesNotMatch(stdout, /s3cret/);
       assert.ok(stdout.includes(origin) && stdout.includes('./fails.sh'), stdout);
     }
+    // The process that delivers tries for five minutes.
+    hook.status = 204;
+    project.write('fails.sh', '#!/bin/sh\n', 0o755);
   });
 
   it('starts nothing that a cloned project names before a person trusts it', async () => {
