@@ -41,6 +41,12 @@ export function otherOwnerOf(path: string): string | undefined {
   }
 }
 
+/** Whether a file is for a group of this user: its owner has let the group read it. */
+export function isForOwnGroup(path: string): boolean {
+  const { mode, gid } = statSync(path);
+  return (mode & 0o040) !== 0 && (process.getgroups?.() ?? []).includes(gid);
+}
+
 /** The command by which that user lets this one have it. */
 export function giveCommand(path: string): string {
   return shellCommand(['chown', '-R', userName().replace(/^uid /, ''), path]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -126,5 +126,78 @@ describe('a run of another user of the same project', () => {
     const { error } = as(['verify']);
     assert.equal(error.code, 'E_INTEGRITY');
     assert.equal(error.details.closed.length, 1);
+  });
+});
+
+const GROUP = 12_340;
+const SECOND = 12_346;
+
+/** A project whose folder and store a group may write. Each user of it has the usual umask. */
+function projectOfGroup() {
+  const project = new TestProject();
+  project.write('tools/marks/cli.sh', '#!/bin/bash\necho done\n', 0o755);
+  const folder = mkdtempSync(join(tmpdir(), 'acor-other-'));
+  chmodSync(folder, 0o755);
+  const program = join(folder, 'acor');
+  cpSync(ACOR, program);
+  const as = (user: number, words: readonly string[]) => {
+    const home = join(folder, `home-${user}`);
+    mkdirSync(home, { recursive: true });
+    chownSync(home, user, user);
+    const ids = [`--reuid=${user}`, `--regid=${user}`, `--groups=${GROUP}`];
+    return spawnSync('setpriv', [...ids, 'sh', '-c', `umask 022; exec ${shellCommand(words)}`], {
+      cwd: project.root,
+      env: { HOME: home, PATH: process.env.PATH!, TMPDIR: tmpdir() },
+      encoding: 'utf8',
+    });
+  };
+  mkdirSync(project.path('.runs'), { recursive: true });
+  spawnSync('chown', ['-R', `${USER}:${GROUP}`, project.root]);
+  spawnSync('find', [project.root, '-type', 'd', '-exec', 'chmod', 'g+rwxs', '{}', '+']);
+  return {
+    project,
+    acor: (user: number, ...args: string[]) => JSON.parse(as(user, [program, ...args]).stdout),
+    shell: (user: number, command: string) => as(user, ['sh', '-c', command]),
+    /** As an administrator does after the first run. */
+    openFolders: () =>
+      ['leases', 'queue', 'cache'].map((name) => chmodSync(project.path('.runs', name), 0o2775)),
+    [Symbol.dispose]: () => {
+      rmSync(folder, { recursive: true, force: true });
+      project[Symbol.dispose]();
+    },
+  };
+}
+
+describe('a store that a group shares', () => {
+  it('has a ledger for all users of the group, whatever the umask of the first one is', { skip }, () => {
+    using shared = projectOfGroup();
+    const { project, acor, openFolders } = shared;
+    assert.equal(acor(USER, 'run', 'marks', '--no-stream').ok, true);
+    openFolders();
+    assert.equal(statSync(project.path('.runs/ledger.jsonl')).mode & 0o777, 0o664);
+    for (const user of [SECOND, USER])
+      assert.equal(acor(user, 'run', 'marks', '--no-stream').data?.state, 'completed', String(user));
+  });
+
+  it('starts no tool of a user who may not write the ledger, and health and the run say who does what', {
+    skip,
+  }, () => {
+    using shared = projectOfGroup();
+    const { project, acor, shell, openFolders } = shared;
+    const first = acor(USER, 'run', 'marks', '--no-stream').data.run_id;
+    openFolders();
+    const ledger = project.path('.runs/ledger.jsonl');
+    chmodSync(ledger, 0o644);
+    const fix = shellCommand(['chmod', 'g+w', ledger]);
+    const says = `It belongs to uid ${USER}. As uid ${USER} or as root, let its group write it (${fix})`;
+    const { error } = acor(SECOND, 'run', 'marks', '--no-stream');
+    assert.equal(error.code, 'E_STORAGE');
+    assert.ok(error.message.includes('cannot write the ledger') && error.hint.startsWith(says), error.hint);
+    assert.deepEqual(project.runIds(), [first]);
+    const { checks } = acor(SECOND, 'health').error.details;
+    const check = checks.find(({ name }: { name: string }) => name === 'store.permissions');
+    assert.ok(check.status === 'blocked' && check.fix.startsWith(says), JSON.stringify(check));
+    assert.equal(shell(USER, fix).status, 0);
+    assert.equal(acor(SECOND, 'run', 'marks', '--no-stream').data?.state, 'completed');
   });
 });

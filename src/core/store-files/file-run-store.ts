@@ -296,6 +296,8 @@ export class FileRunStore implements RunStore {
       // The supervisor before has removed its files by now, so none of them disappears under this look.
       this.#refuseLinks(runId);
     };
+    // What a recovery cannot enter now, the next one does.
+    if (!recovers) new Ledger(this.root).requireWritable();
     const acquired = this.leases.acquire(runId, epoch, { mayTake: mayTakeNow, recovers });
     const lease = await acquired.catch((error) => {
       if (isPast) return undefined;
@@ -351,6 +353,7 @@ export class FileRunStore implements RunStore {
       if (!existsSync(ignore)) writeAtomic(ignore, '*\n');
       if (!statSync(this.root).isDirectory()) throw new Error('not a folder');
       refuseLinkedFolders(this.root);
+      new Ledger(this.root).requireWritable();
     } catch (error) {
       throw storageError(error, 'create the store', this.root);
     }

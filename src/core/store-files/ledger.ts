@@ -1,4 +1,15 @@
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { syncFolder, writeFully } from '../../util/atomic-write.ts';
 import { errorCode } from '../../util/error-code.ts';
@@ -43,6 +54,15 @@ export class Ledger {
     this.folder = join(root, 'ledger');
     this.#lock = join(root, 'ledger.lock');
     this.segmentBytes = options.segmentBytes ?? SEGMENT_BYTES;
+  }
+
+  /** Throws E_STORAGE where this user may not write the ledger: call it before a run begins, whose end could not be entered. */
+  requireWritable(): void {
+    try {
+      accessSync(this.path, constants.W_OK);
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw storageError(error, 'write the ledger', this.path);
+    }
   }
 
   /** Adds lines, durable when the call returns. */
@@ -109,12 +129,12 @@ export class Ledger {
   }
 
   #append(entries: readonly LedgerEntry[]): void {
-    let fd = appendOwn(this.path, 0o644);
+    let fd = openSegment(this.path);
     try {
       let { line, end } = lastLine(fd);
       ftruncateSync(fd, end);
       if (end >= this.segmentBytes && this.#seal()) {
-        const next = appendOwn(this.path, 0o644);
+        const next = openSegment(this.path);
         closeSync(fd);
         fd = next;
         line = undefined;
@@ -160,6 +180,16 @@ export class Ledger {
     if (before === undefined) return { prev: GENESIS, entries: [] };
     return { prev: hashAtEndOf(before), entries: [{ type: 'segment', segment: before.last + 1 }] };
   }
+}
+
+/** In a folder that a group shares, a new segment is for all of them, whatever the umask of the user is who makes it. */
+function openSegment(path: string): number {
+  const fd = appendOwn(path, 0o644);
+  const file = fstatSync(fd);
+  if (file.size > 0 || file.uid !== process.getuid?.()) return fd;
+  const folder = statSync(dirname(path));
+  if ((folder.mode & 0o020) !== 0 && folder.gid === file.gid) fchmodSync(fd, 0o664);
+  return fd;
 }
 
 /** The sealed files that may have a line about a run. */

@@ -5,7 +5,7 @@ import { PREVIEW_CLEAN, SEE_HEALTH, VERIFY } from '../../protocol/next-steps.ts'
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { NOT_REGULAR } from '../../util/regular-file.ts';
 import { shellCommand } from '../../util/shell-words.ts';
-import { giveCommand, otherOwnerOf } from '../../util/users.ts';
+import { giveCommand, isForOwnGroup, otherOwnerOf } from '../../util/users.ts';
 
 /** Describes a failed access to the store: E_DISK_FULL when there is no space, otherwise E_STORAGE. `what` completes "cannot …". */
 export function storageError(error: unknown, what: string, path: string): AcorError {
@@ -88,6 +88,8 @@ export async function unlessFull(work: () => Promise<void>): Promise<void> {
 function accessFix(path: string): string {
   const owner = otherOwnerOf(path);
   if (owner === undefined) return `Make it writable for this user (chmod u+rwx '${path}')`;
+  if (isForOwnGroup(path))
+    return `It belongs to ${owner}. As ${owner} or as root, let its group write it (${shellCommand(['chmod', 'g+w', path])})`;
   return `It belongs to ${owner}. Do this as ${owner}, or as root give it to this user (${giveCommand(path)})`;
 }
 

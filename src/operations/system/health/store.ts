@@ -1,5 +1,5 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { HealthCheck } from '../../../compose/health-shape.ts';
 import type { RunIndex } from '../../../core/ports/run-index.ts';
 import { unrestoredRuns } from '../../../core/run/attempt/unrestored-runs.ts';
@@ -20,6 +20,8 @@ import { shellCommand } from '../../../util/shell-words.ts';
 import type { Project } from '../../acor-app.ts';
 import { commandOf } from '../../command-forms.ts';
 import { missingWords } from '../../run/missing-words.ts';
+
+const WRITTEN_BY_RUNS = ['leases', 'queue', 'ledger.jsonl'];
 
 /** Below this, an ordinary run may fill the disk. */
 const LOW_SPACE_BYTES = 200_000_000;
@@ -109,11 +111,15 @@ function checkAccess(root: string): HealthCheck {
       fix: `mv '${folder}' '${folder}.old'`,
     };
   }
+  let path = folder;
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
+    // Another user of the project may have made them. A run needs each of them.
+    for (path of WRITTEN_BY_RUNS.map((name) => join(root, name)))
+      if (existsSync(path)) accessSync(path, constants.W_OK);
     return { name: 'store.permissions', status: 'ok', detail: root };
   } catch (error) {
-    const { message, hint } = storageError(error, 'write the runs', folder);
+    const { message, hint } = storageError(error, 'write the runs', path);
     return { name: 'store.permissions', status: 'blocked', detail: message, fix: hint };
   }
 }
