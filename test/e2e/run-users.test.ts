@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  existsSync,
   lchownSync,
   lstatSync,
   mkdirSync,
@@ -14,9 +15,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { landlock } from '../../src/core/sandbox/backends/landlock.ts';
 import { canGiveUsers } from '../../src/core/sandbox/identity/run-users.ts';
 import { ACOR, parseLines, processesOf, TestProject, until } from '../support/project.ts';
 
+const BWRAP = '/usr/bin/bwrap';
 /** Uids that no account has, as owners of files. */
 const OTHER_USER = 4321;
 const ANYBODY = 4322;
@@ -196,6 +199,68 @@ describe('a tool that root runs', { skip: !canGiveUsers() }, () => {
     const hint = String(refused.of('runner_error')[0]!.hint);
     assert.equal(spawnSync('sh', ['-c', hint.slice(hint.indexOf('chmod'))]).status, 0);
     assert.equal((await project.run(['reads', 'private'])).end.state, 'completed');
+  });
+});
+
+const hasLandlock = (await landlock.probe()).available;
+
+describe('a tool that root runs under Landlock', {
+  skip: !(canGiveUsers() && hasLandlock && existsSync(BWRAP)),
+}, () => {
+  let project: TestProject;
+  before(() => {
+    project = new TestProject();
+    project.write('p/tools/reads/cli.py', 'print("read")\n', 0o644);
+    project.write('p/.acor/config.yaml', 'version: 1\n', 0o644);
+    mkdirSync(project.path('runs'));
+    mkdirSync(project.path('bin'));
+    for (const path of ['.', 'p', 'p/tools', 'p/tools/reads', 'runs']) chmodSync(project.path(path), 0o755);
+  });
+  after(() => project[Symbol.dispose]());
+
+  /** Bubblewrap cannot be used there. */
+  const run = (folder: string, words: readonly string[], env: Record<string, string> = {}) => {
+    const script = 'mount --bind /dev/null "$0" && exec "$@"';
+    const argv = ['-m', '--propagation', 'private', 'sh', '-c', script, BWRAP, ACOR, 'run', ...words];
+    const { stdout } = spawnSync('unshare', argv, {
+      cwd: project.path(folder),
+      // The interpreter must be in folders that each user may enter.
+      env: { ...project.environment(), PATH: '/usr/bin:/bin', ...env },
+      encoding: 'utf8',
+    });
+    return JSON.parse(stdout);
+  };
+
+  for (const [what, closed, start, env] of [
+    ['a folder above the tool', 'p/tools', 'p/tools/reads', {}],
+    ['the project', 'p', 'p/tools/reads', {}],
+    ['the folder of the runs', 'runs', 'in ', { ACOR_PROJECT_RUNS_DIR: '../runs' }],
+  ] as const) {
+    it(`does not start where its user may not enter ${what}, and the fix in the error works`, () => {
+      const folder = project.path(closed);
+      chmodSync(folder, 0o700);
+      const { error } = run('p', ['--no-stream', 'reads'], env);
+      assert.equal(error.code, 'E_PERMISSION');
+      assert.ok(error.message.includes(`cannot start ${start === 'in ' ? start : project.path(start)}`));
+      assert.ok(error.message.endsWith(`may not enter ${folder}`), error.message);
+      assert.doesNotMatch(error.message, /ready|failed/);
+      const [, fix] = /^Let it enter: (chmod [^.]+)\. Or install/.exec(error.hint)!;
+      assert.equal(spawnSync('sh', ['-c', fix!]).status, 0);
+      const { data, error: again } = run('p', ['--no-stream', 'reads'], env);
+      assert.equal(data?.state, 'completed', JSON.stringify(again));
+    });
+  }
+
+  it('does not start by a program in a folder that its user may not enter', () => {
+    const folder = project.path('bin');
+    project.write('bin/python3', '#!/bin/sh\nexec /usr/bin/python3 "$@"\n', 0o755);
+    chmodSync(folder, 0o700);
+    const { error } = run('p', ['--no-stream', 'reads'], { PATH: `${folder}:/usr/bin:/bin` });
+    assert.deepEqual(
+      [error.code, error.message.endsWith(`may not enter ${folder}`)],
+      ['E_PERMISSION', true],
+      error.message,
+    );
   });
 });
 

@@ -15,6 +15,7 @@ import { withFileLock } from '../../../util/file-lock.ts';
 import { OpenFolder } from '../../../util/open-folder.ts';
 import { isInside } from '../../../util/real-path.ts';
 import type { Grant } from '../../registry/arguments.ts';
+import { notEntered } from '../../sandbox/identity/closed-folders.ts';
 import { statsAt, visitTree } from '../../sandbox/identity/ownership.ts';
 import { claimRunUser, isRunUser } from '../../sandbox/identity/run-users.ts';
 import type { RunUser } from '../../sandbox/sandbox.ts';
@@ -115,6 +116,7 @@ function take(
   const { user, release } = wanted.claim ?? chooseUser(wanted.grants, others);
   let folder: OpenFolder | undefined;
   try {
+    if (wanted.needsRunFolder) for (const path of wanted.toolFiles) checkEntered(path, user);
     folder = OpenFolder.real(realFolder(layout));
     const paths = pathsFor(layout, folder, wanted, user, others);
     const owned = { ...user, paths };
@@ -244,6 +246,12 @@ function checkReadable(path: string): void {
       next: [{ command: `chmod -R o+rX '${path}'`, why: 'Let other users read it.' }],
     },
   );
+}
+
+/** Without a mount namespace the tool reaches its files through the folders above them. */
+function checkEntered(path: string, user: RunUser): void {
+  const denied = notEntered(path, dirname(path), user);
+  if (denied !== undefined) throw denied;
 }
 
 function describe(

@@ -1,9 +1,10 @@
 import { chownSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import { removePath } from '../../../util/walk-tree.ts';
 import { enforcedBy } from '../enforced.ts';
+import { notEntered } from '../identity/closed-folders.ts';
 import { canGiveUsers, isRunUser, ROOT } from '../identity/run-users.ts';
 import { LANDLOCK_ACCESS, type LandlockRules } from '../launcher/landlock-rules.ts';
 import type { ConfineSteps, ToolStart } from '../launcher/launch-steps.ts';
@@ -80,7 +81,8 @@ function launchUnderLandlock(
 ): SandboxLaunch {
   makeTemp(request, options.user);
   const steps = { ...stepsOf(request, contents, options.user), ...startOf(request, options) };
-  return launchBy(new Launcher(steps, options, contents.profile.seccomp.architecture), request);
+  const launcher = new Launcher(steps, options, contents.profile.seccomp.architecture);
+  return launchBy(launcher, request, steps.user);
 }
 
 function aheadFor(request: SandboxRequest, contents: Contents): AheadSource {
@@ -92,7 +94,7 @@ function aheadFor(request: SandboxRequest, contents: Contents): AheadSource {
       const { architecture } = contents.profile.seccomp;
       const launcher = new Launcher(steps, streamsOf(place), architecture);
       const forkServer = { perl: trustedPath('perl'), architecture };
-      return { ...launcher.waiting(launchBy(launcher, request)), forkServer };
+      return { ...launcher.waiting(launchBy(launcher, request, steps.user)), forkServer };
     },
     start: (options) => startOf(request, options),
   };
@@ -130,7 +132,7 @@ function makeTemp(request: SandboxRequest, user: RunUser | null): void {
   if (user !== null) chownSync(temp, user.uid, user.gid);
 }
 
-function launchBy(launcher: Launcher, request: SandboxRequest): SandboxLaunch {
+function launchBy(launcher: Launcher, request: SandboxRequest, user: RunUser | null): SandboxLaunch {
   const { stdin, stdout, stderr, fds } = launcher.streams;
   return {
     spawn: {
@@ -145,7 +147,13 @@ function launchBy(launcher: Launcher, request: SandboxRequest): SandboxLaunch {
     sandboxProcessDepth: 1,
     hasReaper: true,
     hasEnded: () => launcher.hasEnded(),
-    settle: (exit) => launcher.settle(exit, launchFailed),
+    settle(exit) {
+      try {
+        return launcher.settle(exit, (words) => launchFailed(words, user));
+      } catch (error) {
+        throw deniedAbove(error, request.argv[0]!, user);
+      }
+    },
     release: () => launcher.release(),
     close() {
       launcher.close();
@@ -179,12 +187,21 @@ function noNetwork(): AcorError {
   });
 }
 
-function launchFailed(words: string): AcorError {
-  const isBlocked = /chdir/.test(words) && canGiveUsers();
-  return new AcorError('E_SANDBOX_UNAVAILABLE', `the sandbox could not be entered: ${words}`, {
-    hint: isBlocked
-      ? 'As root, tools run as an ordinary user, who cannot enter the folders above the project: chmod o+x them, or install bubblewrap.'
-      : 'Check what this machine offers.',
-    next: [SEE_HEALTH],
-  });
+function launchFailed(words: string, user: RunUser | null): AcorError {
+  const [, folder] = /^chdir (\/.*): Permission denied$/.exec(words) ?? [];
+  const denied = folder === undefined ? undefined : notEntered(`in ${folder}`, folder, user);
+  return (
+    denied ??
+    new AcorError('E_SANDBOX_UNAVAILABLE', `the sandbox could not be entered: ${words}`, {
+      hint: 'Check what this machine offers.',
+      next: [SEE_HEALTH],
+    })
+  );
+}
+
+/** The error of a program in a folder that the tool's user may not enter; any other error as it is. */
+function deniedAbove(error: unknown, program: string, user: RunUser | null): unknown {
+  const isDenied =
+    error instanceof AcorError && error.code === 'E_SPAWN_FAILED' && error.message.endsWith(': EACCES');
+  return (isDenied && notEntered(program, dirname(program), user)) || error;
 }

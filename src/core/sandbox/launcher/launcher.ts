@@ -129,7 +129,7 @@ export class Launcher {
     if (cannotStart !== undefined) throw spawnFailed(this.#program, Number(cannotStart));
     const changed = said.get('changed');
     if (changed !== undefined) throw grantChanged(changed, 'it leads elsewhere now');
-    if (!said.has('up') && exit.signal === null) throw failed(words.trim());
+    if (!said.has('up') && exit.signal === null) throw failed(said.get('failed') ?? words.trim());
     if (!this.#stays) return { exit, left: 0 };
     const [ended, cpuMicroseconds, maxRssKib] = (said.get('ended') ?? '').split(' ').map(Number);
     if (ended === undefined || !said.has('ended'))

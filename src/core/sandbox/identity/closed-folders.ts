@@ -1,0 +1,51 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
+import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
+import type { RunUser } from '../sandbox.ts';
+import { installCommand } from '../trusted-program.ts';
+
+/**
+ * Why a tool cannot start there in a sandbox without mounts; undefined where its user may enter the folder and all above it. Null is the user of
+ * this process.
+ */
+export function notEntered(start: string, folder: string, user: RunUser | null): AcorError | undefined {
+  const closed = closedFolders(folder, user);
+  if (closed.length === 0) return undefined;
+  const [who, right] = user === null ? ['this user', 'u+x'] : ['its Unix user, which is not root,', 'o+x'];
+  return new AcorError(
+    'E_PERMISSION',
+    `the tool cannot start ${start}: ${who} may not enter ${closed.join(' and ')}`,
+    {
+      hint: `Let it enter: ${shellCommand(['chmod', right, ...closed])}. Or install bubblewrap, which needs no access to the folders above: ${installCommand('bubblewrap')}`,
+      next: [SEE_HEALTH],
+    },
+  );
+}
+
+/** Which of a folder and those above it the user may not enter, the outermost first. */
+function closedFolders(folder: string, user: RunUser | null): string[] {
+  const parent = dirname(folder);
+  const above = parent === folder ? [] : closedFolders(parent, user);
+  // This user sees nothing below a closed folder.
+  const isHidden = user === null && above.length > 0;
+  return isHidden || mayEnter(folder, user) ? above : [...above, folder];
+}
+
+function mayEnter(folder: string, user: RunUser | null): boolean {
+  try {
+    if (user !== null) return (statSync(folder).mode & bitOf(user, folder)) !== 0;
+    accessSync(folder, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The bit of the mode that lets a user without capabilities enter. */
+function bitOf({ uid, gid }: RunUser, folder: string): number {
+  const stats = statSync(folder);
+  if (stats.uid === uid) return 0o100;
+  return stats.gid === gid ? 0o010 : 0o001;
+}
