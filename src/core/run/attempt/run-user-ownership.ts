@@ -15,7 +15,6 @@ import { withFileLock } from '../../../util/file-lock.ts';
 import { OpenFolder } from '../../../util/open-folder.ts';
 import { isInside } from '../../../util/real-path.ts';
 import type { Grant } from '../../registry/arguments.ts';
-import { notEntered } from '../../sandbox/identity/closed-folders.ts';
 import { statsAt, visitTree } from '../../sandbox/identity/ownership.ts';
 import { claimRunUser, isRunUser } from '../../sandbox/identity/run-users.ts';
 import type { RunUser } from '../../sandbox/sandbox.ts';
@@ -72,12 +71,16 @@ export async function takeOwnership(
 ): Promise<RunOwnership> {
   for (const path of wanted.toolFiles) checkReadable(path);
   // Only granted paths can be shared between runs, so only they need the project lock.
-  if (wanted.grants.length === 0) return take(host, layout, runId, wanted, []);
-  return withFileLock(lockOf(layout), async () => {
-    for (const { runId: other, isLive } of await ownershipOfOtherRuns(host, runId))
-      if (!isLive) await restoreIfPossible(host, other);
-    return take(host, layout, runId, wanted, await ownershipOfOtherRuns(host, runId));
-  });
+  const taken =
+    wanted.grants.length === 0
+      ? take(host, layout, runId, wanted, [])
+      : await withFileLock(lockOf(layout), async () => {
+          for (const { runId: other, isLive } of await ownershipOfOtherRuns(host, runId))
+            if (!isLive) await restoreIfPossible(host, other);
+          return take(host, layout, runId, wanted, await ownershipOfOtherRuns(host, runId));
+        });
+  if (wanted.needsRunFolder) await requireEntered(taken, wanted.toolFiles);
+  return taken;
 }
 
 /** A run whose files cannot be restored keeps only the runs that use the same files: the check of the store reports it. */
@@ -116,7 +119,6 @@ function take(
   const { user, release } = wanted.claim ?? chooseUser(wanted.grants, others);
   let folder: OpenFolder | undefined;
   try {
-    if (wanted.needsRunFolder) for (const path of wanted.toolFiles) checkEntered(path, user);
     folder = OpenFolder.real(realFolder(layout));
     const paths = pathsFor(layout, folder, wanted, user, others);
     const owned = { ...user, paths };
@@ -249,9 +251,15 @@ function checkReadable(path: string): void {
 }
 
 /** Without a mount namespace the tool reaches its files through the folders above them. */
-function checkEntered(path: string, user: RunUser): void {
-  const denied = notEntered(path, dirname(path), user);
-  if (denied !== undefined) throw denied;
+async function requireEntered(taken: RunOwnership, toolFiles: readonly string[]): Promise<void> {
+  // Loaded late: few machines have such a sandbox alone.
+  const { notEntered } = await import('../../sandbox/identity/closed-folders.ts');
+  for (const path of toolFiles) {
+    const denied = notEntered(path, dirname(path), taken.user);
+    if (denied === undefined) continue;
+    await taken[Symbol.asyncDispose]();
+    throw denied;
+  }
 }
 
 function describe(
