@@ -416,9 +416,14 @@ export function hostCallsContract(caller: string, program: string): void {
         return supervisorOf(project);
       };
       assert.equal(await alone(`${project.program} run quick`), pid);
-      for (const before of ['ulimit -n 512', 'umask 027', 'ulimit -t 600'])
+      for (const before of [
+        'ulimit -n 512',
+        'umask 027',
+        'ulimit -t 600',
+        'echo 0x7 >/proc/self/coredump_filter',
+      ])
         assert.notEqual(await alone(`${before}; ${project.program} run quick`), pid, before);
-      for (const prefix of ['nice -n 5', 'setpriv --no-new-privs'])
+      for (const prefix of ['nice -n 5', 'setpriv --no-new-privs', WITHOUT_HUGE_PAGES])
         assert.notEqual(await alone(`${prefix} ${project.program} run quick`), pid, prefix);
       assert.equal(await alone(`${project.program} run quick`), pid);
     });
@@ -571,6 +576,9 @@ export function hostCallsContract(caller: string, program: string): void {
     });
   });
 }
+
+/** A command in front of another one, whose processes get no huge pages (PR_SET_THP_DISABLE). */
+const WITHOUT_HUGE_PAGES = `python3 -c 'import ctypes, os, sys; ctypes.CDLL(None).prctl(41, 1, 0, 0, 0); os.execvp(sys.argv[1], sys.argv[1:])'`;
 
 /** Says to a socket what a caller says, on three connections, and prints the first answer. */
 const SAY_HELLO = `

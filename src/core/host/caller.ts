@@ -1,8 +1,8 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** Lines of /proc/<pid>/status: the rights of a process, what filters it, and where it may run. */
+/** Lines of /proc/<pid>/status: the rights of a process, what filters it, its memory pages, and where it may run. */
 const RIGHTS =
-  /^(?:Umask|Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp\w*|Speculation\w+|Cpus_allowed|Mems_allowed):.*$/gm;
+  /^(?:Umask|Uid|Gid|Groups|Cap\w+|NoNewPrivs|Seccomp\w*|THP_enabled|Speculation\w+|Cpus_allowed|Mems_allowed):.*$/gm;
 const IS_CONFINED = /^NoNewPrivs:\s*[^0\s]/m;
 const HAS_CPU_LIMIT = /^Max cpu time\s+\d/m;
 const NAMESPACES = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'time', 'user', 'uts'] as const;
@@ -13,7 +13,7 @@ const POLICY = 38;
 
 /**
  * What the tools of a process inherit from it besides environment, directory and streams: user, groups, capabilities, umask, limits, namespaces,
- * root, control groups, priority. Two processes with the same text may run each other's tools. Undefined for a process that no other one may
+ * root, control groups, priority, what its core dumps hold. Two processes with the same text may run each other's tools. Undefined for a process that no other one may
  * stand in for: one that has given up new privileges (a sandbox, whose Landlock rules no other process can read), or whose processor time is limited.
  */
 export function inheritedFrom(pid: number | 'self'): string | undefined {
@@ -32,6 +32,7 @@ export function inheritedFrom(pid: number | 'self'): string | undefined {
       readFileSync(`${own}/cgroup`, 'utf8'),
       textOf(`${own}/attr/current`),
       textOf(`${own}/oom_score_adj`),
+      textOf(`${own}/coredump_filter`),
       ...[NICE, PRIORITY, POLICY].map((field) => fields[field]),
     ].join('\n');
   } catch {
