@@ -1,5 +1,8 @@
 const BEGINNING = '[redacted:';
 
+/** The marks in a text, to split it. */
+export const REDACTION_MARKS = /\[redacted:[^\]]*\]/;
+
 /** The replacement for a secret (contract §9), which is valid inside a JSON string. */
 export function redactionMark(name: string): string {
   return `${BEGINNING}${name}]`;

@@ -595,6 +595,39 @@ describe('a tool that needs secrets', () => {
     assert.match(String(lied.of('runner_error')[0]?.msg), /does not have the sha256/);
   });
 
+  it('that has one anywhere in its path is verified, in a folder and in a pack, and a change of it is found', async () => {
+    await project.acor(['secret', 'set', 'SLASHED'], { stdin: 'alpha-1/beta-2/gamma-3' });
+    tool(
+      'deep',
+      `of="of-$(cat "$SECRETS_DIR/FILE_ID")"; in="$(cat "$SECRETS_DIR/SLASHED")"
+       for path in "$ARTIFACTS_DIR/$of/a.txt" "$ARTIFACTS_DIR/$in/b-$in.txt" "made/$of/c"; do mkdir -p "$(dirname "$path")"; echo "$path" > "$path"; done
+       echo "{\\"type\\":\\"result\\",\\"status\\":\\"ok\\",\\"artifacts\\":[{\\"path\\":\\"made/$of\\"}]}"`,
+      'secrets: [FILE_ID, SLASHED]\n',
+    );
+    const { end } = await project.run(['deep']);
+    const paths = (end.artifacts as { path: string }[]).map(
+      ({ path }) => path.split(/\/(?=work|artifacts)/)[1],
+    );
+    assert.deepEqual(paths.sort(), [
+      'artifacts/[redacted:SLASHED]/b-[redacted:SLASHED].txt',
+      'artifacts/of-[redacted:FILE_ID]/a.txt',
+      'work/made/of-[redacted:FILE_ID]',
+    ]);
+    const runId = project.runIds().at(-1)!;
+    assert.equal((await project.acor(['verify', runId])).code, 0);
+    await project.acor(['clean', '--pack', '--keep', '0']);
+    assert.ok(!existsSync(join(project.runsDir, runId)));
+    assert.equal((await project.acor(['verify', runId])).code, 0);
+
+    await project.run(['deep']);
+    const changed = project.runIds().at(-1)!;
+    project.write(`.runs/${changed}/artifacts/alpha-1/beta-2/gamma-3/b-alpha-1/beta-2/gamma-3.txt`, 'other');
+    const { stdout, code } = await project.acor(['verify', changed]);
+    assert.equal(code, 1);
+    assert.match(stdout, /artifacts\/\[redacted:SLASHED\]\/b-\[redacted:SLASHED\]\.txt/);
+    assert.doesNotMatch(stdout, /a\.txt|gamma-3/);
+  });
+
   it('that an agent puts into the name of a file that it reports is found there, too', async () => {
     tool(
       'agent',

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { EVENTS } from '../store-files/layout.ts';
@@ -35,11 +36,14 @@ export class PackedArtifacts {
     return this.#files.pathNow(this.#runId, path);
   }
 
-  /** The names of the files directly in a packed folder. */
-  namesIn(folder: string): string[] | undefined {
+  /** The paths of the files and folders below a packed folder. */
+  pathsBelow(folder: string): string[] | undefined {
     const inside = this.#inside(folder);
     if (this.#found === undefined || inside === undefined) return undefined;
-    return this.#namesBelow(inside).filter((name) => !name.includes('/'));
+    const { files, folders } = this.#found.run;
+    return [...files, ...folders]
+      .filter(({ path }) => path.startsWith(`${inside}/`))
+      .map(({ path }) => join(folder, path.slice(inside.length)));
   }
 
   /** The files besides the log, which has seals, whose content is not what was packed. */

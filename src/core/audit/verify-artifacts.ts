@@ -1,9 +1,10 @@
-import { readdirSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { holdsRedaction } from '../../protocol/redaction-mark.ts';
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { ArtifactMeter } from '../store-files/artifacts.ts';
+import { HiddenPaths } from './hidden-paths.ts';
 import type { PackedArtifacts } from './packed-artifacts.ts';
 import type { CheckedLog } from './verify-log.ts';
 
@@ -22,59 +23,62 @@ export function artifactsOf({ ends }: CheckedLog): RecordedArtifact[] {
 /** Whether a later run of this store, whose own log is intact, recorded this content for a path. */
 type IsReplaced = (path: string, sha256: string) => Promise<boolean>;
 
-/** Why an artifact is not what its run recorded; undefined when it is, or when a later run recorded what is there now. */
-export function checkArtifact(
-  recorded: RecordedArtifact,
-  packed: PackedArtifacts,
-  isReplaced: IsReplaced,
-): Promise<string | undefined> {
-  return holdsRedaction(recorded.path)
-    ? checkRenamed(recorded, packed)
-    : checkFile(recorded, packed, isReplaced);
-}
+/** Compares the recorded artifacts of one run with what is there now. */
+export class ArtifactCheck {
+  readonly #packed: PackedArtifacts;
+  readonly #isReplaced: IsReplaced;
+  readonly #hidden: HiddenPaths;
+  readonly #sha256s = new Map<string, Promise<string>>();
 
-async function checkFile(
-  recorded: RecordedArtifact,
-  packed: PackedArtifacts,
-  isReplaced?: IsReplaced,
-): Promise<string | undefined> {
-  try {
-    const sha256 = packed.sha256(recorded.path) ?? (await measured(packed.pathNow(recorded.path)));
-    if (sha256 === recorded.sha256 || (await isReplaced?.(recorded.path, sha256))) return undefined;
-    return `its sha256 is ${sha256} now; ${recorded.sha256} was recorded`;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return 'it is gone';
-    if (error instanceof AcorError) return error.code === 'E_PROTOCOL' ? 'it is gone' : error.message;
-    return `it cannot be read: ${errorMessage(error)}`;
+  constructor(packed: PackedArtifacts, isReplaced: IsReplaced) {
+    this.#packed = packed;
+    this.#isReplaced = isReplaced;
+    this.#hidden = new HiddenPaths(packed);
   }
-}
 
-async function measured(path: string): Promise<string> {
-  // The project's path may contain a symbolic link.
-  const meter = new ArtifactMeter([realpathSync(dirname(path))], () => {});
-  return (await meter.measure(path)).sha256;
-}
-
-/** A name with a secret was recorded redacted: it must match one of the names in the folder. */
-async function checkRenamed(
-  { path, sha256: recorded }: RecordedArtifact,
-  packed: PackedArtifacts,
-): Promise<string | undefined> {
-  const folder = dirname(path);
-  if (holdsRedaction(folder))
-    return 'its path contained a secret and was recorded redacted, so the file cannot be found';
-  const names = packed.namesIn(folder) ?? namesIn(packed.pathNow(folder));
-  for (const name of names) {
-    const problem = await checkFile({ path: join(folder, name), sha256: recorded }, packed);
-    if (problem === undefined) return undefined;
+  /** Why an artifact is not what its run recorded; undefined when it is, or when a later run recorded what is there now. */
+  problemOf(recorded: RecordedArtifact): Promise<string | undefined> {
+    return holdsRedaction(recorded.path) ? this.#problemOfHidden(recorded) : this.#problemOfFile(recorded);
   }
-  return 'its name contained a secret and was recorded redacted, and no file in its folder has the recorded sha256';
-}
 
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
+  async #problemOfFile(recorded: RecordedArtifact): Promise<string | undefined> {
+    try {
+      const sha256 = await this.#sha256(recorded.path);
+      if (await this.#isRecorded(recorded, sha256)) return undefined;
+      return `its sha256 is ${sha256} now; ${recorded.sha256} was recorded`;
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return 'it is gone';
+      if (error instanceof AcorError) return error.code === 'E_PROTOCOL' ? 'it is gone' : error.message;
+      return `it cannot be read: ${errorMessage(error)}`;
+    }
+  }
+
+  /** A path with a secret was recorded redacted: one of the paths that it may have been must have the content. No answer names such a path. */
+  async #problemOfHidden(recorded: RecordedArtifact): Promise<string | undefined> {
+    for (const path of await this.#hidden.matching(recorded.path)) {
+      const sha256 = await this.#sha256(path).catch(() => undefined);
+      if (sha256 !== undefined && (await this.#isRecorded(recorded, sha256))) return undefined;
+    }
+    return 'its path contained a secret and was recorded redacted, and no file at such a path has the recorded sha256';
+  }
+
+  async #isRecorded({ path, sha256: recorded }: RecordedArtifact, sha256: string): Promise<boolean> {
+    return sha256 === recorded || (await this.#isReplaced(path, sha256));
+  }
+
+  /** Kept, because many redacted paths may be one file. */
+  #sha256(path: string): Promise<string> {
+    const known = this.#sha256s.get(path) ?? this.#measured(path);
+    this.#sha256s.set(path, known);
+    return known;
+  }
+
+  async #measured(path: string): Promise<string> {
+    const packed = this.#packed.sha256(path);
+    if (packed !== undefined) return packed;
+    const now = this.#packed.pathNow(path);
+    // The project's path may contain a symbolic link.
+    const meter = new ArtifactMeter([realpathSync(dirname(now))], () => {});
+    return (await meter.measure(now)).sha256;
   }
 }

@@ -14,7 +14,7 @@ import { LogBytes, openLog } from './log-bytes.ts';
 import { PackedArtifacts } from './packed-artifacts.ts';
 import { LedgerEnds, readLedger } from './read-ledger.ts';
 import { undonePaths } from './undone-paths.ts';
-import { artifactsOf, checkArtifact } from './verify-artifacts.ts';
+import { ArtifactCheck, artifactsOf } from './verify-artifacts.ts';
 import {
   END_MISSING,
   enteredOf,
@@ -197,8 +197,9 @@ async function verifyNow(
   const endedMs = log.ends.length === 0 ? 0 : timeOf(log.ends.at(-1)!);
   const isReplaced = (path: string, sha256: string) =>
     isRecordedLater(store, { path, sha256, runId, endedMs }, later);
+  const check = new ArtifactCheck(packed, isReplaced);
   for (const artifact of artifacts) {
-    const problem = await checkArtifact(artifact, packed, isReplaced);
+    const problem = await check.problemOf(artifact);
     if (problem && !undonePaths(store, runId).has(artifact.path))
       problems.push({ run_id: runId, where: 'artifact', path: artifact.path, problem });
   }
