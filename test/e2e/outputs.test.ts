@@ -279,7 +279,7 @@ const MEMORY = '/dev/shm';
 const hasMemory = existsSync(MEMORY) && statSync(MEMORY).dev !== statSync(tmpdir()).dev;
 
 describe('a supervisor that is killed while it puts outputs in place', { skip: !hasMemory }, () => {
-  it('leaves files beside the targets that the next run removes, and no other file', async () => {
+  it('leaves files beside the targets that the next run removes, and no other file, and puts the old content back', async () => {
     const far = mkdtempSync(join(MEMORY, 'acor-outputs-'));
     using project = new TestProject({
       tools: ['quick'],
@@ -305,11 +305,53 @@ describe('a supervisor that is killed while it puts outputs in place', { skip: !
       await project.killSupervisor(project.runIds()[0]!);
       await running.finished;
       assert.deepEqual([unfinished(near).length, unfinished(far).length], [1, 1]);
+      assert.equal(readFileSync(target, 'utf8'), 'new\n');
       await project.run(['quick']);
       for (const folder of [near, far]) assert.deepEqual(unfinished(folder), []);
       for (const folder of [near, far])
         assert.equal(readFileSync(join(folder, theirs), 'utf8'), 'of the user');
-      assert.equal(readFileSync(target, 'utf8'), 'new\n');
+      assert.equal(readFileSync(target, 'utf8'), 'old\n');
+    } finally {
+      rmSync(far, { recursive: true });
+    }
+  });
+
+  it('leaves no new file at the first target, and no change of a file that another process has changed since', async () => {
+    const far = mkdtempSync(join(MEMORY, 'acor-outputs-'));
+    using project = new TestProject({
+      tools: ['quick'],
+      config: `version: 1\nsecurity: { isolation: 'off', grant_roots: [${far}] }\n`,
+    });
+    try {
+      project.write('tools/large/cli.sh', '#!/bin/bash\necho new > "$2"; truncate -s 300M "$4"\n', 0o755);
+      project.write(
+        'tools/large/tool.yaml',
+        `name: large\nversion: 1.0.0\nadapter: plain\nresources: { file_mb: 400 }\ninputs: [${INPUTS}]\n`,
+      );
+      const killed = async (target: string) => {
+        const running = project.start(['run', 'large', '--out', target, '--other', join(far, 'large.bin')]);
+        await until(() => readdirSync(far).length > 0);
+        const runId = project.runIds().at(-1)!;
+        await project.killSupervisor(runId);
+        await running.finished;
+        assert.equal(readFileSync(target, 'utf8'), 'new\n');
+        return runId;
+      };
+      const made = project.path('made.txt');
+      const first = await killed(made);
+      await project.run(['quick']);
+      assert.deepEqual([existsSync(made), readdirSync(far)], [false, []]);
+      assert.equal(readFileSync(project.path(`.runs/${first}/work/.staged/out/made.txt`), 'utf8'), 'new\n');
+
+      const changed = project.write('changed.txt', 'old\n');
+      const second = await killed(changed);
+      writeFileSync(changed, 'of the user\n');
+      await project.run(['quick']);
+      assert.deepEqual([readFileSync(changed, 'utf8'), readdirSync(far)], ['of the user\n', []]);
+      const warning = project.events(second).find(({ code }) => code === 'E_CONFLICT')!;
+      const [, command] = /Put it back with: (.+)$/.exec(String(warning.msg))!;
+      assert.equal(spawnSync('sh', ['-c', command!]).status, 0);
+      assert.equal(readFileSync(changed, 'utf8'), 'old\n');
     } finally {
       rmSync(far, { recursive: true });
     }

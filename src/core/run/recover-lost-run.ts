@@ -122,7 +122,7 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
   await clearSecretsIfPossible(store, writer, workspace);
   const { groupNameOf, removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
   await removeRunGroups(groupNameOf({ runId: record.run_id, folder: workspace.dir }));
-  if (existsSync(workspace.unfinishedOutputs)) await removeUnfinished(writer, workspace);
+  if (existsSync(workspace.unfinishedOutputs)) await takeBackUnfinished(writer, workspace);
   if (existsSync(workspace.ownershipRecord)) await restoreOwners(host, writer, workspace);
   const { to: from, reason = null } = (await lastStateChange(store.tail(record.run_id))) ?? {
     to: record.state,
@@ -146,11 +146,11 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
   await writeEnding(writer, outcome, reported, from);
 }
 
-/** What cannot be removed must not prevent the end of the run. */
-async function removeUnfinished({ log }: RunWriter, workspace: RunWorkspace): Promise<void> {
+/** What cannot be taken back must not prevent the end of the run. */
+async function takeBackUnfinished({ log }: RunWriter, workspace: RunWorkspace): Promise<void> {
   try {
-    const { removeUnfinishedOutputs } = await import('./attempt/unfinished-outputs.ts');
-    removeUnfinishedOutputs(workspace);
+    const { takeBackOutputs } = await import('./attempt/take-back-outputs.ts');
+    takeBackOutputs(workspace);
   } catch (error) {
     const code = error instanceof AcorError ? error.code : 'E_STORAGE';
     log.append({ type: 'runner_warning', code, msg: errorMessage(error) });

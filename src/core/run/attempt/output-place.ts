@@ -41,6 +41,11 @@ export class OutputPlace implements Disposable {
     return new OutputPlace(OpenFolder.real(dirname(path), { makes: true }), basename(path));
   }
 
+  /** A place at a real path. Throws ENOENT or ENOTDIR when a folder above it is missing or has become a link. */
+  static existing(path: string): OutputPlace {
+    return new OutputPlace(OpenFolder.real(dirname(path)), basename(path));
+  }
+
   /** Another place in the same folder. */
   beside(name: string): OutputPlace {
     return new OutputPlace(this.folder.below(''), name);

@@ -127,7 +127,10 @@ function unreadable(target: string, cause: unknown): AcorError {
 }
 
 /** Whether a file has the size and the time that the runner has noted. */
-export function hasContentOf(stats: Stats, { size, mtimeMs }: ReplacedFile): boolean {
+export function hasContentOf(
+  stats: Stats,
+  { size, mtimeMs }: Pick<ReplacedFile, 'size' | 'mtimeMs'>,
+): boolean {
   // A time is set in seconds as a fraction, so that of the copy is rounded.
   return stats.isFile() && stats.size === size && Math.abs(stats.mtimeMs - mtimeMs) < 1;
 }

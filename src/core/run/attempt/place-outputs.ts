@@ -1,10 +1,11 @@
-import { chmodSync, lchownSync, linkSync, renameSync, unlinkSync } from 'node:fs';
+import { linkSync, renameSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../../util/error-code.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 import type { ReplacedFile } from '../../registry/path-grants.ts';
 import type { RunWorkspace } from '../workspace.ts';
+import { moveOver, moveWithoutOverwriting, place } from './move-output.ts';
 import { copyOutput, OutputPlace } from './output-place.ts';
 import { hasContentOf } from './outputs.ts';
 import { nameBeside, UnfinishedOutputs } from './unfinished-outputs.ts';
@@ -15,10 +16,7 @@ import { nameBeside, UnfinishedOutputs } from './unfinished-outputs.ts';
  */
 export function placeOutputs(all: readonly StagedOutput[], workspace: RunWorkspace): void {
   const outputs = all.filter(({ stays }) => !stays);
-  using unfinished = new UnfinishedOutputs(
-    workspace,
-    outputs.map(({ target }) => target),
-  );
+  using unfinished = new UnfinishedOutputs(workspace, outputs);
   using backups = new Backups(unfinished);
   for (const [index, output] of outputs.entries()) {
     try {
@@ -100,49 +98,6 @@ function moveBack({ staged, target }: StagedOutput, workspace: RunWorkspace, bac
   } catch {
     return false;
   }
-}
-
-type Move = (from: OutputPlace, to: OutputPlace) => void;
-
-function place(from: OutputPlace, to: OutputPlace, move: Move, name: () => string): void {
-  try {
-    move(from, to);
-  } catch (error) {
-    if (errorCode(error) !== 'EXDEV') throw error;
-    // On another file system: copy beside the target first, so that the target itself appears atomically.
-    using beside = to.beside(name());
-    try {
-      copyOutput(from, beside);
-      move(beside, to);
-    } catch (inner) {
-      beside.remove();
-      throw inner;
-    }
-    from.remove();
-  }
-}
-
-/** Replaces a file, which keeps its mode and owner. */
-function moveOver(from: OutputPlace, to: OutputPlace): void {
-  const stats = from.stats();
-  if (!stats?.isFile()) throw new Error('the tool replaced the file by something else');
-  const old = to.stats();
-  if (old !== undefined) {
-    if (process.geteuid?.() === 0) lchownSync(from.path, old.uid, old.gid);
-    if (stats.mode !== old.mode) from.folder.hold(from.name, (path) => chmodSync(path, old.mode & 0o7777));
-  }
-  renameSync(from.path, to.path);
-}
-
-/** `link` fails when the target exists; `rename` would replace a file. A folder cannot be linked, and `rename` replaces only an empty one. */
-function moveWithoutOverwriting(from: OutputPlace, to: OutputPlace): void {
-  if (from.stats()?.isDirectory()) {
-    if (to.stats() !== undefined) throw Object.assign(new Error('taken'), { code: 'EEXIST' });
-    renameSync(from.path, to.path);
-    return;
-  }
-  linkSync(from.path, to.path);
-  unlinkSync(from.path);
 }
 
 /** Another process has changed the target meanwhile. */

@@ -1,17 +1,28 @@
 import { rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
 import { writeAtomic } from '../../../util/atomic-write.ts';
-import { errorCode } from '../../../util/error-code.ts';
 import { newSpanId } from '../../../util/ids.ts';
-import { OpenFolder } from '../../../util/open-folder.ts';
 import { readOwn } from '../../../util/regular-file.ts';
-import { removeTree } from '../../../util/walk-tree.ts';
 import { foreignRecord, isOwnRecord, signedRecord } from '../../config/own-records.ts';
-import { storageError } from '../../store-files/storage-error.ts';
+import type { StagedOutput } from '../../registry/arguments.ts';
+import type { ReplacedFile } from '../../registry/path-grants.ts';
 import type { RunWorkspace } from '../workspace.ts';
+import { OutputPlace } from './output-place.ts';
 
 /** What stands beside a target while outputs are put in place: the content that is replaced, and a copy from another file system. */
-type Beside = 'replaced' | 'copied';
+interface Beside {
+  replaced: string;
+  copied: string;
+}
+
+/** An output that is being put in place. `size` and `mtimeMs` are those of the file that the tool wrote, `replaces` has those of the old content. */
+export interface UnfinishedOutput {
+  target: string;
+  staged: string;
+  replaces: ReplacedFile | null;
+  beside: Beside;
+  size: number;
+  mtimeMs: number;
+}
 
 /** A name that is free in any folder. */
 export function nameBeside(): string {
@@ -19,55 +30,53 @@ export function nameBeside(): string {
 }
 
 /**
- * The files beside the targets of a run that exist only while its outputs are put in place. Their names are on the disk before the first of
- * them, so that recovery removes what a killed supervisor has left, and nothing else.
+ * The outputs of a run while they are put in place, and the files beside their targets that exist only meanwhile. They are on the disk before
+ * the first change, so that recovery takes back what a killed supervisor has placed, removes what it has left, and nothing else.
  */
 export class UnfinishedOutputs implements Disposable {
-  readonly #path: string;
-  readonly #names: ReadonlyMap<string, Record<Beside, string>>;
+  readonly #workspace: RunWorkspace;
+  readonly #outputs: readonly StagedOutput[];
+  readonly #beside: ReadonlyMap<string, Beside>;
   #isRecorded = false;
 
-  constructor({ unfinishedOutputs }: RunWorkspace, targets: readonly string[]) {
-    this.#path = unfinishedOutputs;
-    this.#names = new Map(
-      targets.map((target) => [target, { replaced: nameBeside(), copied: nameBeside() }]),
+  constructor(workspace: RunWorkspace, outputs: readonly StagedOutput[]) {
+    this.#workspace = workspace;
+    this.#outputs = outputs;
+    this.#beside = new Map(
+      outputs.map(({ target }) => [target, { replaced: nameBeside(), copied: nameBeside() }]),
     );
+    // One alone is in place or is not.
+    if (outputs.length > 1) this.#record();
   }
 
-  nameBeside(target: string, which: Beside): string {
+  nameBeside(target: string, which: keyof Beside): string {
     if (!this.#isRecorded) this.#record();
-    return this.#names.get(target)![which];
+    return this.#beside.get(target)![which];
   }
 
   #record(): void {
-    const paths = [...this.#names].flatMap(([target, names]) =>
-      Object.values(names).map((name) => join(dirname(target), name)),
-    );
-    const text = signedRecord(this.#path, { paths }, { lasts: false });
-    writeAtomic(this.#path, text, { durable: true, mode: 0o600 });
+    const path = this.#workspace.unfinishedOutputs;
+    const outputs = this.#outputs.map((output) => this.#recordOf(output));
+    const text = signedRecord(path, { outputs }, { lasts: false });
+    writeAtomic(path, text, { durable: true, mode: 0o600 });
     this.#isRecorded = true;
   }
 
+  #recordOf({ target, staged, replaces }: StagedOutput): UnfinishedOutput {
+    using place = OutputPlace.staged(this.#workspace, staged);
+    const { size, mtimeMs } = place.stats()!;
+    const beside = this.#beside.get(target)!;
+    return { target, staged, replaces: replaces ?? null, beside, size, mtimeMs };
+  }
+
   [Symbol.dispose](): void {
-    if (this.#isRecorded) rmSync(this.#path, { force: true });
+    if (this.#isRecorded) rmSync(this.#workspace.unfinishedOutputs, { force: true });
   }
 }
 
-/** Removes what a supervisor that was killed has left. Throws E_INTEGRITY for a record that ACOR has not written: it could name any file. */
-export function removeUnfinishedOutputs({ unfinishedOutputs: path }: RunWorkspace): void {
+/** Reads the record of a supervisor that was killed. Throws E_INTEGRITY for one that ACOR has not written: it could name any file. */
+export function readUnfinishedOutputs({ unfinishedOutputs: path }: RunWorkspace): UnfinishedOutput[] {
   const text = readOwn(path).toString();
-  if (!isOwnRecord(path, text)) throw foreignRecord(path, 'no file is removed by it');
-  const { paths } = JSON.parse(text) as { paths: string[] };
-  for (const each of paths) removeBeside(each);
-  rmSync(path);
-}
-
-function removeBeside(path: string): void {
-  try {
-    using folder = OpenFolder.real(dirname(path));
-    removeTree(folder, basename(path));
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return;
-    throw storageError(error, 'remove an unfinished output', path);
-  }
+  if (!isOwnRecord(path, text)) throw foreignRecord(path, 'no file is changed by it');
+  return (JSON.parse(text) as { outputs: UnfinishedOutput[] }).outputs;
 }
