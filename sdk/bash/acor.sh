@@ -54,14 +54,18 @@ emit_heartbeat() {
   _acor_fields "$@" && _acor_write heartbeat
 }
 
-# emit_action ACTION [CONTEXT=VALUE…]: asks a question without waiting; answer_to takes the ACTION_ID that it sets.
+# emit_action ACTION [msg=TEXT] [CONTEXT=VALUE…]: asks a question without waiting; answer_to takes the ACTION_ID that it sets.
+# The text of msg is the question in words.
 emit_action() {
-  local _acor_out='' action=$1
+  local _acor_out='' action=$1 field context=()
   shift
   _acor_next_action_id "$action"
   _acor_text action "$action"
   _acor_text action_id "$ACTION_ID"
-  json_object "$@" >/dev/null || return
+  for field in "$@"; do
+    if [[ $field == msg=* ]]; then _acor_text msg "${field#*=}"; else context+=("$field"); fi
+  done
+  json_object ${context[@]+"${context[@]}"} >/dev/null || return
   _acor_out+=",\"context\":$_acor_json,\"blocking\":false"
   _acor_write action_required
 }

@@ -53,6 +53,7 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
           action_id: 'a-1',
           context: { files: 12 },
           blocking: false,
+          msg: 'Which "way"?',
         },
         { type: 'log', level: 'info', msg: '42', rows: 7 },
         { type: 'log', level: 'info', msg: 'record', record: { id: 7, name: 'a "b"' } },

@@ -50,7 +50,10 @@ export const inputSpec = z
   })
   .superRefine(reportMistakes);
 
-export type InputSpec = z.output<typeof inputSpec>;
+/** A value that an input may be limited to; an `input_schema` also has the last two kinds. */
+export type Choice = string | number | boolean | null;
+
+export type InputSpec = Omit<z.output<typeof inputSpec>, 'enum'> & { enum?: Choice[] | undefined };
 
 /** The input of a workflow (contract §10): its name is its key, and callers pass it only by that name. */
 export const namedInput = z

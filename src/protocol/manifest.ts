@@ -17,7 +17,7 @@ import { resourceLimits } from './resource-limits.ts';
 import { SEMVER } from './semver.ts';
 
 export type { InputType } from './input-types.ts';
-export type { InputSpec } from './manifest-inputs.ts';
+export type { Choice, InputSpec } from './manifest-inputs.ts';
 export type { PermissionLevel, Permissions } from './manifest-permissions.ts';
 
 const semver = z.string().regex(SEMVER, 'must be a version such as 1.2.3');

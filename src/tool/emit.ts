@@ -1,4 +1,5 @@
 import {
+  type ActionFields,
   type ErrorFields,
   type Fields,
   type LogLevel,
@@ -29,9 +30,9 @@ export function emitHeartbeat(step: string, more: Fields = {}): void {
   emitter.emitHeartbeat(step, more);
 }
 
-/** Asks a question without waiting. Returns the `action_id` for `answerTo`. */
-export function emitAction(action: string, context: Fields = {}): string {
-  return emitter.emitAction(action, context);
+/** Asks a question without waiting: `msg` is the question in words, the other fields are its context. Returns the `action_id` for `answerTo`. */
+export function emitAction(action: string, fields: ActionFields = {}): string {
+  return emitter.emitAction(action, fields);
 }
 
 /** Reports success with the outcome; the last message of a tool. */

@@ -25,6 +25,7 @@ export {
   startHeartbeat,
 } from './emit.ts';
 export {
+  type ActionFields,
   type ErrorFields,
   type Fields,
   type LogLevel,

@@ -14,6 +14,12 @@ export interface ResultFields extends Fields {
   data?: unknown;
 }
 
+/** The fields of a question: those besides `msg` are its context. */
+export interface ActionFields extends Fields {
+  /** The question in words. */
+  msg?: string;
+}
+
 /** The usual fields of an `error` besides code and message; further fields are kept. */
 export interface ErrorFields extends Fields {
   hint?: string;
@@ -66,9 +72,10 @@ export class ProtocolEmitter {
     this.emit('heartbeat', { step, ...more });
   }
 
-  emitAction(action: string, context: Fields = {}): string {
+  emitAction(action: string, { msg, ...context }: ActionFields = {}): string {
     const actionId = nextActionId(action);
-    this.emit('action_required', { action, action_id: actionId, context, blocking: false });
+    const words = msg === undefined ? {} : { msg };
+    this.emit('action_required', { action, action_id: actionId, context, blocking: false, ...words });
     return actionId;
   }
 

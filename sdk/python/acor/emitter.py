@@ -67,10 +67,14 @@ class ProtocolEmitter:
         """A sign of life from the work itself."""
         self.emit("heartbeat", step=step, **more)
 
-    def emit_action(self, action, **context):
-        """Put a question and go on without waiting; returns the ``action_id`` that ``answer_to`` takes."""
+    def emit_action(self, action, *, msg=None, **context):
+        """Put a question and go on without waiting; returns the ``action_id`` that ``answer_to`` takes.
+
+        ``msg`` is the question in words.
+        """
         action_id = next_action_id(action)
-        self.emit("action_required", action=action, action_id=action_id, context=context, blocking=False)
+        words = {} if msg is None else {"msg": msg}
+        self.emit("action_required", action=action, action_id=action_id, context=context, blocking=False, **words)
         return action_id
 
     def emit_result(self, status="ok", **fields):

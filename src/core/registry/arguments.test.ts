@@ -467,6 +467,34 @@ describe('a JSON Schema in place of inputs', () => {
     assert.equal(inputs.find(({ name }) => name === 'extra')?.required, true);
   });
 
+  it('are shown as they can be written where one of them is null or a truth value', () => {
+    const properties = {
+      any: { enum: [1, 'a', null] },
+      maybe: { type: ['string', 'null'], enum: ['x', null] },
+      flags: { enum: ['auto', true, false] },
+      none: { const: null },
+    };
+    const input_schema = { type: 'object', properties };
+    const inputs = inputsOf(completeManifest(manifestFile.parse({ input_schema }), 't'));
+    assert.equal(
+      usageLine('t', inputs),
+      't [--any <1|"a"|null>] [--maybe <"x"|null>] [--flags <"auto"|true|false>] [--none <null>]',
+    );
+    assert.equal(
+      callLine('t', inputs),
+      't {"any":<1|"a"|null?>,"maybe":<"x"|null?>,"flags":<"auto"|true|false?>,"none":<null?>}',
+    );
+    for (const [flag, value] of [
+      ['--any', 'null'],
+      ['--any', '1'],
+      ['--maybe', '"x"'],
+      ['--flags', 'true'],
+      ['--none', 'null'],
+    ] as const)
+      assert.deepEqual(resolve({ input_schema }, [flag, value]).args, [flag, value]);
+    assert.throws(() => resolve({ input_schema }, ['--any', '2']), /1, "a", null/);
+  });
+
   it('are shown as they can be written where texts and numbers are mixed', () => {
     const input_schema = { type: 'object', properties: { any: { enum: ['1', 1, 'a'] } } };
     const inputs = inputsOf(completeManifest(manifestFile.parse({ input_schema }), 't'));

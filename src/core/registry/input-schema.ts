@@ -1,5 +1,5 @@
 import { flagOf, INPUT_NAME, isQuickPattern } from '../../protocol/input-types.ts';
-import type { InputSpec, InputType, Manifest } from '../../protocol/manifest.ts';
+import type { Choice, InputSpec, InputType, Manifest } from '../../protocol/manifest.ts';
 import { SchemaReferences } from './schema-references.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -143,8 +143,7 @@ function setLimits(spec: InputSpec, schema: Schema): void {
   const isText = spec.type === 'string' || spec.type === 'path' || spec.type === 'url';
   const isNumber = spec.type === 'int' || spec.type === 'number' || spec.type === 'duration';
   const choices = choicesOf(schema);
-  if (choices?.every((each) => typeof each === 'string' || typeof each === 'number'))
-    spec.enum = choices as (string | number)[];
+  if (choices?.every(isChoice)) spec.enum = choices;
   const [min, max] = isText
     ? [schema['minLength'], schema['maxLength']]
     : isNumber
@@ -153,6 +152,10 @@ function setLimits(spec: InputSpec, schema: Schema): void {
   if (typeof min === 'number') spec.min = min;
   if (typeof max === 'number') spec.max = max;
   if (isText && typeof schema['pattern'] === 'string') spec.pattern = schema['pattern'];
+}
+
+function isChoice(value: unknown): value is Choice {
+  return value === null || typeof value !== 'object';
 }
 
 function choicesOf(schema: Schema): unknown[] | undefined {

@@ -1,5 +1,5 @@
 import { isOfType, isQuickPattern, parseDurationS } from '../../protocol/input-types.ts';
-import type { InputSpec } from '../../protocol/manifest.ts';
+import type { Choice, InputSpec } from '../../protocol/manifest.ts';
 import { inexactNumber, isInexact, lossOf, lossOfNumber } from '../../util/exact-json.ts';
 import { allowedWords } from './argument-problem.ts';
 
@@ -86,7 +86,7 @@ function notHeld(number: string): ValueMistake {
 }
 
 function limitMistake(spec: InputSpec, { value, text }: InputValue): ValueMistake | undefined {
-  const isOne = (choice: string | number) =>
+  const isOne = (choice: Choice) =>
     choice === value ||
     String(choice) === text ||
     (spec.type === 'duration' && parseDurationS(String(choice)) === value);

@@ -128,7 +128,8 @@ function typeOf({ type, enum: choices, multiple, required, description = '' }: I
 }
 
 function plainTypeOf(type: InputSpec['type'], choices: InputSpec['enum']): z.ZodType {
-  if (choices !== undefined) return z.enum(choices.map(String) as [string, ...string[]]);
+  if (choices !== undefined && type !== 'json' && type !== 'bool')
+    return z.enum(choices.map(String) as [string, ...string[]]);
   switch (type) {
     case 'int':
       return z.int();
