@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { Acor } from '../../src/index.ts';
-import { childrenOf, commandLineOf } from '../../src/util/process-table.ts';
+import { childrenOf, commandLineOf, identify } from '../../src/util/process-table.ts';
 import { until } from '../support/project.ts';
 import { type ProjectFolder, projectFolder } from '../support/project-folder.ts';
 
@@ -164,6 +173,35 @@ describe('a sandbox that waits for its run', { skip: !available && 'bubblewrap i
     assert.match(readFileSync(join(dir, 'work', 'seen.txt'), 'utf8'), /^args/m);
   });
 
+  it('that is killed when a run takes it leaves the run to start another one, unless the tool has started', async () => {
+    for (const which of ['bubblewrap', 'launcher'] as const) {
+      await runTwice();
+      const [outer] = waiting();
+      const launcher = childrenOf(outer!).find(isLauncherInRead)!;
+      // It reads no orders: so the kill comes between those and the start of the tool.
+      process.kill(launcher, 'SIGSTOP');
+      const [folder] = standbys();
+      const running = acor.run('looks', {});
+      await until(() => !existsSync(project.at(`.runs/cache/standby/${folder}`)) || ordersOf(launcher) > 0);
+      process.kill(which === 'bubblewrap' ? outer! : launcher, 'SIGKILL');
+      const { state, message, dir } = await running;
+      assert.equal(state, 'completed', `${which}: ${message}`);
+      assert.match(readFileSync(join(dir, 'work', 'seen.txt'), 'utf8'), /^args/m);
+    }
+    // The control: what a started tool has done must not be done again.
+    project.write('tools/sleeps/tool.yaml', 'name: sleeps\nversion: 1.0.0\n');
+    project.program('tools/sleeps/main.sh', '#!/bin/bash\necho x >> started\nsleep 100\n');
+    const slow = acor.run('sleeps', {});
+    const started = () =>
+      readdirSync(project.at('.runs')).filter((id) => existsSync(project.at(`.runs/${id}/work/started`)));
+    await until(() => started().length > 0);
+    const [run] = started();
+    for (const pid of childrenOf(process.pid))
+      if (readFileSync(`/proc/${pid}/environ`, 'utf8').includes(run!)) process.kill(pid, 'SIGKILL');
+    assert.equal((await slow).state, 'failed');
+    assert.equal(readFileSync(project.at(`.runs/${run}/work/started`), 'utf8'), 'x\n');
+  });
+
   it('takes the arguments of the run, and leaves one with longer ones to start its own', async () => {
     await runTwice();
     const word = 'x'.repeat(100_000);
@@ -241,6 +279,24 @@ printf '{"type":"result","ok":true,"data":%s}\n' "$answer"
     await until(() => !standbys().includes(left));
   });
 
+  it('is not prepared through a link in place of its folder, and nothing there is removed', async () => {
+    const { boot_id } = identify(process.pid);
+    // As that of a process that has died.
+    const dead = `${boot_id}.${spawnSync('true').pid}.1.0`;
+    const outside = project.at('outside');
+    mkdirSync(join(outside, dead), { recursive: true });
+    mkdirSync(project.at('.runs/cache'), { recursive: true });
+    symlinkSync(outside, project.at('.runs/cache/standby'));
+    for (let count = 0; count < 3; count++) assert.equal((await acor.run('looks', {})).state, 'completed');
+    // The control: a folder at this place is swept, and the sandbox of the next run waits in it.
+    rmSync(project.at('.runs/cache/standby'));
+    mkdirSync(project.at(`.runs/cache/standby/${dead}`), { recursive: true });
+    await acor.run('looks', {});
+    await prepared();
+    assert.ok(!standbys().includes(dead));
+    assert.deepEqual(readdirSync(outside), [dead]);
+  });
+
   it('serves each of many runs at once, of which one finds it', async () => {
     await runTwice();
     const runs = await Promise.all(Array.from({ length: 6 }, () => acor.run('looks', {})));
@@ -259,4 +315,15 @@ function isLauncherInRead(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** How many bytes wait in the pipe from which a launcher reads the run's orders. */
+function ordersOf(launcher: number): number {
+  const script = `import fcntl, os, struct, sys
+for name in os.listdir(f'/proc/{sys.argv[1]}/fd'):
+    path = f'/proc/{sys.argv[1]}/fd/{name}'
+    if os.readlink(path).endswith('stdin (deleted)'):
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        print(struct.unpack('i', fcntl.ioctl(fd, 0x541b, b'0000'))[0])`;
+  return Number(spawnSync('python3', ['-c', script, String(launcher)], { encoding: 'utf8' }).stdout);
 }

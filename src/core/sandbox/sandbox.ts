@@ -218,6 +218,8 @@ export interface StandbySandbox {
   release(): void;
   /** Whether it has mounted its folders: before that they must not be moved. */
   isReady(): boolean;
+  /** Whether its launcher has read what the run adds: before that no tool has started in it. */
+  isTaken(): boolean;
   /** The bytes for the pipe, by which the run with this real folder enters the sandbox. One that was started ahead has that folder. */
   enter(start: ToolStart, run: string): Uint8Array;
   /** As that of a run that has started its sandbox itself. */

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { AcorError } from '../../../protocol/acor-error.ts';
 import { isAlive, readProcess } from '../../../util/process-table.ts';
 import { Fifo } from '../../process/fifo.ts';
 import { InputPipe } from '../../process/input-pipe.ts';
@@ -42,6 +43,13 @@ export interface StandbyWish {
   options: Pick<AttemptOptions, 'number' | 'isResumed' | 'turn'>;
   adapter: Pick<AdapterKind, 'readsNoAnswers'>;
   permissionQuestions: object | undefined;
+}
+
+/** The sandbox has ended before the tool started in it: the run can start another one. */
+export class SandboxKilled extends AcorError {
+  constructor() {
+    super('E_SPAWN_FAILED', 'the sandbox was killed before the tool started in it');
+  }
 }
 
 /**
@@ -170,7 +178,18 @@ export class StandbyRun {
     }
     this.#isEntered = true;
     forgetCompanion(this.#child.pid);
-    return { launch: this.#sandbox.launch, child: this.#child };
+    return { launch: this.#launch(), child: this.#child };
+  }
+
+  #launch(): SandboxLaunch {
+    const { launch } = this.#sandbox;
+    return {
+      ...launch,
+      settle: (exit) => {
+        if (!this.#sandbox.isTaken()) throw new SandboxKilled();
+        return launch.settle(exit);
+      },
+    };
   }
 
   /** Ends the sandbox unless a run has entered it, and removes what is left. The run has closed what it has taken. */

@@ -27,7 +27,7 @@ import { leftoversIn } from './leftovers.ts';
 import { copiedBytes, placesToKeep, prepareStaging, writtenOutputs } from './outputs.ts';
 import type { PermissionQuestions } from './permission-questions.ts';
 import type { ReportProtected } from './protected/watch-protected.ts';
-import { canEnterLater, isFirstAttempt, StandbyRun, type StandbyWish } from './standby-run.ts';
+import { canEnterLater, isFirstAttempt, SandboxKilled, StandbyRun, type StandbyWish } from './standby-run.ts';
 
 /** A schema may find a problem in each of a million entries. */
 const MAX_PROBLEM_CHARS = 1000;
@@ -96,6 +96,10 @@ class ToolExecutor implements RunExecutor {
       this.#watchdog = undefined;
       return watchdog;
     };
+    const endWatch = () => {
+      watchdog?.[Symbol.dispose]();
+      watchdog = undefined;
+    };
     try {
       await this.#plan.guard.approved();
       const permissionQuestions = await this.#permissionQuestions();
@@ -122,9 +126,16 @@ class ToolExecutor implements RunExecutor {
         meter,
         copiedBytes: copiedBytes(this.#staged) + keptBytes,
         permissionQuestions,
-        standby,
       };
-      const attempt = await runAttempt(this.#services, this.#plan, this.#writer, options, more, startWatch);
+      const start = (into: StandbyRun | undefined) => {
+        const context = { ...more, standby: into };
+        return runAttempt(this.#services, this.#plan, this.#writer, options, context, startWatch);
+      };
+      const attempt = await start(standby).catch((error: unknown) => {
+        if (!(error instanceof SandboxKilled)) throw error;
+        endWatch();
+        return start(undefined);
+      });
       if (attempt.ending.kind !== 'cancelled' && attempt.message?.type !== 'cancelled')
         this.#warnOfExitCode(attempt.exit);
       const judged = judge(attempt, {
@@ -147,7 +158,7 @@ class ToolExecutor implements RunExecutor {
       const metrics = options.spending.settle({ hasRun: false });
       return { ...notStarted(await this.#failureOf(error)), metrics };
     } finally {
-      watchdog?.[Symbol.dispose]();
+      endWatch();
       this.#plan.secrets?.withdraw(this.#writer.log, workspace);
     }
   }

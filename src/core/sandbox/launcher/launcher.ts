@@ -95,6 +95,7 @@ export class Launcher {
       spawn: launch.spawn,
       release: launch.release,
       isReady: () => this.isReady,
+      isTaken: () => saidIn(this.#words()).has('taken'),
       enter: (start, run) => this.order(start, slot === undefined ? undefined : { slot, run }),
       launch,
     };

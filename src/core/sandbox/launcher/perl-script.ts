@@ -277,6 +277,7 @@ if (defined $one{pipe}) {
   my $orders = '';
   until ($orders =~ /\\0end=\\z/) { sysread(ORDERS, $orders, 65536, length $orders) or exit 0 }
   close ORDERS;
+  tell_status('taken');
   $SIG{CHLD} = 'DEFAULT';
   (@env, @arg) = ();
   take_orders($orders);
