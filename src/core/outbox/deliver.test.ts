@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { newRun } from '../../../test/contracts/new-run.ts';
+import { until } from '../../../test/support/project.ts';
 import { commandOf } from '../../operations/command-forms.ts';
 import { loadConfig } from '../config/load.ts';
 import { FileRunStore } from '../store-files/file-run-store.ts';
@@ -53,4 +54,26 @@ describe('a process that delivers', () => {
       const runId = await deliverWhileEnding(settles);
       assert.equal(files.cursor(runId), undefined);
     });
+
+  it('goes on after a problem of the store, when that is solved', async () => {
+    rmSync(files.folder, { recursive: true });
+    const outside = mkdtempSync(join(root, 'outside-'));
+    symlinkSync(outside, files.folder);
+    const stop = new AbortController();
+    const notify = [{ on: ['failure' as const], program: ['true'] }];
+    const notified = { ...config, config: { ...config.config, notify } };
+    let looks = 0;
+    const open = async () => {
+      looks++;
+      return { config: notified, store, workspaces: { root: runsDir } };
+    };
+    const ended = new Deliverer({ open, env: {}, signal: stop.signal }).forever();
+    await until(() => looks === 2);
+    assert.deepEqual(readdirSync(outside), []);
+    rmSync(files.folder);
+    await until(() => existsSync(files.lock));
+    stop.abort();
+    await ended;
+    assert.equal(existsSync(files.lock), false);
+  });
 });

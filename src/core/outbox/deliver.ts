@@ -15,8 +15,8 @@ const PAUSES_MS = [1_000, 5_000, 25_000, 120_000, 300_000, 900_000];
 const GIVE_UP_MS = 3 * 24 * 3600 * 1000;
 /** How often a process that serves looks for a changed configuration. */
 const LOOK_MS = 60_000;
-/** How soon such a process looks again while another one delivers, which may end without a word. */
-const LOCKED_MS = 2_000;
+/** How soon such a process looks again while another one delivers, which may end without a word, and after a problem of the store. */
+const SOON_MS = 2_000;
 /** A supervisor writes the record of an ended run so soon after the end. */
 const ENDING_MS = 100;
 
@@ -114,12 +114,15 @@ export class Deliverer {
           await this.#wait(undefined, Date.now() + LOOK_MS);
           continue;
         }
-        host.files.prepare();
-        release ??= host.files.claim();
-        // A problem of the store is tried again.
-        const rest = release && (await this.#round().catch(() => undefined));
-        const latestMs = Date.now() + (release === undefined ? LOCKED_MS : LOOK_MS);
-        await this.#wait(host.files, Math.min(rest?.nextMs ?? latestMs, latestMs));
+        let nextMs = Date.now() + SOON_MS;
+        try {
+          host.files.prepare();
+          release ??= host.files.claim();
+          if (release !== undefined) nextMs = await this.#nextRound();
+        } catch {
+          // A problem of the store is tried again.
+        }
+        await this.#wait(host.files, nextMs);
       }
     } finally {
       release?.();
@@ -129,6 +132,13 @@ export class Deliverer {
   async #host(): Promise<OutboxHost & { files: OutboxFiles }> {
     const host = await this.#options.open();
     return { ...host, files: new OutboxFiles(host.workspaces.root) };
+  }
+
+  /** Delivers what is due. Returns when to look again. */
+  async #nextRound(): Promise<number> {
+    const { nextMs } = await this.#round();
+    const latestMs = Date.now() + LOOK_MS;
+    return Math.min(nextMs ?? latestMs, latestMs);
   }
 
   /** Delivers what is due; with `sends: false` it only finds what is left. */
