@@ -35,6 +35,8 @@ function enter() {
     else if (key === 'arg') args.push(value);
     else if (key === 'cwd') folder = value;
   }
+  // A shell that has started the runtime has noted its own folder there.
+  if (process.env.PWD !== undefined) process.env.PWD = folder;
   for (const [name, value] of variables) process.env[name] = value;
   process.chdir(folder);
   process.argv.splice(2, Number.POSITIVE_INFINITY, ...args.slice(args.indexOf(entry) + 1));

@@ -98,6 +98,9 @@ def _enter(entry):
             arguments.append(os.fsdecode(value))
         elif key == b"cwd":
             folder = value
+    # A shell that has started the interpreter has noted its own folder there.
+    if b"PWD" in os.environb:
+        os.environb[b"PWD"] = folder
     os.environb.update(variables)
     os.chdir(folder)
     sys.argv[:] = arguments[arguments.index(entry) :]

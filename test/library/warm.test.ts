@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, globSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
@@ -85,6 +85,38 @@ const scripts: Script[] = [
     skip: olderNode === undefined && 'no Node before 22.15 is in /usr/bin, in /usr/local/bin or on the PATH',
   },
 ];
+
+describe('an interpreter that waits', { skip: !available && 'bubblewrap is not here' }, () => {
+  it('gives its run the folder of the run in PWD when a shell, as that of pyenv, has started it elsewhere', () => {
+    const folder = projectFolder({
+      'main.py': 'import os; print(os.environ["PWD"])',
+      'main.cjs': 'console.log(process.env.PWD)',
+    });
+    const run = folder.folder('run');
+    const start = (name: string) => join(import.meta.dirname, '../../sdk/warm', name);
+    for (const [program, options, file] of [
+      ['python3', [start('start.py')], 'main.py'],
+      ['node', ['--require', start('start.cjs')], 'main.cjs'],
+    ] as const) {
+      const entry = folder.at(file);
+      const answer = (...more: string[]) => {
+        const records = [`cwd=${run}`, ...more, `arg=${program}`, `arg=${entry}`].join('\0');
+        const orders = openSync(folder.write('orders', records), 'r');
+        const { stdout } = spawnSync(program, [...options, entry], {
+          cwd: '/',
+          env: { ...process.env, PWD: '/' },
+          stdio: ['ignore', 'pipe', 'inherit', orders],
+        });
+        closeSync(orders);
+        return String(stdout).trim();
+      };
+      assert.equal(answer(), run, program);
+      // One that the run gets stays as it is.
+      assert.equal(answer('env=PWD=/given'), '/given', program);
+    }
+    folder.remove();
+  });
+});
 
 describe('a tool with a warm start', { skip: !available && 'bubblewrap is not here' }, () => {
   let project: ProjectFolder;
@@ -269,11 +301,31 @@ print(json.dumps({"type": "result", "ok": True, "data": {"own": own, "loads": __
     }
   });
 
-  it('cannot reach what another run of it has left: its files, memory, processes and descriptors', async () => {
+  it('cannot reach what another run of it has left: its files, memory, processes, descriptors, priority and limits', async () => {
     project.write(
       'tools/py/main.py',
-      `import json, os, sys
-seen = {"tmp": os.path.exists("/tmp/left"), "value": getattr(json, "left", None), "variable": os.environ.get("LEFT"), "fds": sorted(os.listdir("/proc/self/fd")),
+      `import json, os, resource, signal, sys
+def attributes():
+    with open("/proc/self/oom_score_adj") as oom, open("/proc/self/coredump_filter") as core:
+        umask = os.umask(0o22)
+        os.umask(umask)
+        return [os.nice(0), sorted(os.sched_getaffinity(0)), os.sched_getscheduler(0), umask, resource.getrlimit(resource.RLIMIT_NOFILE), oom.read(), core.read(),
+                str(signal.getsignal(signal.SIGUSR1)), signal.getitimer(signal.ITIMER_REAL)[0]]
+def change():
+    os.setpriority(os.PRIO_USER, 0, 19)
+    os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
+    os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    os.umask(0o77)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
+    for name, value in (("oom_score_adj", "900"), ("coredump_filter", "0x7")):
+        with open("/proc/self/" + name, "w") as file: file.write(value)
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+    signal.setitimer(signal.ITIMER_REAL, 1000)
+before = attributes()
+change()
+# The control: this run sees its own changes.
+assert sum(a != b for a, b in zip(before, attributes())) >= 7
+seen = {"attributes": before, "tmp": os.path.exists("/tmp/left"), "value": getattr(json, "left", None), "variable": os.environ.get("LEFT"), "fds": sorted(os.listdir("/proc/self/fd")),
         "processes": len([name for name in os.listdir("/proc") if name.isdigit()]), "runs": os.listdir(os.path.dirname(os.path.dirname(os.environ["WORKSPACE"])))}
 open("/tmp/left", "w").close()
 json.left = os.environ["LEFT"] = "left"
