@@ -6,6 +6,6 @@ target=$1
 cd "$(dirname "$0")/.."
 node_modules/.bin/bun --no-env-file build --root=src --target=node --format=esm --splitting --chunk-naming='chunks/[name]-[hash].[ext]' --outdir "$target" \
   --external 'bun:*' --external zod --external openai --external ai --external @anthropic-ai/sandbox-runtime --external @cedar-policy/cedar-wasm \
-  src/index.ts src/protocol/index.ts src/tool/index.ts src/compose/index.ts src/client/index.ts src/ai-sdk/index.ts \
+  src/index.ts src/protocol/index.ts src/tool/index.ts src/compose/index.ts src/compose/beside.ts src/client/index.ts src/ai-sdk/index.ts \
   src/cli/start-in-node.ts src/core/plugins/host/main.ts src/core/task/responses/main.ts >/dev/null
 sh scripts/build-web.sh "$target/web"

@@ -7,6 +7,7 @@ import { settleModes, writeManifest } from './stage-package.ts';
 import { thirdPartyLicenses } from './third-party-licenses.ts';
 
 const root = dirname(import.meta.dirname);
+const ENTRIES = ['index', 'beside'];
 const SCHEMAS = ['audit', 'catalog', 'envelope', 'errors', 'health'];
 /** Their code is in the bundle. */
 const BUNDLED = ['zod', '@toon-format/toon'];
@@ -20,7 +21,10 @@ export async function stageCompose(folder: string): Promise<void> {
   await bundle(join(folder, 'dist'));
   execFileSync(
     process.execPath,
-    ['--no-env-file', 'scripts/write-types.ts', join(folder, 'types'), 'compose/index'],
+    [
+      ...['--no-env-file', 'scripts/write-types.ts', join(folder, 'types')],
+      ...ENTRIES.map((name) => `compose/${name}`),
+    ],
     { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] },
   );
   for (const name of SCHEMAS)
@@ -42,6 +46,7 @@ export async function stageCompose(folder: string): Promise<void> {
     engines,
     exports: {
       '.': { types: './types/compose/index.d.ts', default: './dist/index.js' },
+      './beside': { types: './types/compose/beside.d.ts', default: './dist/beside.js' },
       './schemas/*': './schemas/*',
     },
     // Of zod only the types come from the package: its code is in the bundle, where it loads in a third of the time.
@@ -52,7 +57,7 @@ export async function stageCompose(folder: string): Promise<void> {
 
 async function bundle(outdir: string): Promise<void> {
   const { success, logs } = await Bun.build({
-    entrypoints: [join(root, 'src', 'compose', 'index.ts')],
+    entrypoints: ENTRIES.map((name) => join(root, 'src', 'compose', `${name}.ts`)),
     target: 'node',
     format: 'esm',
     splitting: true,

@@ -137,6 +137,7 @@ describe('pinned for other programs', () => {
       './protocol',
       './tool',
       './compose',
+      './compose/beside',
       './client',
       './ai-sdk',
       './schemas/*',

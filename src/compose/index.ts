@@ -51,7 +51,6 @@ export {
   type OldProgram,
   oldAnswer,
   oldProgram,
-  serveBeside,
 } from './old-program.ts';
 export {
   type Answer,

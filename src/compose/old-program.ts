@@ -1,13 +1,8 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
-import { agentOf } from '../util/audience.ts';
 import { AppError } from './app-error.ts';
-import { BUILTIN_COMMANDS } from './builtins/names.ts';
-import type { CliApp } from './cli-app.ts';
-import { GLOBAL_FLAGS } from './globals.ts';
 import type { OperationContext, OperationResult } from './operation.ts';
-import { serve } from './serve.ts';
 
 /** One input of an old command, as its command line writes it. */
 export interface OldArgument {
@@ -57,8 +52,6 @@ export interface OldProgram {
     input: Readonly<Record<string, unknown>>,
     ctx: OperationContext<unknown>,
   ): Promise<OperationResult<OldAnswer>>;
-  /** Performs an old command line unchanged, and ends this process as the old program ends. */
-  forward(argv: readonly string[]): Promise<never>;
 }
 
 /**
@@ -83,44 +76,8 @@ export function oldProgram(file: URL, errors: Readonly<Record<number, string>> =
       if (done.exit !== 0) throw failed(done, errors);
       return { kind: 'data', data: dataOf(call, done.stdout) };
     },
-    forward(argv) {
-      return new Promise<never>((_resolve, reject) => {
-        const child = spawn(program, [...first, ...argv], { stdio: 'inherit' });
-        // The terminal sends its signals to both; this process ends as the program does.
-        for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-          process.on(signal, () => child.kill(signal));
-        child.on('error', reject);
-        child.on('close', (code, signal) => {
-          if (signal === null) process.exit(code ?? 1);
-          process.removeAllListeners(signal);
-          process.kill(process.pid, signal);
-        });
-      });
-    },
   };
 }
-
-/**
- * Serves a command line under the name of the old program. Whatever the old program understands goes to it unchanged,
- * except for agents: their environment, a flag of the kit or one of its commands leads to the new one. `owned` is what the
- * old program has of these itself.
- */
-export async function serveBeside<C>(
-  app: CliApp<C>,
-  old: OldProgram,
-  owned: { flags: readonly string[]; words: readonly string[] },
-  argv: readonly string[] = process.argv.slice(2),
-): Promise<never> {
-  const end = argv.indexOf('--');
-  const asks = argv.slice(0, end < 0 ? argv.length : end).some((arg) => {
-    const flag = GLOBAL_FLAGS.find(({ name }) => arg === `--${name}` || arg.startsWith(`--${name}=`));
-    return flag !== undefined && !['help', 'version', ...owned.flags].includes(flag.name);
-  });
-  const isNew = KIT_WORDS.some((word) => word === argv[0] && !owned.words.includes(word));
-  return asks || isNew || agentOf(process.env) !== undefined ? serve(app, argv) : old.forward(argv);
-}
-
-const KIT_WORDS = BUILTIN_COMMANDS.map((command) => command.split(' ')[0]!);
 
 function argumentsOf(call: OldCommandCall, input: Readonly<Record<string, unknown>>): string[] {
   const { words, always = [] } = call;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { before, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { composeKit } from '../support/compose-kit.ts';
 import { TestProject } from '../support/project.ts';
 
@@ -72,20 +72,24 @@ const SHELVES: Readonly<Record<string, { install: string; files: Readonly<Record
   yargs: { install: 'yargs', files: { 'cli.mjs': YARGS } },
   oclif: { install: '@oclif/core', files: OCLIF },
 };
+/** With flags and words of the kit that the old program has itself, and a failure. */
 const OLD_CALLS: readonly (readonly string[])[] = [
-  [],
   ['--help'],
+  ['book', 'list', '--limit=4', '--sort=size'],
+  ['book', 'add', 'full', 'One'],
+  ['info', '--json'],
+  ['no-such-command'],
+];
+/** Each is forwarded in the same way, whatever the library. */
+const MORE_OLD_CALLS: readonly (readonly string[])[] = [
+  [],
   ['--version'],
   ['book', '--help'],
   ['book', 'list'],
   ['book', 'ls', '-t', 'x', '-t', 'y', '--sort', 'year', '--no-color', '-l', '3'],
-  ['book', 'list', '--limit=4', '--sort=size'],
   ['book', 'add', 'top', 'One', 'Two words'],
-  ['book', 'add', 'full', 'One'],
   ['book', 'add'],
   ['book', 'tag', 'remove', 'old', '-f'],
-  ['info', '--json'],
-  ['no-such-command'],
   ['book', 'list', '--no-such-flag'],
 ];
 
@@ -105,31 +109,55 @@ function install(name: string, folder: string): void {
   }
 }
 
+/** What a call of a program writes, and how it ends. */
+interface Done {
+  stdout: string;
+  stderr: string;
+  status: number | null;
+}
+
 describe('acor compose codemod', () => {
   let kit: string;
+  /** A workspace: a package for each library, with the same packages. */
+  let project: TestProject;
 
   before(() => {
     kit = composeKit();
-  });
-
-  for (const [library, { install: needed, files }] of Object.entries(SHELVES))
-    it(`keeps the old surface of a program on ${library}, and adds that for agents`, async () => {
-      using project = new TestProject();
+    project = new TestProject();
+    for (const [library, { install: needed, files }] of Object.entries(SHELVES)) {
       const fields = { name: 'shelf', version: '2.1.0', type: 'module', bin: { shelf: './cli.mjs' } };
       const oclif = { bin: 'shelf', commands: './commands', topicSeparator: ' ' };
-      project.write('package.json', JSON.stringify({ ...fields, ...(library === 'oclif' && { oclif }) }));
-      for (const [name, text] of Object.entries(files)) project.write(name, text);
-      project.write('tsconfig.json', TSCONFIG);
+      const manifest = { ...fields, ...(library === 'oclif' && { oclif }) };
+      project.write(`${library}/package.json`, JSON.stringify(manifest));
+      for (const [name, text] of Object.entries(files)) project.write(`${library}/${name}`, text);
+      execFileSync('chmod', ['+x', project.path(library, 'cli.mjs')]);
       install(needed, project.root);
-      for (const each of ['zod', '@types/node', 'undici-types']) install(each, project.root);
-      cpSync(kit, project.path('node_modules', '@acor', 'compose'), { recursive: true });
-      execFileSync('chmod', ['-R', 'go+rX', project.root]);
-      execFileSync('chmod', ['+x', project.path('cli.mjs')]);
+    }
+    project.write('tsconfig.json', TSCONFIG);
+    for (const each of ['zod', '@types/node', 'undici-types']) install(each, project.root);
+    cpSync(kit, project.path('node_modules', '@acor', 'compose'), { recursive: true });
+    execFileSync('chmod', ['-R', 'go+rX', project.root]);
+  });
+  after(() => project[Symbol.dispose]());
 
-      const planned = await project.envelope(['compose', 'codemod', '.', '--dry-run']);
+  const env = () => ({ PATH: dirname(NODE), NODE_COMPILE_CACHE: project.path('compiled') });
+
+  /** Calls a module of the package for a library. */
+  function call(library: string, file: string, args: readonly string[]): Done {
+    const { stdout, stderr, status } = spawnSync(NODE, [file, ...args], {
+      cwd: project.path(library),
+      env: env(),
+      encoding: 'utf8',
+    });
+    return { stdout, stderr, status };
+  }
+
+  for (const library of Object.keys(SHELVES))
+    it(`writes what it has planned for a program on ${library}`, async () => {
+      const planned = await project.envelope(['compose', 'codemod', library, '--dry-run']);
       assert.ok(planned.ok, JSON.stringify(planned.error));
-      assert.equal(existsSync(project.path('agent')), false);
-      const written = await project.envelope(['compose', 'codemod', '.']);
+      assert.equal(existsSync(project.path(library, 'agent')), false);
+      const written = await project.envelope(['compose', 'codemod', library]);
       assert.ok(written.ok, JSON.stringify(written.error));
       assert.equal(written.data.library, library);
       assert.deepEqual(written.data.commands.map((each: { command: string }) => each.command).toSorted(), [
@@ -140,29 +168,34 @@ describe('acor compose codemod', () => {
       ]);
       for (const { path, text } of planned.data.files)
         assert.equal(readFileSync(project.path(path), 'utf8'), text);
-      const again = await project.envelope(['compose', 'codemod', '.']);
-      assert.match(again.error!.message, /these files exist already/);
-      const forced = await project.envelope(['compose', 'codemod', '.', '--force']);
-      assert.ok(forced.ok);
+    });
 
-      const tsc = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', project.root], {
-        encoding: 'utf8',
-      });
-      assert.equal(tsc.stdout, '');
-      const call = (file: string, args: readonly string[]) => {
-        const { stdout, stderr, status } = spawnSync(NODE, [file, ...args], {
-          cwd: project.root,
-          env: { PATH: dirname(NODE) },
-          encoding: 'utf8',
-        });
-        return { stdout, stderr, status };
-      };
-      for (const args of OLD_CALLS)
-        assert.deepEqual(call('built/main.js', args), call('cli.mjs', args), args.join(' '));
-      assert.deepEqual(call('agent/main.ts', ['info']), call('cli.mjs', ['info']));
+  it('overwrites nothing without --force', async () => {
+    const again = await project.envelope(['compose', 'codemod', 'commander']);
+    assert.match(again.error!.message, /these files exist already/);
+    const forced = await project.envelope(['compose', 'codemod', 'commander', '--force']);
+    assert.ok(forced.ok);
+  });
+
+  it('writes modules that a strict compiler takes', () => {
+    const tsc = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', project.root], {
+      encoding: 'utf8',
+    });
+    assert.equal(tsc.stdout, '');
+  });
+
+  for (const library of Object.keys(SHELVES))
+    it(`keeps the old surface of a program on ${library}, and adds that for agents`, async () => {
+      for (const args of [...OLD_CALLS, ...(library === 'commander' ? MORE_OLD_CALLS : [])])
+        assert.deepEqual(
+          call(library, 'agent/main.js', args),
+          call(library, 'cli.mjs', args),
+          args.join(' '),
+        );
+      assert.deepEqual(call(library, 'agent/main.ts', ['info']), call(library, 'cli.mjs', ['info']));
 
       const agent = (...args: string[]) => {
-        const { stdout, status } = call('agent/agent.ts', args);
+        const { stdout, status } = call(library, 'agent/agent.ts', args);
         return { status, ...JSON.parse(stdout) };
       };
       const listed = agent(
@@ -198,29 +231,48 @@ describe('acor compose codemod', () => {
       assert.deepEqual(shown.data.would_call.slice(-3), ['book', 'add', 'top']);
       // The person form has the bytes of the old program.
       assert.equal(
-        call('agent/agent.ts', ['book', 'list', '--format', 'text']).stdout,
-        call('cli.mjs', ['book', 'list']).stdout,
+        call(library, 'agent/agent.ts', ['book', 'list', '--format', 'text']).stdout,
+        call(library, 'cli.mjs', ['book', 'list']).stdout,
       );
       assert.deepEqual(
-        JSON.parse(call('agent/main.ts', ['book', 'list', '--fields', 'lines']).stdout).data.lines.length,
+        JSON.parse(call(library, 'agent/main.ts', ['book', 'list', '--fields', 'lines']).stdout).data.lines
+          .length,
         2,
       );
 
       project.write(
-        'check.ts',
+        `${library}/check.ts`,
         `import { checkContract } from '@acor/compose';\nimport { cli } from './agent/commands.ts';\nconsole.log(JSON.stringify(await checkContract(cli)));\n`,
       );
-      assert.equal(call('check.ts', []).stdout, '[]\n');
-
-      // One library shows what the agent's form is worth: an audit starts the program some fifty times.
-      if (library !== 'commander') return;
-      const score = async (program: string) =>
-        (await project.envelope(['compose', 'audit', program])).data.score.value;
-      project.write('new.mjs', "#!/usr/bin/env node\nawait import('./built/agent.js');\n");
-      execFileSync('chmod', ['+x', project.path('new.mjs')]);
-      const [old, raised] = [await score('./cli.mjs'), await score('./new.mjs')];
-      assert.ok(raised > old, `${old} → ${raised}`);
+      assert.equal(call(library, 'check.ts', []).stdout, '[]\n');
     });
+
+  it('loads the kit for a call of the new command line only', () => {
+    const [index, away] = ['index.js', 'away.js'].map((name) =>
+      project.path('node_modules', '@acor', 'compose', 'dist', name),
+    ) as [string, string];
+    const calls = () => [['info'], ['tools']].map((args) => call('commander', 'agent/main.js', args).status);
+    assert.deepEqual(calls(), [0, 0]);
+    renameSync(index, away);
+    try {
+      assert.deepEqual(calls(), [0, 1]);
+    } finally {
+      renameSync(away, index);
+    }
+  });
+
+  it('raises the score of the audit', async () => {
+    // An audit shows a program the packages of its own folder only.
+    for (const name of ['commander', '@acor/compose'])
+      cpSync(project.path('node_modules', name), project.path('commander', 'node_modules', name), {
+        recursive: true,
+      });
+    project.write('commander/new.mjs', "#!/usr/bin/env node\nawait import('./agent/agent.js');\n", 0o755);
+    const score = async (program: string) =>
+      (await project.envelope(['compose', 'audit', program])).data.score.value;
+    const [old, raised] = [await score('commander/cli.mjs'), await score('commander/new.mjs')];
+    assert.ok(raised > old, `${old} → ${raised}`);
+  });
 
   it('passes standard input on when the caller asks for it, byte for byte', async () => {
     using project = new TestProject();
@@ -231,7 +283,7 @@ await program.parseAsync();
 `;
     project.write('cli.mjs', READER);
     project.write('package.json', '{"name":"reader","type":"module","bin":"./cli.mjs"}');
-    for (const each of ['commander', 'zod']) install(each, project.root);
+    install('commander', project.root);
     cpSync(kit, project.path('node_modules', '@acor', 'compose'), { recursive: true });
     // As root: a folder that no other user may enter.
     execFileSync('chmod', ['-R', 'go+rX', project.root]);
@@ -264,12 +316,10 @@ const TSCONFIG = JSON.stringify({
     strict: true,
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
-    rootDir: 'agent',
-    outDir: 'built',
     rewriteRelativeImportExtensions: true,
     module: 'nodenext',
     target: 'esnext',
     types: ['node'],
   },
-  include: ['agent'],
+  include: ['*/agent'],
 });

@@ -5,7 +5,7 @@ import { ACOR, ROOT } from './project.ts';
 
 const BUN = join(ROOT, 'node_modules', '.bin', 'bun');
 
-/** The staged package `@acor/compose` of this build, made once for all test files: its types take the compiler 15 s. */
+/** The staged package `@acor/compose` of this build, made once for all test files: to make it takes seconds. */
 export function composeKit(): string {
   const results = join(ROOT, 'test-results');
   const kit = join(results, `compose-kit-${statSync(ACOR).mtimeMs}`);

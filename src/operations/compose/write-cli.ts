@@ -44,10 +44,7 @@ export function writeCli(
 import { defineCli, defineOperation, oldAnswer, oldProgram, z } from ${text(kit)};
 
 /** Its exit codes and their error codes; others are E_FAILED. */
-export const old = oldProgram(new URL(${text(old)}, import.meta.url), {});
-
-/** What the old program has of the kit's flags and commands: they stay its own. */
-export const owned = ${literal(owned)};
+const old = oldProgram(new URL(${text(old)}, import.meta.url), {});
 
 export const cli = defineCli({
   name: ${text(name)},
@@ -74,10 +71,12 @@ import { cli } from './commands.ts';
 await serve(cli);
 `;
   const main = `// The old name: the old program for people and scripts, the new command line for agents.
-import { serveBeside } from ${text(kit)};
-import { cli, old, owned } from './commands.ts';
+import { serveBeside } from ${text(`${kit}/beside`)};
 
-await serveBeside(cli, old, owned);
+// What the old program has of the kit's flags and commands: they stay its own.
+const owned = ${literal(owned)};
+
+await serveBeside(new URL(${text(old)}, import.meta.url), owned, () => import('./agent.ts'));
 `;
   return {
     commands: written.map(({ text: _text, ...each }) => each),
