@@ -42,6 +42,7 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
   let registry: Awaited<ReturnType<typeof startRegistry>>;
   /** Has no compiled program, as for a platform without one. */
   let poorRegistry: typeof registry;
+  const hosts = new Map<string, Promise<ReturnType<typeof homeOf>>>();
   before(async () => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'acor-npm-')));
     chmodSync(folder, 0o755);
@@ -61,7 +62,7 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
   /** A new folder that belongs to a user, and the user's environment. */
   function homeOf(name: string, node: Node, user?: typeof OTHER_USER) {
     const home = join(folder, name);
-    mkdirSync(home, { recursive: true });
+    mkdirSync(home);
     if (user !== undefined) chownSync(home, user.uid, user.gid);
     const env = {
       PATH: [join(home, 'prefix', 'bin'), node.bin, '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
@@ -85,6 +86,32 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
     child.stderr.on('data', (text) => (stderr += text));
     const status = await new Promise((resolve) => child.once('close', resolve));
     return { status, stdout, stderr };
+  }
+
+  /** Where ACOR is installed, once for all tests: as JavaScript, or with the compiled program of the platform. */
+  function hostOf(form: 'js' | 'program', node: Node, user?: typeof OTHER_USER) {
+    const name = `${form}-${node.version}`;
+    const host = hosts.get(name) ?? installed(homeOf(name, node, user), form);
+    hosts.set(name, host);
+    return host;
+  }
+
+  async function installed(where: ReturnType<typeof homeOf>, form: 'js' | 'program') {
+    if (form === 'js') where.env.npm_config_registry = poorRegistry.url;
+    await install(where);
+    return where;
+  }
+
+  /** A new folder of a user of an ACOR that is installed elsewhere. */
+  function guestOf(host: ReturnType<typeof homeOf>, name: string, user?: typeof OTHER_USER) {
+    const where = homeOf(name, nodes[0]!, user);
+    where.env.PATH = host.env.PATH;
+    return where;
+  }
+
+  function programHost() {
+    const node = nodes.find((each) => !isRecent(each)) ?? nodes[0]!;
+    return hostOf('program', node, isRoot ? OTHER_USER : undefined);
   }
 
   async function install(where: ReturnType<typeof homeOf>) {
@@ -115,9 +142,7 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
 
   it('runs the first page of the guide as JavaScript on each Node, for a user who did not install it', async () => {
     for (const node of nodes) {
-      const where = homeOf(`js-${node.version}`, node);
-      where.env.npm_config_registry = poorRegistry.url;
-      await install(where);
+      const where = await hostOf('js', node);
       if (!isRecent(node)) {
         const { status, stdout } = await run(['acor', 'version'], where);
         assert.equal(status, 2);
@@ -131,26 +156,21 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
       assert.equal(status, 0, stdout);
       // What root has installed is for every user.
       const user = isRoot ? OTHER_USER : undefined;
-      const other = homeOf(`other-${node.version}`, node, user);
-      other.env.PATH = where.env.PATH;
+      const other = guestOf(where, `other-${node.version}`, user);
       followFirstPage({ folder: other.home, env: other.env, ...(user && { user }) });
     }
   });
 
   it('runs the first page with the compiled program of the platform, also where Node is too old for the JavaScript', async () => {
-    for (const node of [nodes.find((each) => !isRecent(each)) ?? nodes[0]!]) {
-      const where = homeOf(`program-${node.version}`, node, isRoot ? OTHER_USER : undefined);
-      await install(where);
-      assert.match((await detailsOf(where)).runtime, /^bun /);
-      followFirstPage({ folder: where.home, env: where.env, ...(where.user && { user: where.user }) });
-    }
+    const where = await programHost();
+    assert.match((await detailsOf(where)).runtime, /^bun /);
+    followFirstPage({ folder: where.home, env: where.env, ...(where.user && { user: where.user }) });
   });
 
   it('refuses a TypeScript tool before its start, where Node cannot run it', async () => {
     const [recent] = nodes.filter(isRecent);
-    const where = homeOf('typescript', recent!);
-    where.env.npm_config_registry = poorRegistry.url;
-    await install(where);
+    const host = await hostOf('js', recent!);
+    const where = guestOf(host, 'typescript');
     await run(['acor', 'template', 'typescript', '--name', 'greet'], where);
     const { stdout: good } = await run(['acor', 'run', 'greet', '--who', 'Ada', '--no-stream'], where);
     assert.equal(JSON.parse(good).ok, true, good);
@@ -160,17 +180,7 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
     chmodSync(program, 0o755);
     // ACOR itself runs in the recent Node, and the PATH of the tools has the old one.
     where.env.PATH = `${join(where.home, 'old-node')}:${where.env.PATH}`;
-    const main = join(
-      where.home,
-      'prefix',
-      'lib',
-      'node_modules',
-      'acor',
-      'dist',
-      'lib',
-      'cli',
-      'start-in-node.js',
-    );
+    const main = join(host.home, 'prefix/lib/node_modules/acor/dist/lib/cli/start-in-node.js');
     const command = [join(recent!.bin, 'node'), main, 'run', 'greet', '--who', 'Ada'];
     const { error } = JSON.parse((await run(command, where)).stdout);
     assert.equal(error.code, 'E_RUNTIME_MISSING');
@@ -181,8 +191,7 @@ describe('the npm package', { skip: missing ? `${missing} is not here` : false }
   it('works without a network after the install', {
     skip: isRoot ? false : 'only root makes a network',
   }, async () => {
-    const where = homeOf('offline', nodes[0]!);
-    await install(where);
+    const where = guestOf(await programHost(), 'offline');
     followFirstPage({ folder: where.home, env: where.env, prefix: ['unshare', '--net', '--'] });
   });
 

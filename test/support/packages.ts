@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { PLATFORMS } from '../../scripts/platforms.ts';
 import { ROOT } from './project.ts';
 import type { Published } from './registry.ts';
@@ -28,14 +29,14 @@ export function buildPackages(folder: string): {
   return { program, packages, tarballBytes: readFileSync(acor.tarball).length };
 }
 
-/** Makes a tarball as npm does, but hardly compresses it: the program has a hundred megabytes. */
+/** Makes a tarball as npm does, but does not compress the program: it has a hundred megabytes. */
 export function packed(folder: string, source: string): Published {
   const path = source.startsWith('/') ? source : join(folder, source);
   const manifest = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
   const tarball = join(folder, `${manifest.name.replace('/', '-')}.tgz`);
-  const fast = source === 'platform';
   const names = ['--transform', 's,^\\.,package,', '-C', path, '.'];
-  execFileSync('tar', ['-c', '-I', fast ? 'gzip -1' : 'gzip -9', '-f', tarball, ...names]);
+  const files = execFileSync('tar', ['-c', '-f', '-', ...names], { maxBuffer: 1 << 28 });
+  writeFileSync(tarball, gzipSync(files, { level: source === 'platform' ? 0 : 9 }));
   return { manifest, tarball };
 }
 

@@ -11,6 +11,7 @@ export interface Published {
 
 /** A registry for npm on this machine, with these packages and no others. */
 export async function startRegistry(packages: readonly Published[]) {
+  const digests = new Map(packages.map(({ tarball }) => [tarball, digestOf(tarball)]));
   const server = createServer((request, response) => {
     const path = decodeURIComponent(request.url!.slice(1));
     const found = packages.find(({ manifest: { name } }) => path === name || path === `${name}.tgz`);
@@ -18,16 +19,12 @@ export async function startRegistry(packages: readonly Published[]) {
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"not found"}');
       return;
     }
-    const bytes = readFileSync(found.tarball);
     if (path.endsWith('.tgz')) {
-      response.end(bytes);
+      response.end(readFileSync(found.tarball));
       return;
     }
     const { name, version } = found.manifest;
-    const dist = {
-      tarball: `${url()}${name}.tgz`,
-      integrity: `sha512-${createHash('sha512').update(bytes).digest('base64')}`,
-    };
+    const dist = { tarball: `${url()}${name}.tgz`, integrity: digests.get(found.tarball) };
     const versions = { [version]: { ...found.manifest, dist } };
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ name, 'dist-tags': { latest: version }, versions }));
@@ -35,4 +32,8 @@ export async function startRegistry(packages: readonly Published[]) {
   const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: url(), [Symbol.dispose]: () => void server.close() };
+}
+
+function digestOf(file: string): string {
+  return `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
 }
