@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { symlinkSync, writeFileSync } from 'node:fs';
-import { describe, it } from 'node:test';
+import { symlinkSync } from 'node:fs';
+import { before, describe, it } from 'node:test';
 import { ACOR, TestProject } from '../support/project.ts';
 
 type Finding = { rule: string; severity: string; message: string; commands: string[]; is_new: boolean };
@@ -45,10 +45,19 @@ esac
 `;
 
 describe('acor compose audit', () => {
+  /** The output of an audit of `./bad`. */
+  let audited: string;
+
+  before(async () => {
+    using project = new TestProject();
+    project.write('bad', BAD, 0o755);
+    audited = (await project.acor(['compose', 'audit', './bad'])).stdout;
+  });
+
   it('finds what breaks the contract, with evidence, and answers alike twice', async () => {
     using project = new TestProject();
     project.write('bad', BAD, 0o755);
-    const first = await project.envelope(['compose', 'audit', './bad']);
+    const first = JSON.parse(audited);
     assert.ok(first.ok, JSON.stringify(first.error));
     const findings = first.data.findings as (Finding & { evidence: { command: string; bytes: string }[] })[];
     const found = new Set(findings.map(({ rule }) => rule));
@@ -112,8 +121,7 @@ describe('acor compose audit', () => {
   it('holds a project to its baseline', async () => {
     using project = new TestProject();
     project.write('bad', BAD, 0o755);
-    const { stdout } = await project.acor(['compose', 'audit', './bad']);
-    writeFileSync(project.path('baseline.json'), stdout);
+    project.write('baseline.json', audited);
     const same = await project.acor(['compose', 'audit', './bad', '--baseline', 'baseline.json']);
     assert.equal(same.code, 0, same.stdout.slice(0, 500));
     project.write('bad', BAD.replace('clock          Show', 'purge          Purge'), 0o755);
@@ -147,7 +155,7 @@ describe('acor compose audit', () => {
     using project = new TestProject();
     const folder = project.root;
     project.write('bad', BAD, 0o755);
-    const { data } = await project.envelope(['compose', 'audit', './bad']);
+    const { data } = JSON.parse(audited);
     const env = { PATH: `${folder}:${process.env['PATH']}`, HOME: project.root };
     const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
     const tasks = data.validation.filter(({ needs }: { needs: string[] }) => needs.every(has));

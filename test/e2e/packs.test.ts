@@ -23,6 +23,7 @@ import { packRuns, selectPackable } from '../../src/core/store-files/pack-runs.t
 import { commandOf } from '../../src/operations/command-forms.ts';
 import { cloneRuns } from '../support/cloned-runs.ts';
 import { ACOR, ROOT, TestProject, WITHOUT_SANDBOX } from '../support/project.ts';
+import { acorInProcess } from '../support/project-in-process.ts';
 import { WorkflowProject } from '../support/workflow-project.ts';
 
 const canTrace = spawnSync('strace', ['-o', '/dev/null', 'true'], { stdio: 'ignore' }).status === 0;
@@ -88,7 +89,7 @@ describe('a packed run', () => {
   async function answers(): Promise<Map<string, unknown>> {
     const found = new Map<string, unknown>();
     for (const [name, args] of commands()) {
-      const { code, stdout, stderr } = await project.acor(args);
+      const { code, stdout, stderr } = await acorInProcess(project, args);
       found.set(name, { code, stdout: stdout.replace(/"elapsed":[\d.]+/, ''), stderr });
     }
     // The index is built from the runs, wherever they are.

@@ -12,43 +12,52 @@ import { type Finished, type RunOfTool, readRun, TestProject } from './project.t
 const runtime = await loadRuntime();
 runtime.adoptOrphans = () => false;
 
+interface Options {
+  cwd?: string;
+  env?: Record<string, string>;
+  stdin?: string;
+}
+
 /**
  * A project whose commands run in this process, for tests of what a command answers. Starting the program for each call would
  * take ten times as long. `run` and `start` still start it, because they start tools.
  */
 export class ProjectInProcess extends TestProject {
-  override async acor(
-    args: readonly string[],
-    options: { cwd?: string; env?: Record<string, string>; stdin?: string } = {},
-  ): Promise<Finished> {
-    const folder = mkdtempSync(join(tmpdir(), 'acor-output-'));
-    const [out, err] = [join(folder, 'out'), join(folder, 'err')];
-    const [stdoutFd, stderrFd] = [openSync(out, 'w'), openSync(err, 'w')];
-    try {
-      const code = await runCli({ ...acorCli(), terminal: async () => terminal() }, [...args], {
-        stdoutFd,
-        stderrFd,
-        stdoutIsTTY: false,
-        stdinIsTTY: false,
-        columns: undefined,
-        env: this.environment(options.env, options.cwd),
-        cwd: options.cwd ?? this.root,
-        signal: new AbortController().signal,
-        interrupts: NO_INTERRUPTS,
-        readStdin: async () => options.stdin ?? '',
-      });
-      return { code, signal: null, stdout: readFileSync(out, 'utf8'), stderr: readFileSync(err, 'utf8') };
-    } finally {
-      closeSync(stdoutFd);
-      closeSync(stderrFd);
-      rmSync(folder, { recursive: true });
-    }
+  override acor(args: readonly string[], options: Options = {}): Promise<Finished> {
+    return acorInProcess(this, args, options);
   }
 
-  override async run(
-    args: readonly string[],
-    options: { cwd?: string; env?: Record<string, string>; stdin?: string } = {},
-  ): Promise<RunOfTool> {
+  override async run(args: readonly string[], options: Options = {}): Promise<RunOfTool> {
     return readRun(await super.acor(['run', ...args], options));
+  }
+}
+
+/** Runs one command of a project in this process. */
+export async function acorInProcess(
+  project: TestProject,
+  args: readonly string[],
+  options: Options = {},
+): Promise<Finished> {
+  const folder = mkdtempSync(join(tmpdir(), 'acor-output-'));
+  const [out, err] = [join(folder, 'out'), join(folder, 'err')];
+  const [stdoutFd, stderrFd] = [openSync(out, 'w'), openSync(err, 'w')];
+  try {
+    const code = await runCli({ ...acorCli(), terminal: async () => terminal() }, [...args], {
+      stdoutFd,
+      stderrFd,
+      stdoutIsTTY: false,
+      stdinIsTTY: false,
+      columns: undefined,
+      env: project.environment(options.env, options.cwd),
+      cwd: options.cwd ?? project.root,
+      signal: new AbortController().signal,
+      interrupts: NO_INTERRUPTS,
+      readStdin: async () => options.stdin ?? '',
+    });
+    return { code, signal: null, stdout: readFileSync(out, 'utf8'), stderr: readFileSync(err, 'utf8') };
+  } finally {
+    closeSync(stdoutFd);
+    closeSync(stderrFd);
+    rmSync(folder, { recursive: true });
   }
 }
