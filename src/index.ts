@@ -12,7 +12,7 @@ export type { EntryFile, ToolCommand } from './core/registry/languages/language.
 export type { Question, QuestionOption } from './core/run/answers/question.ts';
 export type { RunSummary } from './core/run/run-summary.ts';
 export type { MeasuredArtifact } from './core/store-files/artifacts.ts';
-export { Acor, type OperationAnswer, type RunningTool } from './library.ts';
+export { Acor, type OperationAnswer } from './library.ts';
 export type {
   AcorOptions,
   AnswerOptions,
@@ -29,4 +29,5 @@ export type { RunEvent } from './protocol/index.ts';
 export type { Manifest } from './protocol/manifest.ts';
 export type { NextStep, OperationStep, ShellStep } from './protocol/next-steps.ts';
 export type { RunRecord } from './protocol/run-record.ts';
+export type { RunningTool } from './running-tool.ts';
 export { ACOR_VERSION } from './util/version.ts';

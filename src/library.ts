@@ -6,13 +6,11 @@ import { type Project, ProjectCache } from './core/project/open-project.ts';
 import { runnerServices } from './core/project/runner-services.ts';
 import { jsonWords } from './core/registry/json-words.ts';
 import type { ToolEntry } from './core/registry/tool-entry.ts';
+import type { AnswerHandler } from './core/run/answers/question.ts';
 import { jsonAnswer } from './core/run/answers/question.ts';
-import type { AnswerHandler } from './core/run/answers/questions.ts';
 import { findOpenQuestion, submitAnswer } from './core/run/answers/submit-answer.ts';
 import type { RunRequest } from './core/run/run-request.ts';
-import type { RunSummary } from './core/run/run-summary.ts';
 import { startRun } from './core/run/start-run.ts';
-import { eventsIn } from './core/store-files/follow.ts';
 import type { AcorApp } from './operations/acor-app.ts';
 import { callFromProgram } from './operations/call-from-program.ts';
 import { commandOf } from './operations/command-forms.ts';
@@ -32,9 +30,9 @@ import { refuseAborted } from './operations/refuse-aborted.ts';
 import { authorOf } from './operations/run/author-of-answer.ts';
 import { lastRun } from './operations/run/last-run.ts';
 import { AcorError } from './protocol/acor-error.ts';
-import type { RunEvent } from './protocol/index.ts';
 import type { NextStep } from './protocol/next-steps.ts';
 import { runName } from './protocol/run.ts';
+import { RunningTool, type StartedRun } from './running-tool.ts';
 import { problemOfNode } from './util/least-node.ts';
 
 /** The answer of an operation. */
@@ -336,79 +334,6 @@ function preparedAnswers(answers: RunOptions['answers'] = {}, { principal }: Aco
 function reasonOf(signal: AbortSignal | undefined): string {
   const reason: unknown = signal?.reason ?? 'aborted';
   return reason instanceof Error ? reason.message : String(reason);
-}
-
-/** What a `RunningTool` needs of a run. The declarations of this module must not lead to those of the runner. */
-interface StartedRun {
-  readonly runId: string;
-  readonly ended: Promise<RunSummary>;
-  cancel(reason: string): Promise<void>;
-  follow(): AsyncIterable<Uint8Array>;
-}
-
-/** A requested run: a promise of its outcome, and an iterable of all its events. */
-export class RunningTool implements PromiseLike<RunSummary>, AsyncIterable<RunEvent> {
-  readonly #started: Promise<StartedRun>;
-  readonly #ended: Promise<RunSummary>;
-
-  constructor(started: Promise<StartedRun>, options: Pick<RunOptions, 'onEvent'> | null) {
-    this.#started = started;
-    // A start with options that are no object rejects.
-    const listening = options?.onEvent === undefined ? undefined : this.#emit(options.onEvent);
-    // An exception of a listener rejects the promise of the run.
-    listening?.catch(() => {});
-    this.#ended = started.then(async (run) => {
-      const summary = await run.ended;
-      await listening;
-      return summary;
-    });
-  }
-
-  /** The id, available after the run has started. */
-  get runId(): Promise<string> {
-    this.#isHeard();
-    return this.#started.then(({ runId }) => runId);
-  }
-
-  async cancel(reason = 'cancelled'): Promise<void> {
-    this.#isHeard();
-    await (await this.#started).cancel(reason);
-  }
-
-  // biome-ignore lint/suspicious/noThenProperty: awaiting a run is how its ending is had
-  then<A = RunSummary, B = never>(
-    onFulfilled?: ((summary: RunSummary) => A | PromiseLike<A>) | null,
-    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B> {
-    return this.#ended.then(onFulfilled, onRejected);
-  }
-
-  catch<B = never>(onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null): Promise<RunSummary | B> {
-    return this.#ended.catch(onRejected);
-  }
-
-  finally(onFinally?: (() => void) | null): Promise<RunSummary> {
-    return this.#ended.finally(onFinally);
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<RunEvent> {
-    this.#isHeard();
-    yield* this.#events();
-  }
-
-  /** The caller gets an error of the start from the call that it made; without any, it is an unhandled rejection. */
-  #isHeard(): void {
-    this.#ended.catch(() => {});
-  }
-
-  async *#events(): AsyncGenerator<RunEvent> {
-    const run = await this.#started;
-    for await (const lines of run.follow()) for (const event of eventsIn(lines)) yield event as RunEvent;
-  }
-
-  async #emit(onEvent: (event: RunEvent) => void): Promise<void> {
-    for await (const event of this.#events()) onEvent(event);
-  }
 }
 
 /** An older Node.js would fail anywhere later, with an error of its own. */

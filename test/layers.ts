@@ -419,6 +419,7 @@ export const LAYERS: readonly Layer[] = [
 export const COMPOSITION_ROOTS: readonly string[] = [
   'index.ts',
   'library.ts',
+  'running-tool.ts',
   'agent-tools.ts',
   // They use the library as any program does.
   'ai-sdk/sandbox.ts',

@@ -4,9 +4,10 @@ import type {
   Experimental_SandboxProcess as SandboxProcess,
   Experimental_SandboxSession as SandboxSession,
 } from 'ai';
-import { Acor, type RunningTool } from '../library.ts';
+import { Acor } from '../library.ts';
 import { type AcorSandboxOptions, checkCall } from '../operations/library-options.ts';
 import type { RunEvent } from '../protocol/index.ts';
+import type { RunningTool } from '../running-tool.ts';
 import { SandboxFiles } from './sandbox-files.ts';
 
 export type { AcorSandboxOptions };

@@ -1,8 +1,8 @@
 import { runCli } from '../compose/app.ts';
 import { EXIT_BY_SIGNAL, RaisedInterrupts, SIGNALS } from '../compose/interrupts.ts';
 import { isTerminal } from '../compose/is-terminal.ts';
-import type { Surfaces } from '../operations/acor-app.ts';
 import { acorCli } from '../operations/acor-cli.ts';
+import type { Surfaces } from '../operations/surfaces.ts';
 import { expectShortLife } from '../util/jit-policy.ts';
 
 const SURFACES: Surfaces = {

@@ -24,8 +24,8 @@ import {
   termsOf,
   variablesAtStart,
 } from '../core/host/host-folder.ts';
-import type { HostRequest } from '../operations/acor-app.ts';
 import { ProjectCache } from '../operations/project-cache.ts';
+import type { HostRequest } from '../operations/surfaces.ts';
 import { listenUnix, peerOf, type UnixSocket } from '../util/unix-socket.ts';
 import { type Caller, RunningCall } from './running-call.ts';
 import { type FromCaller, type FromHost, Messages, say } from './wire.ts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpClient, Principal } from '../operations/acor-app.ts';
+import type { Principal } from '../operations/acor-app.ts';
+import type { HttpClient } from '../operations/surfaces.ts';
 import { ambiguity, bearerToken, isOwnHost, isSameSecret } from '../util/loopback.ts';
 import { userName } from '../util/users.ts';
 import { BrowserSessions } from './browser-sessions.ts';

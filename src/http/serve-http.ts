@@ -2,9 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Route } from '../compose/cli-app.ts';
 import { failure } from '../compose/envelope.ts';
 import { toFailure } from '../compose/failure.ts';
-import type { AcorApp, HttpRequest, Principal } from '../operations/acor-app.ts';
+import type { AcorApp, Principal } from '../operations/acor-app.ts';
 import { asAppError } from '../operations/define.ts';
 import { ProjectHost } from '../operations/project-host.ts';
+import type { HttpRequest } from '../operations/surfaces.ts';
 import { listenOnLoopback } from '../operations/system/listen.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import type { Log } from '../util/log.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
-import type { McpRequest } from '../operations/acor-app.ts';
+import type { McpRequest } from '../operations/surfaces.ts';
 import { listenOnLoopback } from '../operations/system/listen.ts';
 import { ambiguity, bearerToken, isOwnHost, isOwnOrigin, isSameSecret } from '../util/loopback.ts';
 import { Webhooks } from './events/webhooks.ts';

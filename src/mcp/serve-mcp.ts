@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createRequestStateCodec, type McpRequestContext } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { McpRequest } from '../operations/acor-app.ts';
+import type { McpRequest } from '../operations/surfaces.ts';
 import { RunWatch } from './events/run-watch.ts';
 import { Host } from './host.ts';
 import { KeptTools } from './kept-tools.ts';

@@ -5,8 +5,9 @@ import type { Authorize } from '../core/ports/principal.ts';
 import type { ProjectCache } from '../core/project/open-project.ts';
 import { errorInfo } from '../protocol/error-codes.ts';
 import { ACOR_VERSION } from '../util/version.ts';
-import { AcorApp, type Surfaces } from './acor-app.ts';
+import { AcorApp } from './acor-app.ts';
 import { ROUTES } from './index.ts';
+import type { Surfaces } from './surfaces.ts';
 
 /** What people of other programs type. */
 const ALIASES: Readonly<Record<string, string>> = {

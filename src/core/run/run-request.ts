@@ -1,7 +1,7 @@
 import type { LaunchRequest } from '../ports/run-launcher.ts';
 import type { ToolEntry } from '../registry/registry.ts';
 import type { PathGrant, SandboxRequest } from '../sandbox/sandbox.ts';
-import type { AnswerHandler } from './answers/questions.ts';
+import type { AnswerHandler } from './answers/question.ts';
 
 /** How an observed tool is called and confined. */
 export interface ObservedTool {

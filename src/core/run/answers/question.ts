@@ -40,6 +40,11 @@ export interface Question {
   askedBy?: { runId: string; actionId: string };
 }
 
+/** Returns the answer to a question, and who gives it; without one the question stays open. */
+export type AnswerHandler = (
+  question: Question,
+) => Promise<{ value: unknown; by: string } | undefined> | undefined;
+
 /** An answer, and where it came from. */
 export interface Answer {
   value: unknown;

@@ -9,7 +9,8 @@ import { MemoryRunStore } from '../../store-memory/memory-run-store.ts';
 import { readEvents } from '../read-log.ts';
 import { prepareWorkspace, Workspaces } from '../workspace.ts';
 import { answerSteps, readQuestion, validAnswerSteps } from './question.ts';
-import { type QuestionHooks, Questions } from './questions.ts';
+import type { QuestionHooks } from './question-hooks.ts';
+import { Questions } from './questions.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'acor-questions-'));
 after(() => rmSync(root, { recursive: true, force: true }));

@@ -1,5 +1,4 @@
 import { AcorError } from '../../../protocol/acor-error.ts';
-import type { MessageProblem } from '../../../protocol/v1/check-message.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import { nearest } from '../../../util/nearest.ts';
 import type { PostedAnswer } from '../../ports/control-channel.ts';
@@ -11,6 +10,7 @@ import { enterState } from '../write-ending.ts';
 import { answeredIds, writeAnswerFile } from './answer-files.ts';
 import {
   type Answer,
+  type AnswerHandler,
   answerSteps,
   answerTo,
   isNamed,
@@ -21,29 +21,11 @@ import {
   type QuestionNames,
   readQuestion,
 } from './question.ts';
+import type { QuestionHooks } from './question-hooks.ts';
 import { WaitingClock } from './waiting-clock.ts';
 
 /** Each open question costs memory, a timer and a part of every answer about the run. No person or agent answers so many. */
 const MAX_OPEN = 1_000;
-
-/** Returns the answer to a question, and who gives it; without one the question stays open. */
-export type AnswerHandler = (
-  question: Question,
-) => Promise<{ value: unknown; by: string } | undefined> | undefined;
-
-/** How an attempt delivers answers to its tool, and what it does when no answer comes. */
-export interface QuestionHooks {
-  deliver(line: string): void;
-  /** Fields that are added to an answer for the tool, such as a moved deadline. */
-  answerFields(): Readonly<Record<string, unknown>>;
-  /** The run stopped waiting for answers. */
-  onResumed(): void;
-  onUnanswered(actionId: string, timeoutS: number): void;
-  /** The tool waits for the answer to a question that can get none. Absent where ACOR asks: its questions are valid. */
-  onInvalid?(actionId: string, problem: MessageProblem): void;
-  /** An answer could not be stored. */
-  onFailed(error: unknown): void;
-}
 
 interface OpenQuestion {
   question: Question;

@@ -12,7 +12,7 @@ import type {
   RunParent,
 } from '../../ports/run-launcher.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
-import type { AnswerHandler } from '../answers/questions.ts';
+import type { AnswerHandler } from '../answers/question.ts';
 import type { RunSecrets } from '../secrets/run-secrets.ts';
 import type { RunWorkspace } from '../workspace.ts';
 
