@@ -89,6 +89,7 @@ export const AREAS: readonly { folder: string; tests: readonly string[] }[] = [
       'test/e2e/verify.test.ts',
       'test/e2e/leases.test.ts',
       'test/e2e/packs.test.ts',
+      'test/e2e/killed-packs.test.ts',
       'test/e2e/faults.test.ts',
     ],
   },
