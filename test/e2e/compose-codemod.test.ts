@@ -195,7 +195,7 @@ describe('acor compose codemod', () => {
       assert.deepEqual(call(library, 'agent/main.ts', ['info']), call(library, 'cli.mjs', ['info']));
 
       const agent = (...args: string[]) => {
-        const { stdout, status } = call(library, 'agent/agent.ts', args);
+        const { stdout, status } = call(library, 'agent/agent.js', args);
         return { status, ...JSON.parse(stdout) };
       };
       const listed = agent(
@@ -269,7 +269,7 @@ describe('acor compose codemod', () => {
       });
     project.write('commander/new.mjs', "#!/usr/bin/env node\nawait import('./agent/agent.js');\n", 0o755);
     const score = async (program: string) =>
-      (await project.envelope(['compose', 'audit', program])).data.score.value;
+      (await project.envelope(['compose', 'audit', program, '--commands', '3'])).data.score.value;
     const [old, raised] = [await score('commander/cli.mjs'), await score('commander/new.mjs')];
     assert.ok(raised > old, `${old} → ${raised}`);
   });
