@@ -64,7 +64,7 @@ describe('a checkout with only what its first start installs', () => {
       const run = () => spawnSync(node, [file], { cwd: join(checkout, 'examples'), encoding: 'utf8' });
       const { stdout, stderr } = run();
       assert.match(stdout, /^completed /, stderr);
-      for (const name of ['protocol', 'compose', 'tool', 'client'])
+      for (const name of ['protocol', 'compose', 'compose/beside', 'tool', 'client'])
         execFileSync(node, ['-e', `import('acor/${name}').catch(() => process.exit(1))`], { cwd: checkout });
       rmSync(join(checkout, 'dist', 'node_modules'), { recursive: true });
       assert.match(run().stderr, /zod/);

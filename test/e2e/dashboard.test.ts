@@ -129,7 +129,7 @@ describe('the dashboard', { skip: NO_BROWSER }, () => {
     const run = await askingRun();
     const age = user.page.getByRole('article').locator('time').first();
     const [first] = await age.allInnerTexts();
-    while ((await age.innerText()) === first);
+    await until(async () => (await age.innerText()) !== first);
     await project.envelope(['cancel', run]);
     // The next test waits for the card of its own question.
     await user.page.getByRole('article').waitFor({ state: 'detached' });
@@ -329,8 +329,8 @@ describe('the dashboard', { skip: NO_BROWSER }, () => {
   });
 });
 
-async function untilTitle(page: SignedIn['page'], title: string): Promise<void> {
-  while ((await page.title()) !== title);
+function untilTitle(page: SignedIn['page'], title: string): Promise<void> {
+  return until(async () => (await page.title()) === title);
 }
 
 function quoted(text: string): string {
