@@ -459,16 +459,21 @@ describe('a part of the store that cannot be written', needsMounts, () => {
     assert.equal((await project.envelope(['clean', '--keep', '0'])).data.counts.removed, 2);
   });
 
-  it('(the ledger) is reported, and the run is entered later', async () => {
+  it('(the ledger) starts no run, and a run at work is entered later', async () => {
     using project = await open();
     await project.acor(['run', 'quick']);
+    const { running, runId } = await held(project);
     const ledger = '.runs/ledger.jsonl';
     project.makeReadOnly(ledger);
-    const { code, stdout } = await project.acor(['run', 'quick']);
+    const refusal = /E_STORAGE.*read-only.*write the ledger: .*ledger\.jsonl/;
+    const refused = await project.acor(['run', 'quick']);
+    assert.match(refused.stdout, refusal);
+    assert.equal(project.runIds().length, 2);
+    project.write('go', '');
+    const { code, stdout } = await running.finished;
     const lines = parseLines(stdout);
     assert.deepEqual([code, lines.at(-2)?.type, lines.at(-1)!.ok], [2, 'runner_end', false]);
-    assert.match(JSON.stringify(lines.at(-1)), /E_STORAGE.*read-only.*write the ledger: .*ledger\.jsonl/);
-    const runId = project.runIds()[1]!;
+    assert.match(JSON.stringify(lines.at(-1)), refusal);
     assert.equal((await project.envelope(['show', runId])).data.state, 'completed');
     assert.equal((await project.envelope(['verify'])).code, 0);
     project.unmount(ledger);
