@@ -28,10 +28,12 @@ const SETTINGS = [
   '/proc/sys/user/max_user_namespaces',
 ];
 
-/** Containers can share a home and a boot, but not their mounts. */
+/** A process in a container can have the home and the boot of others, but not their mounts. */
 const OWN_MOUNTS = '/proc/self/ns/mnt';
+/** Has the capabilities of this process, and whether its system calls are filtered. */
+const OWN_STATUS = '/proc/self/status';
 
-const settingsNow = onceASecond(() => [bootId() ?? '', mountNamespace(), ...SETTINGS.map(readSetting)]);
+const settingsNow = onceASecond(() => [bootId() ?? '', ownRights(), ...SETTINGS.map(readSetting)]);
 
 /** Probe results by what they depend on, and seccomp filters, in hexadecimal, by their digest. */
 interface CacheFile {
@@ -157,9 +159,12 @@ function readOwn(path: string): string {
   }
 }
 
-function mountNamespace(): string {
+/** What of this process, besides its user, decides which sandboxes it can make. */
+function ownRights(): string {
   try {
-    return readlinkSync(OWN_MOUNTS);
+    const status = readFileSync(OWN_STATUS, 'utf8');
+    const rights = status.slice(status.indexOf('CapInh:'), status.indexOf('Speculation'));
+    return `${readlinkSync(OWN_MOUNTS)}\n${rights}`;
   } catch {
     return '';
   }
