@@ -75,13 +75,13 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
 async function refuseOther<C>(
   app: CliApp<C>,
   words: readonly string[],
-  { unplaced, problems }: CommandLine,
+  { globals, unplaced, problems }: CommandLine,
   io: CliIo,
   { invocation }: Reply<C>,
 ): Promise<void> {
   const meant = await app.meant?.([...words, ...unplaced], io);
   if (meant === undefined) return;
-  const fix = `Did you mean ${writeCommand(calledAs(app), app.routes, meant)}?`;
+  const fix = `Did you mean ${writeCommand(calledAs(app), app.routes, meant, globals.cwd)}?`;
   const {
     code,
     message,

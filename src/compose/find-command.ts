@@ -101,7 +101,9 @@ export function unknownCommand(
         : `${JSON.stringify(begun)} needs one of its commands`;
   const begin = app.beginWith ?? 'tools';
   const hints = [
-    ...(meant === undefined ? [] : [`Did you mean ${writeCommand(program, app.routes, meant)}?`]),
+    ...(meant === undefined
+      ? []
+      : [`Did you mean ${writeCommand(program, app.routes, meant, line.globals.cwd)}?`]),
     ...(guess === undefined ? [] : [`Did you mean ${program} ${guess}?`]),
     ...(begun !== '' && inside.length > 0 ? [`Commands: ${inside.join(', ')}.`] : []),
     `See: ${program} ${begin}, or ${program} --help`,

@@ -15,7 +15,7 @@ import { detectScreen, type Screen } from './screen.ts';
 import type { Selected } from './select.ts';
 import type { Presenter, Terminal } from './terminal.ts';
 import { safeLine, safeText } from './terminal-text.ts';
-import { calledAs, writeCommand } from './write-command.ts';
+import { calledAs, inFolder, writeCommand } from './write-command.ts';
 import { writeLines, writeOut } from './write-out.ts';
 
 /** Wide enough that no cell of a table is cut. */
@@ -217,6 +217,7 @@ export class Reply<C> {
         signal,
         cwd,
         interrupts,
+        fromCaller: (command) => inFolder(command, calledAs(this.#app), this.globals.cwd),
         part: this.globals,
       });
     const events = await this.#selectedEvents(result.events);
@@ -331,7 +332,8 @@ export class Reply<C> {
   }
 
   #commands(next: readonly NextStep[] = []): string[] {
-    return next.map((step) => writeCommand(calledAs(this.#app), this.#app.routes, step));
+    const { cwd } = this.globals;
+    return next.map((step) => writeCommand(calledAs(this.#app), this.#app.routes, step, cwd));
   }
 
   /** People have read those of the application on stderr. */

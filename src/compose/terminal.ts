@@ -35,6 +35,8 @@ export interface Place {
   signal: AbortSignal;
   cwd: string;
   interrupts: Interrupts;
+  /** A command of the application as it works where the caller is: with the caller's `--cwd`. */
+  fromCaller(command: string): string;
   /** The part of the list of events that the caller asked for. */
   part: Pick<GlobalFlags, 'limit' | 'offset' | 'maxTokens'>;
 }

@@ -18,12 +18,29 @@ export function calledAs({ name, callAs }: { name: string; callAs?: string }): s
   return callAs ?? name;
 }
 
-/** Renders a next step as a command line, quoted for a POSIX shell. */
-export function writeCommand(program: string, forms: readonly CommandForm[], step: NextStep): string {
+/** Renders a next step as a command line, quoted for a POSIX shell. `cwd` is the `--cwd` of the caller, which the step needs, too. */
+export function writeCommand(
+  program: string,
+  forms: readonly CommandForm[],
+  step: NextStep,
+  cwd?: string,
+): string {
   if ('command' in step) return step.command;
   const form = forms.find(({ operation }) => operation === step.operation);
   if (form === undefined) throw new Error(`Internal: there is no operation ${step.operation}`);
-  return shellCommand([...program.split(' '), ...form.command.split(' '), ...argumentsOf(form, step.input)]);
+  const command = shellCommand([
+    ...program.split(' '),
+    ...form.command.split(' '),
+    ...argumentsOf(form, step.input),
+  ]);
+  return inFolder(command, program, cwd);
+}
+
+/** The same command for a caller whose command line had this `--cwd`. A command of another program stays as it is. */
+export function inFolder(command: string, program: string, cwd: string | undefined): string {
+  const isOwn = command.startsWith(`${program} `);
+  if (cwd === undefined || !isOwn) return command;
+  return `${program} ${shellCommand(flagWords('cwd', cwd))}${command.slice(program.length)}`;
 }
 
 function argumentsOf(form: CommandForm, input: Readonly<Record<string, unknown>>): string[] {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Route } from '../compose/cli-app.ts';
 import type { OperationDescription } from '../compose/operation.ts';
+import { inFolder } from '../compose/write-command.ts';
 import type { LoadedConfig } from '../core/config/load.ts';
 import { policyPaths } from '../core/guard/policy-paths.ts';
 import type { Authorize, CalledOperation, Principal } from '../core/ports/principal.ts';
@@ -11,6 +12,7 @@ import type { ProjectServices } from '../core/project/runner-services.ts';
 import type { ToolEntry } from '../core/registry/registry.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
+import type { NextStep } from '../protocol/next-steps.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
 import { callerOfSchedule, recordedCaller } from '../protocol/run.ts';
 import { agentOf } from '../util/audience.ts';
@@ -41,6 +43,7 @@ export class AcorApp {
   readonly #note: (line: string) => void;
   readonly #authorize: Authorize;
   readonly #projects: ProjectCache | undefined;
+  readonly #givenCwd: string | undefined;
   readonly #config: Readonly<Record<string, unknown>> | undefined;
   readonly #warnings: string[] = [];
   /** Those of the configuration of the opened project. */
@@ -67,6 +70,8 @@ export class AcorApp {
     launcher?: RunLauncher;
     config?: Readonly<Record<string, unknown>> | undefined;
     schedule?: string;
+    /** The `--cwd` of the command line, as it was given. */
+    givenCwd?: string | undefined;
     /** A caller that has just opened it gives it. */
     project?: Project;
   }) {
@@ -81,6 +86,7 @@ export class AcorApp {
     this.launcher = options.launcher;
     this.#projects = options.projects;
     this.#config = options.config;
+    this.#givenCwd = options.givenCwd;
     this.#schedule = options.schedule;
     this.#tools = this.#project = options.project && Promise.resolve(options.project);
   }
@@ -89,6 +95,11 @@ export class AcorApp {
   get caller(): string | undefined {
     if (this.#schedule !== undefined) return callerOfSchedule(this.#schedule);
     return recordedCaller(this.principal) ?? undefined;
+  }
+
+  /** Writes a next step as the exact command for this caller. Events, which every reader gets, have it without a `--cwd`. */
+  commandOf(step: NextStep): string {
+    return inFolder(commandOf(step), 'acor', this.#givenCwd);
   }
 
   /** Says on stderr, and in the envelope, what the caller should know. */

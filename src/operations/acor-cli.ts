@@ -88,11 +88,12 @@ export function acorCli({
     errorInfo: (code) => opened?.errorInfo(code) ?? errorInfo(code),
     /** The context of the command, once it has one. */
     opened: () => opened,
-    openContext(_globals, io) {
+    openContext({ cwd: givenCwd }, io) {
       const note = (line: string) => void writeOut(io.stderrFd, `${safeLine(line)}\n`).catch(() => false);
       opened = new AcorApp({
         routes: ROUTES,
         cwd: io.cwd,
+        givenCwd,
         env: io.env,
         note,
         surfaces,

@@ -7,13 +7,19 @@ import { plainOutput } from '../present/result.ts';
 type Event = Readonly<Record<string, unknown>>;
 
 /** An event as readable text, safe for a terminal, cut to this length; undefined for an event without information for a person. */
-export function eventAsText(event: Event, maxChars: number): string | undefined {
+export function eventAsText(
+  event: Event,
+  maxChars: number,
+  fromCaller = (command: string) => command,
+): string | undefined {
   const time = String(event.ts).slice(11, 19);
   const body = bodyOf(event);
   if (body === undefined) return undefined;
   const left = body.length - maxChars;
   const text =
-    left > 0 ? `${body.slice(0, maxChars)} […]\n${sizeWords(left)} more: ${wholeEvent(event)}` : body;
+    left > 0
+      ? `${body.slice(0, maxChars)} […]\n${sizeWords(left)} more: ${fromCaller(wholeEvent(event))}`
+      : body;
   return safeText(`${time} ${text}`).replaceAll('\n', '\n         ');
 }
 

@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import { displayWidth, padToWidth } from '../../compose/display-width.ts';
 import type { Screen } from '../../compose/screen.ts';
 import { mark, styled } from '../../compose/style.ts';
+import type { Place } from '../../compose/terminal.ts';
 import { safeLine, safeText } from '../../compose/terminal-text.ts';
 import { durationWords, sizeWords } from '../../compose/time-words.ts';
 import { wrapToWidth } from '../../compose/wrap-to-width.ts';
@@ -13,17 +14,24 @@ const MAX_ARTIFACTS = 10;
 const MAX_FIGURES = 40;
 const MAX_CHARS = 2000;
 
+type EndPlace = Pick<Place, 'cwd' | 'fromCaller'>;
+
 /** The end of a run: its outcome, its artifacts, the next commands, and last the data of its result. `said` is what stands above already. */
 export function renderEnd(
   end: Event,
-  { result, said, cwd, screen }: { result: Event | undefined; said: string; cwd: string; screen: Screen },
+  {
+    result,
+    said,
+    place,
+    screen,
+  }: { result: Event | undefined; said: string; place: EndPlace; screen: Screen },
 ): string {
   return [
     figures(result, screen),
-    artifacts(end, cwd, screen),
+    artifacts(end, place, screen),
     headline(end, screen),
     hintOf(end, said, screen),
-    next(end, screen),
+    next(end, place, screen),
     result === undefined ? '' : renderResult(result, screen),
   ]
     .filter((part) => part !== '')
@@ -57,7 +65,7 @@ function figures(result: Event | undefined, screen: Screen): string {
   return pairs.length === 0 ? '' : lines.map((line) => `  ${line}`).join('\n');
 }
 
-function artifacts(end: Event, cwd: string, screen: Screen): string {
+function artifacts(end: Event, { cwd, fromCaller }: EndPlace, screen: Screen): string {
   const all = Array.isArray(end.artifacts) ? (end.artifacts as Event[]) : [];
   const shown = all.slice(0, MAX_ARTIFACTS).map((each) => {
     const inside = relative(cwd, String(each.path));
@@ -75,13 +83,13 @@ function artifacts(end: Event, cwd: string, screen: Screen): string {
         ? `  ${padToWidth(path, 24)}  ${styled(facts, 'dim', screen)}`
         : `  ${path}\n    ${styled(facts, 'dim', screen)}`,
     ),
-    ...(more > 0 ? [`  and ${more} more: acor artifacts ${safeLine(String(end.run_id))}`] : []),
+    ...(more > 0 ? [`  and ${more} more: ${safeLine(fromCaller(`acor artifacts ${end.run_id}`))}`] : []),
   ].join('\n');
 }
 
-function next(end: Event, screen: Screen): string {
+function next(end: Event, { fromCaller }: EndPlace, screen: Screen): string {
   if (!Array.isArray(end.next) || end.next.length === 0) return '';
-  const commands = end.next.map((command) => `  ${safeLine(String(command))}`);
+  const commands = end.next.map((command) => `  ${safeLine(fromCaller(String(command)))}`);
   return [styled('Next', 'bold', screen), ...commands].join('\n');
 }
 

@@ -28,6 +28,7 @@ export interface ViewOptions {
   fd: number;
   /** Paths below this folder are shown relative to it. */
   cwd: string;
+  fromCaller(command: string): string;
   /** A dialog asks the blocking questions, so the view does not show them. */
   asks: boolean;
   /**
@@ -61,7 +62,7 @@ export class RunView {
   #reportedPct = '';
 
   constructor(options: ViewOptions) {
-    const { screen, fd, runId } = options;
+    const { screen, fd, runId, fromCaller } = options;
     this.#options = options;
     this.#course = new RunCourse(options);
     this.#out = screen.live
@@ -71,7 +72,7 @@ export class RunView {
           (now) => this.#footer(now),
           (count) => {
             this.hasLeftOut = true;
-            return leftOut(count, runId, this.#out.screen);
+            return leftOut(count, fromCaller(`acor logs ${runId} --format text`), this.#out.screen);
           },
         )
       : new PlainLines(fd, screen);
@@ -120,7 +121,7 @@ export class RunView {
 
   #take(event: Event, nowMs: number, isFresh: boolean): void {
     const { screen } = this.#out;
-    const { asks, asLog, cwd } = this.#options;
+    const { asks, asLog } = this.#options;
     const steps = this.#course.take(event, nowMs, isFresh);
     this.#isOver = event.type === 'runner_end';
     if (asLog !== undefined) {
@@ -133,7 +134,10 @@ export class RunView {
     this.#noteWhy(event);
     if (event.type === 'result') this.#result = this.#isShown(event) ? { ...event, data: undefined } : event;
     if (event.type === 'runner_end')
-      this.#out.print(renderEnd(event, { result: this.#result, said: this.#said, cwd, screen }), 'kept');
+      this.#out.print(
+        renderEnd(event, { result: this.#result, said: this.#said, place: this.#options, screen }),
+        'kept',
+      );
     else if (!(event.type === 'action_required' && event.blocking === true && asks))
       for (const line of linesOf(this.#unrepeated(event))) this.#emit(renderEvent(line, screen));
     if (event.type === 'progress' && !screen.live) this.#reportProgress();
@@ -191,7 +195,7 @@ function stepLine({ name, end, durationMs }: EndedStep, screen: Screen): string 
   return `${styled(mark(end, screen), look, screen)} ${safeLine(name.slice(0, 400))}  ${took}`;
 }
 
-function leftOut(count: number, runId: string, screen: Screen): string {
-  const words = `${screen.unicode ? '…' : '...'} ${countOf(count, 'line')} more: acor logs ${runId} --format text`;
+function leftOut(count: number, command: string, screen: Screen): string {
+  const words = `${screen.unicode ? '…' : '...'} ${countOf(count, 'line')} more: ${command}`;
   return styled(words, 'dim', screen);
 }

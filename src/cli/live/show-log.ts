@@ -25,7 +25,7 @@ export function logPresenter(person: TerminalPerson) {
       const maxChars = isatty(place.stdoutFd) ? MAX_CHARS : Number.POSITIVE_INFINITY;
       const texts = new TextsInPart(place.part);
       const asText = (event: Event) =>
-        isWanted(event) ? texts.take(eventAsText(event, maxChars)) : undefined;
+        isWanted(event) ? texts.take(eventAsText(event, maxChars, place.fromCaller)) : undefined;
       if (follows && place.screen.live) {
         const view = new RunView({ ...about, ...placeOf(place), asLog: asText });
         await showEvents(stream, view, about, place, person);

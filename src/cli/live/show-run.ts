@@ -93,8 +93,13 @@ function renderAnswerOf({ result, artifacts }: Pick<Ended, 'result' | 'artifacts
 }
 
 /** Where and how a view is drawn. */
-export function placeOf({ screen, stdoutFd, cwd }: Place): Pick<ViewOptions, 'screen' | 'fd' | 'cwd'> {
-  return { screen, fd: stdoutFd, cwd };
+export function placeOf({
+  screen,
+  stdoutFd,
+  cwd,
+  fromCaller,
+}: Place): Pick<ViewOptions, 'screen' | 'fd' | 'cwd' | 'fromCaller'> {
+  return { screen, fd: stdoutFd, cwd, fromCaller };
 }
 
 /** Draws events in a view until they end or the reader has gone, and leaves the screen in order. */

@@ -6,7 +6,7 @@ import { pathNow } from '../../core/store-files/path-now.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { listArtifacts, type NextStep } from '../../protocol/next-steps.ts';
 import { shellCommand } from '../../util/shell-words.ts';
-import { commandOf } from '../command-forms.ts';
+import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { artifactShape, runId } from '../shapes.ts';
 import { artifactsOf, type FoundArtifact, listedArtifacts } from './artifacts-of.ts';
@@ -95,7 +95,7 @@ export const runArtifact = acorOperation({
     if (!ctx.structured && (text === undefined || (most === undefined && rest < size))) {
       const read = (part: { from: number; bytes: number }) => store.blobs.read(madeBy, artifact, part);
       const last = Math.min(size, from + (most ?? size));
-      return { kind: 'bytes', bytes: parts(read, from, last), refusal: noText(run, name, artifact) };
+      return { kind: 'bytes', bytes: parts(read, from, last), refusal: noText(ctx.app, run, name, artifact) };
     }
     if (length === 0 || rest >= size) return { kind: 'data', data };
     return { kind: 'data', data, hasMore: true, next: [restOf(run, name, rest)] };
@@ -116,8 +116,13 @@ async function* parts(
 }
 
 /** A terminal gets no bytes, and no text that is longer than a person reads. */
-function noText(run: string, artifact: string, { path, media_type, size }: MeasuredArtifact): AppError {
-  const asText = commandOf({ operation: 'run.artifact', input: { run, artifact }, why: '' });
+function noText(
+  app: AcorApp,
+  run: string,
+  artifact: string,
+  { path, media_type, size }: MeasuredArtifact,
+): AppError {
+  const asText = app.commandOf({ operation: 'run.artifact', input: { run, artifact }, why: '' });
   const command = `${asText} --format text > ${shellCommand([basename(path)])}`;
   return new AppError(
     'E_USAGE',

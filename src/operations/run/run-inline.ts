@@ -8,7 +8,6 @@ import type { RunnerServices } from '../../core/run/services.ts';
 import { startRun } from '../../core/run/start-run.ts';
 import { attachTo, showRun } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { answerOf, type ShownAs } from './run-result.ts';
 import { wantsStream } from './wants-stream.ts';
@@ -76,7 +75,7 @@ function noteQuestion(
   const action = JSON.stringify(question.action);
   const [step = valueStep(runId, question)] = answerSteps(runId, question);
   ctx.note(
-    `acor: run ${runId} waits for an answer to ${action}. Answer from another shell: ${commandOf(step)}. The manifest does not list this action; with "actions: [${action}]" in it, this command returns as soon as the tool asks`,
+    `acor: run ${runId} waits for an answer to ${action}. Answer from another shell: ${ctx.app.commandOf(step)}. The manifest does not list this action; with "actions: [${action}]" in it, this command returns as soon as the tool asks`,
   );
 }
 
@@ -100,8 +99,8 @@ async function* untilLeft(
       ctx.note(
         isCancelled()
           ? // Ctrl-C ends every program of a shell's pipe.
-            `acor: run ${runId} is being cancelled. See how it ended with: ${commandOf(showRun(runId))}`
-          : `acor: stdout takes no more events; run ${runId} continues. Follow it with: ${commandOf(attachTo(runId))}`,
+            `acor: run ${runId} is being cancelled. See how it ended with: ${ctx.app.commandOf(showRun(runId))}`
+          : `acor: stdout takes no more events; run ${runId} continues. Follow it with: ${ctx.app.commandOf(attachTo(runId))}`,
       );
   }
 }
@@ -120,6 +119,7 @@ async function* withDialog(run: Run, ctx: OperationContext<AcorApp>): AsyncGener
     ask = undefined;
     const { store } = await ctx.app.project();
     ctx.person?.say(`acor: run ${runId} waits for an answer from another shell; Ctrl-C cancels it`);
-    for (const step of await stepsForOpenQuestions(store, runId)) ctx.person?.say(`  ${commandOf(step)}`);
+    for (const step of await stepsForOpenQuestions(store, runId))
+      ctx.person?.say(`  ${ctx.app.commandOf(step)}`);
   }
 }

@@ -6,7 +6,6 @@ import type { OpenQuestion } from '../../core/supervision/run-status.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import { isOrchestration, kindOfName } from '../../protocol/run.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { commandOf } from '../command-forms.ts';
 import type { ListedArtifact } from './artifacts-of.ts';
 
 /** The exit code that a shell expects of a program that Ctrl-C ended. */
@@ -46,12 +45,18 @@ export async function answerOf(
     ...summary,
     artifacts: await endArtifacts(summary, app),
     ...(questions.length > 0 && { questions }),
-    next: summary.next.map(commandOf),
+    next: summary.next.map((step) => app.commandOf(step)),
   };
   if (summary.state === 'completed') {
     const asked = exit_code === 'tool' ? { programExit: exit } : {};
     const next = [...summary.next, ...(await restarts(summary, questions, app))];
-    return { kind: 'data', data: { ...shown, next: next.map(commandOf) }, ...asked, next, warnings };
+    return {
+      kind: 'data',
+      data: { ...shown, next: next.map((step) => app.commandOf(step)) },
+      ...asked,
+      next,
+      warnings,
+    };
   }
   if (summary.state === 'cancelled') {
     const error = new AppError('E_CANCELLED', 'the run was cancelled', { next: summary.next });
