@@ -13,6 +13,7 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { splitCommand } from '../../src/util/shell-words.ts';
 import { ACOR, TestProject } from '../support/project.ts';
 import { atTerminal } from '../support/terminal.ts';
 
@@ -150,6 +151,8 @@ describe('a tool that fails because of its sandbox', () => {
         /^Nothing allows writing \/usr\/acor-denied\. Let the tool write into its workspace/,
       ],
       ['/acor-denied', /^Nothing allows writing \/acor-denied\./],
+      ['/var/acor-denied', /Nothing allows writing \/var\/acor-denied\./],
+      ['/opt/acor-denied', /Nothing allows writing \/opt\/acor-denied\./],
     ] as const) {
       for (const [language, script] of [
         ['py', `open("${path}", "w")`],
@@ -177,6 +180,61 @@ describe('a tool that fails because of its sandbox', () => {
       error.hint,
       'Nothing allows writing /etc/acor-denied. Let the program write into its workspace, or to a file or folder of yours that the flag --write names',
     );
+  });
+
+  it('of acor exec gets a hint that works as it is printed', { skip: !HAS_BWRAP }, async () => {
+    using own = new TestProject();
+    const userConfig = own.path('xdg/acor/config.yaml');
+    const env = { XDG_CONFIG_HOME: own.path('xdg') };
+    const secret = mkdtempSync(join(homedir(), 'acor denied '));
+    own.write('in.txt', 'a\n');
+    own.write('sub/in.txt', 'a\n');
+    writeFileSync(join(secret, 'in.csv'), 'a,b\n', { mode: 0o644 });
+    chmodSync(secret, 0o755);
+    const exec = (flags: string[], words: string[]) =>
+      own.envelope(['exec', '--no-stream', ...flags, '--', ...words], { env });
+    /** Runs it as it is refused, then with the flag of its hint. */
+    const follow = async (words: string[], again = words) => {
+      const { error } = await exec([], words);
+      const [, flag, value] = splitCommand(/pass the (flag .+)$/.exec(error.hint)![1]!)!;
+      const folder = /\((mkdir -p .+?)\), because/.exec(error.hint)?.[1];
+      if (folder !== undefined) assert.equal(spawnSync('sh', ['-c', folder]).status, 0);
+      const line = /In (\S+), under security\.grant_roots, write: (- .+); then/.exec(error.hint);
+      if (line !== null) {
+        assert.equal(line[1], userConfig);
+        const refused = await exec([flag!, value!], again);
+        assert.equal(refused.error.code, 'E_PERMISSION', 'the control');
+        own.write('xdg/acor/config.yaml', `security:\n  grant_roots:\n    ${line[2]}\n`);
+      }
+      const { ok, error: left } = await exec([flag!, value!], again);
+      assert.ok(ok, `${words.join(' ')}: ${error.hint}: ${JSON.stringify(left)}`);
+      return error.hint as string;
+    };
+    try {
+      const read = await follow(['/usr/bin/python3', '-c', `open("${secret}/in.csv")`]);
+      assert.match(read, /copy it into .*grant_roots/);
+      const compressed = own.path('in.txt.gz');
+      const held = await follow(
+        ['gzip', '-k', 'in.txt'],
+        ['sh', '-c', `echo a > ${own.path('out/in.txt.gz')}`],
+      );
+      assert.match(held, /new folder .* because ACOR keeps its own files/);
+      assert.equal(existsSync(compressed), false);
+      assert.doesNotMatch(await follow(['gzip', '-k', 'sub/in.txt']), /new folder/);
+      assert.ok(existsSync(own.path('sub/in.txt.gz')));
+      const outside = ['/usr/bin/python3', '-c', 'open("/srv/acor-denied", "w")'];
+      await follow(outside, ['sh', '-c', `echo a > ${own.path('out/made')}`]);
+      for (const [url, host] of [
+        ['http://example.com:81/x', 'example.com:81'],
+        ['http://example.com', 'example.com:80'],
+        ['https://example.com', 'example.com:443'],
+      ]) {
+        const { error } = await exec([], ['curl', '-sS', url!]);
+        assert.equal(error.hint, `To allow it: pass the flag --net ${host}`);
+      }
+    } finally {
+      rmSync(secret, { recursive: true });
+    }
   });
 
   it('gets the manifest line for a folder of the project that it could not write to', async () => {

@@ -46,6 +46,36 @@ describe('a machine without the strongest sandbox', () => {
     assert.equal(end.state, 'completed', stdout);
   });
 
+  it('names its installation before a host of a tool or program', options, async () => {
+    using project = await ProjectWithMounts.open({ config: CONFIG });
+    const url = 'https://example.com/x';
+    const permissions = 'permissions: { level: standard, commands: [curl] }';
+    project.write('tools/fetches/tool.yaml', `adapter: plain\n${permissions}\n`);
+    project.write('tools/fetches/cli.sh', `#!/bin/bash\ncurl -sS ${url}\n`, 0o755);
+    const calls = [
+      ['exec', '--no-stream', '--', 'curl', '-sS', url],
+      ['run', 'fetches', '--no-stream'],
+    ];
+    const hints = async () => {
+      const answers = [];
+      for (const args of calls) answers.push((await project.envelope(args)).error.hint);
+      return answers;
+    };
+    for (const hint of await hints()) {
+      assert.match(hint, /example\.com:443/);
+      assert.doesNotMatch(hint, /install/, 'the control');
+    }
+    project.shell(HIDE);
+    for (const hint of await hints())
+      assert.match(
+        hint,
+        /install bubblewrap \(.+\), because the sandbox 'landlock' .*; then .*example\.com:443/,
+      );
+    const refused = await project.envelope(['exec', '--net', 'example.com:443', '--', 'curl', '-sS', url]);
+    assert.equal(refused.error.code, 'E_SANDBOX_UNAVAILABLE');
+    assert.match(refused.error.hint, /^Install bubblewrap: .*; or leave out --net\.$/);
+  });
+
   it('probes the sandbox again after a working one has failed a run', options, async () => {
     using project = await ProjectWithMounts.open({ config: CONFIG });
     project.write('tools/hello', '#!/bin/bash\necho hello\n', 0o755);

@@ -199,7 +199,7 @@ function readGrants(args: readonly string[]): Granted {
 }
 
 /** The value of `--flag=value`, and any other word as it is. */
-function pathIn(word: string): string {
+export function pathIn(word: string): string {
   return /^-[^=]*=(.*)$/s.exec(word)?.[1] ?? word;
 }
 

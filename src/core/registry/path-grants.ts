@@ -193,7 +193,7 @@ function isNeverGranted(path: string): boolean {
 }
 
 /** What every program of the machine relies on. As root ACOR would give it to the user of the run. */
-export const SYSTEM_FOLDERS = [
+const SYSTEM_FOLDERS = [
   ...['/etc', '/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/boot', '/run'],
   ...['/nix/store', '/gnu/store', '/var/run', '/var/lib/dpkg', '/var/spool/cron'],
 ];

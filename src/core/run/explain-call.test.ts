@@ -12,7 +12,8 @@ function hintOf(
 ) {
   const { name = 'exec:git', args = [], hosts = [], hint = null, isKilled = false } = more;
   const manifest = { permissions: { network: { egress_allow: hosts } } };
-  const plan = { tool: { name, manifest }, grants: [], staged: [], args } as unknown as ToolPlan;
+  const sandboxed = { opensHosts: true };
+  const plan = { tool: { name, manifest }, grants: [], staged: [], args, sandboxed } as unknown as ToolPlan;
   const outcome = { code: 'E_TOOL_FAILED', hint, ...(!isKilled && { isBareExit: true }) } as Outcome;
   explainCall(plan, outcome, words);
   return outcome.hint;

@@ -1,6 +1,7 @@
 import { errorInfo } from '../../protocol/error-codes.ts';
 import { execProgram } from '../../protocol/names.ts';
 import { shellCommand } from '../../util/shell-words.ts';
+import { fixForHosts } from './fix-for-hosts.ts';
 import type { Outcome } from './outcome.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
 
@@ -25,12 +26,13 @@ function foreignRepository(words: string): string | undefined {
   return `The user of the run does not own the repository: a run of root has a user of its own. Call git with: git -c ${flag} … (your own git configuration is not in the sandbox)`;
 }
 
-function ofExec({ tool, grants, staged, args }: ToolPlan, { isBareExit }: Outcome): string | undefined {
+function ofExec(plan: ToolPlan, { isBareExit }: Outcome): string | undefined {
+  const { tool, grants, staged, args } = plan;
   if (execProgram(tool.name) === undefined) return undefined;
   const { egress_allow } = tool.manifest.permissions.network;
   const host = args.map(hostIn).find((each) => each !== undefined);
   if (host !== undefined && egress_allow.length === 0)
-    return `The program has no network. To allow it: pass the flag --net ${host}`;
+    return `The program has no network. To allow it: ${fixForHosts(`pass the flag --net ${host}`, plan)}`;
   if (tool.startsIn !== undefined || grants.length + staged.length > 0) return undefined;
   // A signal has another cause, and so has a program that was given a network.
   if (isBareExit !== true || egress_allow.length > 0) return undefined;
@@ -38,7 +40,17 @@ function ofExec({ tool, grants, staged, args }: ToolPlan, { isBareExit }: Outcom
 }
 
 function hostIn(word: string): string | undefined {
+  const address = addressIn(word);
+  return address && `${address.hostname}:${address.port}`;
+}
+
+/** The port at a host that an address among the arguments has. */
+export function portOf(args: readonly string[], host: string): number | undefined {
+  return args.map(addressIn).find((each) => each?.hostname === host)?.port;
+}
+
+function addressIn(word: string): { hostname: string; port: number } | undefined {
   if (!/^https?:\/\//.test(word) || !URL.canParse(word)) return undefined;
   const { hostname, port, protocol } = new URL(word);
-  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`;
+  return { hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
 }

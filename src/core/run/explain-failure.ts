@@ -3,7 +3,6 @@ import { basename, delimiter, dirname, isAbsolute, join, normalize } from 'node:
 import { errorInfo } from '../../protocol/error-codes.ts';
 import { execProgram, hasMeaning, isAdHoc } from '../../protocol/names.ts';
 import { isInside } from '../../util/real-path.ts';
-import { shellCommand } from '../../util/shell-words.ts';
 import {
   type Denial,
   explainDenial,
@@ -16,15 +15,17 @@ import type { RunLog, RunWriter } from '../ports/run-store.ts';
 import { isProgram } from '../registry/find-program.ts';
 import { inputsOf } from '../registry/input-schema.ts';
 import { placeOf } from '../registry/manifest-place.ts';
-import { NEVER_GRANTED, SYSTEM_FOLDERS } from '../registry/path-grants.ts';
+import { NEVER_GRANTED, systemFolderOf } from '../registry/path-grants.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
 import { holdsCredentials } from './credentials.ts';
 import { deniedByMode, writeDeniedByMode } from './denied-by-mode.ts';
 import { exceptionLine } from './exception-line.ts';
-import { explainCall } from './explain-call.ts';
+import { explainCall, portOf } from './explain-call.ts';
 import { explainMissingFile } from './explain-missing-file.ts';
+import { fixForExec } from './fix-for-exec.ts';
+import { fixForHosts } from './fix-for-hosts.ts';
 import { hintOfDenied, isSaidIn } from './hint-of-denied.ts';
 import type { Outcome } from './outcome.ts';
 import { ownFolders } from './plan/resolve-call.ts';
@@ -46,6 +47,8 @@ interface Reported {
   what: string;
   said: string;
   allow?: Remedy;
+  /** What `allow` allows. It is not recorded. */
+  denial?: Denial;
   fix: string;
   /** No setting allows it, and the fix is another way. */
   isNever?: true;
@@ -91,7 +94,7 @@ function explainDenials(
   const cause = exceptionLine(words) ?? '';
   const places = { own: folders, project: services.config.root, cause };
   for (const said of saidDenials(words, calls)) {
-    const one = forCaller(reportOf(said, plan, places), plan);
+    const one = forCaller(reportOf(said, plan, places), services, plan);
     if (one !== undefined && said.kind === 'path' && MISSING.test(said.said) && isMissing(said.path))
       one.missing = normalize(said.path);
     if (one !== undefined && reports.every(({ fix }) => fix !== one.fix)) reports.push(one);
@@ -165,28 +168,21 @@ export function nameException(plan: ToolPlan, outcome: Outcome): void {
 }
 
 /** A program without a manifest gets what it needs by flags of `acor exec`; the manifest of a script is in its header. */
-function forCaller(reported: Reported | undefined, plan: ToolPlan): Reported | undefined {
+function forCaller(
+  reported: Reported | undefined,
+  services: RunnerServices,
+  plan: ToolPlan,
+): Reported | undefined {
   if (reported?.allow === undefined) return reported;
-  if (!isExec(plan)) {
-    const allow = { ...reported.allow, ...placeOf(plan.tool, reported.allow.path) };
-    return { ...reported, allow, fix: remedySentence(allow) };
-  }
-  const { allow, ...rest } = reported;
-  // A program without a manifest has no inputs to declare: the flag names the file itself.
-  const isOutput = allow.path.startsWith('inputs');
-  const flag = EXEC_FLAGS[isOutput ? 'permissions.filesystem.write' : allow.path];
-  const value = isOutput
-    ? shellCommand([reported.what.replace(/^writing /, '')])
-    : allow.line.replace(/^- /, '').replace(/\/\*\*$/, '');
-  return flag === undefined ? rest : { ...rest, fix: `pass the flag ${flag} ${value}` };
+  const { allow, denial, ...rest } = reported;
+  const placed = { ...allow, ...placeOf(plan.tool, allow.path) };
+  const fix = isExec(plan) ? fixForExec(denial!, services, plan) : remedySentence(placed);
+  return {
+    ...rest,
+    ...(!isExec(plan) && { allow: placed }),
+    fix: denial!.kind === 'host' ? fixForHosts(fix, plan) : fix,
+  };
 }
-
-const EXEC_FLAGS: Readonly<Record<string, string>> = {
-  'permissions.filesystem.read': '--read',
-  'permissions.filesystem.write': '--write',
-  'permissions.network.egress_allow': '--net',
-  'permissions.commands': '--cmd',
-};
 
 function isExec({ tool }: ToolPlan): boolean {
   return execProgram(tool.name) !== undefined;
@@ -240,20 +236,27 @@ function ofPath(
   if (byMachine !== undefined) return byMachine;
   const kind = isWrite || !exists || holds(grantsOf(plan, 'read')) ? 'write' : 'read';
   const what = `${kind === 'read' ? 'reading' : 'writing'} ${path}`;
-  if (isWrite && (dirname(real) === '/' || holds([...SYSTEM_FOLDERS, ...NEVER_GRANTED, ...own])))
-    return { what, said, fix: isExec(plan) ? OTHER_PLACES_OF_EXEC : OTHER_PLACES, isNever: true };
+  const never = {
+    what,
+    said,
+    fix: isExec(plan) ? OTHER_PLACES_OF_EXEC : OTHER_PLACES,
+    isNever: true,
+  } as const;
+  if (isWrite && (holds([...NEVER_GRANTED, ...own]) || systemFolderOf(dirname(real)) !== undefined))
+    return never;
   if (holds([...(isWrite ? [] : fixed), ...own, ...grantsOf(plan, kind)])) return undefined;
   const input = kind === 'write' ? inputOf(real, plan) : undefined;
-  if (input !== undefined) return allowed(what, said, outputRemedy(input));
   const isFolder = exists && statSync(real).isDirectory();
+  const denial = { kind, path: real, isFolder } as const;
+  if (input !== undefined) return allowed(what, said, denial, outputRemedy(input));
   const opened = kind === 'write' && !isFolder ? dirname(real) : real;
   if (opened === '/') return undefined;
+  if (kind === 'write' && systemFolderOf(opened) !== undefined) return never;
   // ACOR refuses grants that include its own folders. A single file beside them may be an output that the caller names.
   if (own.some((each) => isInside(each, opened)))
-    return kind === 'write' && !isFolder ? allowed(what, said, outputRemedy()) : undefined;
+    return kind === 'write' && !isFolder ? allowed(what, said, denial, outputRemedy()) : undefined;
   if (hasMeaning(isInside(opened, project) ? opened.slice(project.length) : opened))
     return { what, said, fix: WITHOUT_PATTERN };
-  const denial = { kind, path: real, isFolder } as const;
   const reported = granted(what, said, denial, isExec(plan) ? undefined : project);
   return kind === 'read' && holdsCredentials(real) ? { ...reported, credentials: path } : reported;
 }
@@ -308,13 +311,17 @@ function ofNetwork(
   const isReported = network.egress_allow.length > 0 && (host === null || !/^[\d.]+$|:/.test(host));
   if (level === 'privileged' || isReported) return undefined;
   if (host !== null) {
-    return granted(`the network (${host})`, said, { kind: 'host', host, port: port ?? 443 });
+    return granted(`the network (${host})`, said, {
+      kind: 'host',
+      host,
+      port: port ?? portOf(plan.args, host) ?? 443,
+    });
   }
   const place = placeOf(plan.tool, 'permissions.network.egress_allow');
   const fix = isExec(plan)
     ? 'pass the flag --net with each host and its port, such as: --net api.example.com:443'
     : `In ${place.file}, under ${place.path}, list each host with its port, such as: - api.example.com:443`;
-  return { what: 'the network', said, fix };
+  return { what: 'the network', said, fix: fixForHosts(fix, plan) };
 }
 
 /** A manifest cannot allow single system calls: a privileged tool may use most of them. */
@@ -332,11 +339,11 @@ function ofCall(call: string, said: string, plan: ToolPlan): Reported | undefine
 }
 
 function granted(what: string, said: string, denial: Denial, project?: string): Reported {
-  return allowed(what, said, explainDenial(denial, project));
+  return allowed(what, said, denial, explainDenial(denial, project));
 }
 
-function allowed(what: string, said: string, allow: Remedy): Reported {
-  return { what, said, allow, fix: remedySentence(allow) };
+function allowed(what: string, said: string, denial: Denial, allow: Remedy): Reported {
+  return { what, said, allow, denial, fix: remedySentence(allow) };
 }
 
 function grantsOf({ grants }: ToolPlan, access: 'read' | 'write'): string[] {

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { errorInfo } from '../../protocol/error-codes.ts';
 import { execProgram } from '../../protocol/names.ts';
 import { isInside } from '../../util/real-path.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 import type { RunLog } from '../ports/run-store.ts';
 import { manifestPlace } from '../registry/manifest-place.ts';
 import type { Outcome } from './outcome.ts';
@@ -63,7 +64,7 @@ function missingFile(
 
 function fixFor({ tool, cwd }: ToolPlan, name: string, folder: string): string {
   if (execProgram(tool.name) !== undefined)
-    return `To start in this folder and read it, pass the flag --read ${folder === cwd ? '.' : folder}`;
+    return `To start in this folder and read it, pass the flag ${shellCommand(['--read', folder === cwd ? '.' : folder])}`;
   const place = manifestPlace(tool);
   const argument =
     tool.manifestPath !== null || tool.hasHeader

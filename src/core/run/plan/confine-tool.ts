@@ -26,6 +26,8 @@ export type ToolConfinement = Confinement & {
   /** Where the tool starts. */
   cwd: string;
   groups: readonly GroupPlace[];
+  /** Whether the sandbox can allow single hosts. */
+  opensHosts: boolean;
   /** Programs that the call is known to start, and the tool may not: they are asked for. */
   asked: MissingPermission[];
   /** Set when a stronger sandbox is not available here. */
@@ -128,7 +130,13 @@ async function confine(
   });
   const cacheFolder = join(workspaces.root, 'cache');
   const fallback = chosen.skippedBackends.length > 0 ? { chosen, cacheFolder } : null;
-  return { ...confinement, groups, fallback, isolation: { ...confinement.isolation, limits } };
+  return {
+    ...confinement,
+    groups,
+    opensHosts: backend.opensHosts === true,
+    fallback,
+    isolation: { ...confinement.isolation, limits },
+  };
 }
 
 /** The network of a tool. The rules for tools with network access are loaded late, because most tools have none. */

@@ -52,11 +52,13 @@ function cannotRead(tool: string, level: PermissionLevel, { name: backend }: San
 }
 
 function cannotOpen(tool: string, host: string, { name }: SandboxBackend): AcorError {
+  const less =
+    execProgram(tool) === undefined ? "remove egress_allow from the tool's manifest" : 'leave out --net';
   return new AcorError(
     'E_SANDBOX_UNAVAILABLE',
     `tool '${tool}' needs network access to ${host}, and the sandbox '${name}' cannot allow single hosts`,
     {
-      hint: `Install bubblewrap: ${installCommand('bubblewrap')}; or remove egress_allow from the tool's manifest.`,
+      hint: `Install bubblewrap: ${installCommand('bubblewrap')}; or ${less}.`,
       next: [SEE_HEALTH],
     },
   );
