@@ -424,7 +424,10 @@ describe('an operation by HTTP', () => {
     const refused = await server.call('project.validate', report);
     assert.deepEqual([refused.status, refused.json.error.code], [403, 'E_PERMISSION']);
     assert.equal((await server.call('project.validate')).status, 200);
-    // The control: a server that allows it writes the file.
+    // The control: a server that allows it writes the file, where no other one is.
+    const other = await open.call('project.validate', report);
+    assert.deepEqual([other.json.error.code, notes()], ['E_USAGE', 'precious']);
+    rmSync(project.path('notes.txt'));
     await open.call('project.validate', report);
     assert.match(notes(), /<testsuites/);
     rmSync(project.path('notes.txt'));

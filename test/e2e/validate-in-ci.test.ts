@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { TestProject } from '../support/project.ts';
 
@@ -56,5 +56,28 @@ describe('acor validate in a CI job', () => {
     assert.equal(existsSync(project.path('report.xml')), false);
     const { error } = await project.envelope(['validate', '--junit', 'nowhere/report.xml']);
     assert.deepEqual([error.code, /cannot write the report/.test(error.message)], ['E_USAGE', true]);
+  });
+
+  it('replaces an earlier report, and no other file, before it changes anything', async () => {
+    const entry = project.path('tools/wrong/cli.sh');
+    const folder = project.path('tools');
+    for (const [path, message] of [
+      [entry, /cli\.sh is not a JUnit report/],
+      [project.write('pom.xml', '<?xml version="1.0"?>\n<project/>\n'), /is not a JUnit report/],
+      [project.write('empty.xml', ''), /is not a JUnit report/],
+      [folder, /cannot write the report/],
+    ] as const) {
+      const before = statSync(path).mtimeMs;
+      const { error } = await project.envelope(['validate', '--fix', '--junit', path]);
+      assert.deepEqual([error.code, statSync(path).mtimeMs], ['E_USAGE', before]);
+      assert.match(error.message, message);
+    }
+    assert.equal(readFileSync(entry, 'utf8'), '#!/bin/bash\n');
+    const report = project.write('report.xml', '<testsuite />\n');
+    for (let time = 0; time < 2; time++) {
+      const { error } = await project.envelope(['validate', '--junit', 'report.xml']);
+      assert.equal(error.code, 'E_MANIFEST_INVALID');
+      assert.match(readFileSync(report, 'utf8'), /<testsuites tests=/);
+    }
   });
 });

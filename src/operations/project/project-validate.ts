@@ -8,9 +8,13 @@ import { openSubject, type Subject } from '../../core/authoring/validation/subje
 import { validate } from '../../core/authoring/validation/validate.ts';
 import type { NextStep } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
-import { errorMessage } from '../../util/error-code.ts';
+import { errorCode, errorMessage } from '../../util/error-code.ts';
+import { readRegular } from '../../util/regular-file.ts';
 import { acorOperation } from '../define.ts';
 import { findingShape, placed, shownFinding } from './shapes.ts';
+
+/** How a JUnit report begins. */
+const REPORT = /^\uFEFF?(<\?xml[^>]*>)?\s*<testsuites?[\s>]/;
 
 const output = z.object({
   findings: z.array(findingShape),
@@ -61,6 +65,8 @@ export const projectValidate = acorOperation({
   ],
   async run(input, ctx) {
     const { pluginsOf } = await import('../../core/project/open-tools.ts');
+    const report = input.dry_run || input.junit === undefined ? undefined : resolve(ctx.cwd, input.junit);
+    if (report !== undefined) refuseOtherFile(report);
     const surroundings = { cwd: ctx.cwd, env: ctx.env, pluginsOf };
     let subject = await openSubject(input.targets, surroundings);
     const fixed = input.fix ? await fixFiles(subject, { dryRun: input.dry_run }) : [];
@@ -78,11 +84,10 @@ export const projectValidate = acorOperation({
       const { annotation } = await import('./annotation.ts');
       for (const finding of findings) ctx.note(annotation(finding, ctx.env['GITHUB_WORKSPACE'] ?? ctx.cwd));
     }
-    if (input.junit !== undefined && !input.dry_run) {
+    if (report !== undefined) {
       const { junitReport } = await import('./junit-report.ts');
       const { tools } = subject;
-      const report = junitReport({ root: ctx.cwd, tools, findings, selftest: input.selftest });
-      writeReport(resolve(ctx.cwd, input.junit), report);
+      writeReport(report, junitReport({ root: ctx.cwd, tools, findings, selftest: input.selftest }));
     }
     const errors = findings.filter(({ severity }) => severity === 'error');
     const data = {
@@ -107,14 +112,33 @@ function withReason<F extends Pick<Finding, 'file' | 'rule' | 'fix'>>(finding: F
   return { ...finding, fix: `${finding.fix} (by hand: --fix does not change the header of a script)` };
 }
 
+/** A report replaces only an earlier report: the name may be a mistake, or come from a client that may not change tools. */
+function refuseOtherFile(path: string): void {
+  let text: string;
+  try {
+    text = readRegular(path).toString('utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return;
+    throw unwritable(error);
+  }
+  if (REPORT.test(text)) return;
+  throw new AppError('E_USAGE', `${path} is not a JUnit report, so no report replaces it`, {
+    hint: 'Name another file for the report, such as report.xml; or remove this one first.',
+  });
+}
+
 function writeReport(path: string, text: string): void {
   try {
     writeAtomic(path, text);
   } catch (error) {
-    throw new AppError('E_USAGE', `cannot write the report: ${errorMessage(error)}`, {
-      hint: 'Pass the path of a file in a folder that exists and that you can write to.',
-    });
+    throw unwritable(error);
   }
+}
+
+function unwritable(error: unknown): AppError {
+  return new AppError('E_USAGE', `cannot write the report: ${errorMessage(error)}`, {
+    hint: 'Pass the path of a file in a folder that exists and that you can write to.',
+  });
 }
 
 /** A rule that can be fixed is not fixed everywhere: not in the header of a script, and not where the fix is ambiguous. */
