@@ -59,6 +59,19 @@ export function sandboxContract(backend: SandboxBackend, way: SandboxStart = 'no
         assert.equal(readFileSync(join(rig.writable, 'w'), 'utf8'), '4\n');
       });
 
+      it('rename and link files between folders of a place that it may write', async () => {
+        const perl = [
+          'mkdir "x"; mkdir "y"; open(F, ">", "x/f"); close F',
+          'rename("x/f", "y/f") or die "rename: $!"; link("y/f", "x/g") or die "link: $!"',
+          'rename("x", "y/x") or die "rename a folder: $!"; print join(" ", sort glob "y/* y/x/*"), "\\n"',
+        ].join('; ');
+        for (const place of [rig.work, rig.writable]) {
+          const script = `cd ${place}; perl -e '${perl}'; rm -r y`;
+          const { stdout, stderr } = await rig.bash(backend, script, { request: { commands: ['perl'] } });
+          assert.deepEqual([stdout, stderr], ['y/f y/x y/x/g\n', ''], place);
+        }
+      });
+
       it('see its cancel file when it appears', async () => {
         const flag = join(rig.run, 'control', 'tool', 'CANCEL');
         const running = await rig.start(
@@ -89,6 +102,26 @@ export function sandboxContract(backend: SandboxBackend, way: SandboxStart = 'no
 
       it('making a hard link to it', () =>
         assertHeld(`rm -f name; ln ${rig.secret} name && echo harm; rm -f name`));
+
+      it('moving or linking anything out of where it may only read, or into it', async () => {
+        const moves = [
+          [`${rig.readable}/file`, `${rig.writable}/moved`],
+          [`${rig.readable}/file`, `${rig.readable}/moved`],
+          [`${rig.tool}/helper.sh`, 'moved'],
+          [`${rig.writable}/own`, `${rig.readable}/moved`],
+        ];
+        for (const [from, to] of moves) {
+          const names = `("${from}", "${to}")`;
+          await assertHeld(
+            `echo > ${rig.writable}/own; perl -e 'if (link${names}) { print "harm"; unlink "${to}" }'; rm -f ${rig.writable}/own`,
+            { request: { commands: ['perl'] } },
+          );
+          await assertHeld(
+            `echo > ${rig.writable}/own; perl -e 'if (rename${names}) { print "harm"; rename("${to}", "${from}") }'; rm -f ${rig.writable}/own`,
+            { request: { commands: ['perl'] } },
+          );
+        }
+      });
 
       it('writing where it may only read', () =>
         assertHeld(`echo x > ${rig.readable}/new && echo harm; rm -f ${rig.readable}/new`));

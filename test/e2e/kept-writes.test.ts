@@ -146,6 +146,29 @@ describe('a layer', { skip }, () => {
     assert.equal(again.error?.code, 'E_USAGE');
   });
 
+  it('has the files that a tool renames and links from one folder to another', async () => {
+    const moves = `os.mkdir('new')
+os.rename('a.txt', 'new/a.txt')
+os.link('b.txt', 'new/b.txt')
+os.rename('sub/x.txt', 'x.txt')
+os.mkdir('new/deep')
+os.rename('new/deep', 'sub/deep')
+`;
+    addTool('moves', moves, 'review');
+    const runId = await ran(['moves']);
+    assert.deepEqual(data(), BEFORE);
+    await project.envelope(['apply', runId]);
+    assert.deepEqual(data(), {
+      'b.txt': 'two\n',
+      new: '/',
+      'new/a.txt': 'one\n',
+      'new/b.txt': 'two\n',
+      sub: '/',
+      'sub/deep': '/',
+      'x.txt': 'x\n',
+    });
+  });
+
   it('is applied in part, and the rest is discarded', async () => {
     addTool('works', CHANGES, 'review');
     const run = await ran(['works']);

@@ -4,6 +4,8 @@ import { constants } from 'node:fs';
 const EXECUTE = 1;
 const READ_FILE = 1 << 2;
 const READ_FOLDER = 1 << 3;
+/** Without it the kernel refuses each rename and hard link between two folders, also where nothing else is handled. */
+const REFER = 1 << 13;
 const ALL = (1 << 16) - 1;
 const DEVICES = (1 << 6) | (1 << 11);
 
@@ -33,11 +35,15 @@ export interface LandlockRules {
 /** The rules as orders for the launcher. `everything` also blocks TCP, and signals and sockets to outside processes. */
 export function landlockRecords({ handled, rules }: LandlockRules): string[] {
   const isEverything = handled === 'everything';
+  // The mounts decide what the tool may change. The kernel still refuses to move a file to where it could be executed.
+  const anywhere = isEverything ? [] : [{ path: '/', access: REFER, isGrant: false }];
   return [
-    `handled=${isEverything ? ALL : EXECUTE}`,
+    `handled=${isEverything ? ALL : EXECUTE | REFER}`,
     `net=${isEverything ? 3 : 0}`,
     `scope=${isEverything ? 3 : 0}`,
     `nofollow=${constants.O_NOFOLLOW}`,
-    ...rules.map(({ path, access, isGrant }) => `rule=${isGrant ? 'exact' : 'plain'}:${access}:${path}`),
+    ...[...rules, ...anywhere].map(
+      ({ path, access, isGrant }) => `rule=${isGrant ? 'exact' : 'plain'}:${access}:${path}`,
+    ),
   ];
 }
