@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { none } from '../../src/core/sandbox/backends/none.ts';
 import { architecture } from '../../src/core/sandbox/profile/profile.ts';
 import type { SandboxBackend } from '../../src/core/sandbox/sandbox.ts';
 import { numberOf } from '../../src/core/sandbox/seccomp/system-calls.ts';
+import { trustedProgram } from '../../src/core/sandbox/trusted-program.ts';
 import { processesOf, until } from '../support/project.ts';
 import { SandboxRig, type SandboxStart } from '../support/sandbox-rig.ts';
 
 const isRoot = process.getuid?.() === 0;
+const node = trustedProgram('node');
 
 const WAYS: Readonly<Record<SandboxStart, string>> = {
   now: '',
@@ -90,6 +92,16 @@ export function sandboxContract(backend: SandboxBackend, way: SandboxStart = 'no
         const { stdout } = await rig.bash(backend, 'perl -e "print 1"', { request: { commands: ['perl'] } });
         assert.equal(stdout, '1');
       });
+
+      // An image need not have it.
+      if (typeof node !== 'string' && backend.name !== 'container')
+        it('start Node, which does not start when it is denied the settings of OpenSSL', async () => {
+          const script = `${node.path} -p 6*7`;
+          const ran = await rig.bash(backend, script, {
+            request: { commands: ['node'], path: dirname(node.path) },
+          });
+          assert.deepEqual([ran.stdout, ran.stderr], ['42\n', '']);
+        });
     });
 
     describe('keeps a tool from', () => {

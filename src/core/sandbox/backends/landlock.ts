@@ -28,6 +28,8 @@ import { installCommand, trustedPath } from '../trusted-program.ts';
 const TEMP_FOLDER = '.tmp';
 /** Device files that programs rely on. */
 const DEVICES = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom', '/dev/tty'];
+/** The settings of OpenSSL, which may include those of the system. Node and others end when they may not read a file of that name. */
+const OPENSSL = ['/etc/ssl/openssl.cnf', '/etc/pki/tls/openssl.cnf', '/etc/crypto-policies'];
 
 /**
  * For systems without namespaces: Landlock rules for files, and a seccomp filter. No network at all. The tool can see
@@ -173,7 +175,7 @@ function rulesOf(profile: Profile): LandlockRules {
         access: access === 'write' ? read | write : read,
         ...(isGrant && { isGrant }),
       })),
-      ...rules(['/proc'], read),
+      ...rules(['/proc', ...OPENSSL], read),
       ...rules(DEVICES, read | write),
       ...rules(profile.executable ?? ['/'], execute),
     ],
