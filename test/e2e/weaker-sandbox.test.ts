@@ -33,6 +33,27 @@ describe('a machine without the strongest sandbox', () => {
     assert.deepEqual(warnings, [1, 0, 0]);
   });
 
+  it(
+    'says what the next sandbox closes to each tool, when a program fails because of that',
+    options,
+    async () => {
+      using project = await ProjectWithMounts.open({ config: CONFIG });
+      project.write('data.txt', 'text\n');
+      project.shell(HIDE);
+      const pool = 'import multiprocessing as m; m.Lock()';
+      for (const args of [
+        ['--read', '.', '--', 'ls', '.'],
+        ['--', '/usr/bin/python3', '-c', pool],
+      ]) {
+        const { end, stdout } = readRun(await project.acor(['exec', ...args]));
+        assert.equal(end.state, 'failed', stdout);
+        assert.match(String(end.hint), /^Landlock.*\/dev\/shm.*\/etc\/passwd.*\.acor or \.runs/, stdout);
+      }
+      const control = readRun(await project.acor(['exec', '--read', '.', '--', 'cat', 'data.txt']));
+      assert.equal(control.end.state, 'completed', control.stdout);
+    },
+  );
+
   it('reports a bubblewrap that is no program, and runs tools in the next sandbox', options, async () => {
     using project = await ProjectWithMounts.open({ config: CONFIG });
     project.write('tools/hello', '#!/bin/bash\necho hello\n', 0o755);

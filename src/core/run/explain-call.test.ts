@@ -8,12 +8,26 @@ const GIT = "fatal: detected dubious ownership in repository at '/srv/a b'\nTo a
 
 function hintOf(
   words: string,
-  more: { name?: string; args?: string[]; hosts?: string[]; hint?: string; isKilled?: boolean } = {},
+  more: {
+    name?: string;
+    args?: string[];
+    hosts?: string[];
+    hint?: string;
+    isKilled?: boolean;
+    backend?: string;
+  } = {},
 ) {
-  const { name = 'exec:git', args = [], hosts = [], hint = null, isKilled = false } = more;
+  const {
+    name = 'exec:git',
+    args = [],
+    hosts = [],
+    hint = null,
+    isKilled = false,
+    backend = 'bubblewrap',
+  } = more;
   const manifest = { permissions: { network: { egress_allow: hosts } } };
-  const sandboxed = { opensHosts: true };
-  const plan = { tool: { name, manifest }, grants: [], staged: [], args, sandboxed } as unknown as ToolPlan;
+  const sandboxed = { opensHosts: true, isolation: { backend } };
+  const plan = { tool: { name, manifest }, sandboxed, grants: [], staged: [], args } as unknown as ToolPlan;
   const outcome = { code: 'E_TOOL_FAILED', hint, ...(!isKilled && { isBareExit: true }) } as Outcome;
   explainCall(plan, outcome, words);
   return outcome.hint;
@@ -24,6 +38,20 @@ describe('the hint that a call has when the tool has none', () => {
     for (const name of ['exec:git', 'log'])
       assert.match(hintOf(GIT, { name }) ?? '', /Call git with: git -c 'safe\.directory=\/srv\/a b' …/);
     assert.equal(hintOf("dubious ownership in repository at '\u001b[2J'", { name: 'log' }), null);
+  });
+
+  it('is what Landlock closes to every tool, when the program was denied something that is not named', () => {
+    for (const words of [
+      "ls: cannot open directory '.': Permission denied",
+      "KeyError: 'getpwuid(): uid not found: 1000'",
+      'whoami: cannot find name for user ID 1000',
+      'A system error occurred: uv_os_get_passwd returned ENOENT',
+    ]) {
+      for (const name of ['exec:ls', 'log'])
+        assert.match(hintOf(words, { name, backend: 'landlock' }) ?? '', /^Landlock.*health check/, words);
+      assert.doesNotMatch(hintOf(words) ?? '', /Landlock/);
+    }
+    assert.match(hintOf('no such file', { backend: 'landlock' }) ?? '', /--read \.$/);
   });
 
   it('is the host of an address, when the program has no network', () => {

@@ -8,13 +8,21 @@ import type { ToolPlan } from './plan/tool-plan.ts';
 /** What git says in a repository of another user. */
 const FOREIGN_REPOSITORY = /detected dubious ownership in repository at '([^'\p{Cc}]{1,4096})'/u;
 
+/** What programs say of what Landlock keeps closed and bubblewrap replaces. */
+const CLOSED = /permission denied|\bEACCES\b|getpwuid|getgrgid|uv_os_get_passwd|name for (user|group) ID/i;
+const CLOSED_BY_LANDLOCK =
+  'Landlock, the sandbox of this run, closes to every tool: /dev/shm (pools of processes, semaphores), the accounts in /etc/passwd, and the list of a folder that holds .acor or .runs (name its files and folders instead). Bubblewrap has a replacement for each; the health check of ACOR says how to get it.';
+
 /**
  * Gives a failed run a hint from its call, when neither the tool nor the sandbox has a more specific one: git in a repository that the user
- * of the run does not own, an address of `acor exec` without its `--net`, and a program of `acor exec` that started in an empty folder.
+ * of the run does not own, a failure to reach what Landlock closes to every tool, an address of `acor exec` without its `--net`, and a program of
+ * `acor exec` that started in an empty folder.
  */
 export function explainCall(plan: ToolPlan, outcome: Outcome, words: string): void {
   const isSpecific = outcome.hint !== null && outcome.hint !== errorInfo(outcome.code ?? '')?.hint;
-  const hint = isSpecific ? undefined : (foreignRepository(words) ?? ofExec(plan, outcome));
+  const hint = isSpecific
+    ? undefined
+    : (foreignRepository(words) ?? ofLandlock(plan, outcome, words) ?? ofExec(plan, outcome));
   if (hint !== undefined) outcome.hint = hint;
 }
 
@@ -24,6 +32,12 @@ function foreignRepository(words: string): string | undefined {
   if (path === undefined) return undefined;
   const flag = shellCommand([`safe.directory=${path}`]);
   return `The user of the run does not own the repository: a run of root has a user of its own. Call git with: git -c ${flag} … (your own git configuration is not in the sandbox)`;
+}
+
+function ofLandlock({ sandboxed }: ToolPlan, { code }: Outcome, words: string): string | undefined {
+  const isClosed =
+    sandboxed.isolation.backend === 'landlock' && code === 'E_TOOL_FAILED' && CLOSED.test(words);
+  return isClosed ? CLOSED_BY_LANDLOCK : undefined;
 }
 
 function ofExec(plan: ToolPlan, { isBareExit }: Outcome): string | undefined {
