@@ -177,6 +177,32 @@ describe('the outputs of a tool', () => {
     assert.equal(end.state, 'completed');
   });
 
+  it('that are left in the workspace are counted as far as they were looked at', async () => {
+    const left = async (count: number): Promise<string> => {
+      project.write('many.sh', `#!/bin/sh\nfor i in $(seq ${count}); do : >f$i; done\n`, 0o755);
+      const { of } = await project.run(['./many.sh']);
+      return String(of('runner_warning').find((event) => 'leftovers' in event)!.msg);
+    };
+    assert.match(await left(1500), /, and at least \d+ more\. To keep one: cp /);
+    assert.match(await left(30), /, and 10 more\. To keep one: cp /);
+  });
+
+  it('that are left in the workspace are offered for a copy only if they are regular files', async () => {
+    const left = async (make: string) => {
+      project.write('special.sh', `#!/bin/sh\nset -e; ${make}\n`, 0o755);
+      const { of, end, stdout } = await project.run(['./special.sh']);
+      assert.equal(end.state, 'completed', stdout);
+      return of('runner_warning').find((event) => 'leftovers' in event);
+    };
+    assert.equal(await left('mkfifo a'), undefined, 'a pipe alone is nothing to keep');
+    const link = await left('mkfifo a; ln -s a b');
+    assert.deepEqual(link!.leftovers, ['b']);
+    assert.doesNotMatch(String(link!.msg), /To keep one/);
+    const file = await left('mkfifo a; ln -s a b; : >c');
+    assert.deepEqual(file!.leftovers, ['b', 'c']);
+    assert.match(String(file!.msg), /To keep one: cp \S+\/c \.$/);
+  });
+
   it('that the manifest does not allow are explained with the line that allows them', async () => {
     project.write('z.txt', 'old\n');
     const { of } = await project.run(['reads', '--out', 'z.txt', '--how', 'append']);

@@ -31,20 +31,31 @@ export function leftoversIn(workspace: RunWorkspace, artifacts: readonly string[
     return !name.startsWith('.') && !CACHES.has(name) && !artifacts.some((each) => isInside(path, each));
   };
   const found: string[] = [];
+  const regular = new Set<string>();
   let looked = 0;
-  for (const { kind, path } of walkTree(folder, {
-    enters: (step) => isOfInterest(step.path),
+  for (const step of walkTree(folder, {
+    enters: ({ path }) => isOfInterest(path),
     // The tool may have made it unreadable.
     onError: () => {},
   })) {
-    if (kind === 'entry' && isOfInterest(path)) found.push(relative(folder.path, path));
     if (++looked > MAX_LOOKED_AT) break;
+    if (step.kind !== 'entry' || !isOfInterest(step.path)) continue;
+    const { stats } = step;
+    // A named pipe or a socket has no content to keep.
+    if (!stats.isFile() && !stats.isSymbolicLink()) continue;
+    const path = relative(folder.path, step.path);
+    found.push(path);
+    if (stats.isFile()) regular.add(path);
   }
   if (found.length === 0) return undefined;
   const shown = found.sort().slice(0, MAX_SHOWN);
-  const more = found.length > shown.length ? `, and ${found.length - shown.length} more` : '';
+  const rest = found.length - shown.length;
+  const more = rest === 0 ? '' : `, and ${looked > MAX_LOOKED_AT ? 'at least ' : ''}${rest} more`;
+  // To copy a link can take for ever: it may lead to a named pipe.
+  const kept = shown.find((path) => regular.has(path));
+  const how = kept === undefined ? '' : `. To keep one: ${shellCommand(['cp', join(work, kept), '.'])}`;
   return {
-    msg: `the tool left files in its workspace that are not artifacts: ${shown.join(', ')}${more}. To keep one: ${shellCommand(['cp', join(work, shown[0]!), '.'])}`,
+    msg: `the tool left files in its workspace that are not artifacts: ${shown.join(', ')}${more}${how}`,
     leftovers: shown,
     hint: 'A tool keeps a file itself when it writes to ARTIFACTS_DIR, or to a path input with access: write.',
   };
