@@ -11,7 +11,7 @@ const FOREIGN_REPOSITORY = /detected dubious ownership in repository at '([^'\p{
 /** What programs say of what Landlock keeps closed and bubblewrap replaces. */
 const CLOSED = /permission denied|\bEACCES\b|getpwuid|getgrgid|uv_os_get_passwd|name for (user|group) ID/i;
 const CLOSED_BY_LANDLOCK =
-  'Landlock, the sandbox of this run, closes to every tool: /dev/shm (pools of processes, semaphores), the accounts in /etc/passwd, and the list of a folder that holds .acor or .runs (name its files and folders instead). Bubblewrap has a replacement for each; the health check of ACOR says how to get it.';
+  'Landlock, the sandbox of this run, closes to every tool: /dev/shm (pools of processes, semaphores), the accounts in /etc/passwd, and the list of a folder that holds .runs or .acor (name its files and folders instead). Bubblewrap has a replacement for each; the health check of ACOR says how to get it.';
 
 /**
  * Gives a failed run a hint from its call, when neither the tool nor the sandbox has a more specific one: git in a repository that the user
