@@ -18,11 +18,17 @@ function isOffered({ operation, hidden }: Route<AcorApp>): boolean {
   return hidden !== true && !SERVERS.includes(operation as OperationName);
 }
 
+interface CallSettings {
+  repeated: RepeatedCalls;
+  /** A client that sends its body slower than this holds a connection for nothing. */
+  maxBodyMs: number;
+}
+
 /** Calls an operation: its input is the JSON body, or for one that only reads the query string of a GET. */
 export async function callByHttp(
   exchange: Exchange,
   route: Route<AcorApp>,
-  repeated: RepeatedCalls,
+  { repeated, maxBodyMs }: CallSettings,
 ): Promise<void> {
   const { req, res, url } = exchange;
   const op = await route.load();
@@ -35,7 +41,7 @@ export async function callByHttp(
     });
   }
   const { input: asked, selection } = readQuery(op, url.searchParams);
-  const input = isGet ? asked : { ...asked, ...(await readBody(req)) };
+  const input = isGet ? asked : { ...asked, ...(await readBody(req, maxBodyMs)) };
   const call = async () => {
     const envelope = await exchange.open.call(op.name as OperationName, input, {
       signal: exchange.signal,
@@ -70,12 +76,10 @@ export function offeredRoutes(routes: readonly Route<AcorApp>[]): ReadonlyMap<st
 }
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** A client that sends slower than this holds a connection for nothing. */
-const MAX_BODY_MS = 30_000;
 
 /** The JSON object of a request; an empty body is an empty object. Throws for one that is too long, too slow, or no JSON object. */
-export async function readBody(req: IncomingMessage): Promise<Record<string, unknown>> {
-  const text = await readText(req);
+async function readBody(req: IncomingMessage, maxMs: number): Promise<Record<string, unknown>> {
+  const text = await readInTime(req, maxMs);
   if (text === '') return {};
   // A form of another site can send other types without asking.
   if (!/^application\/json\b/i.test(req.headers['content-type'] ?? ''))
@@ -91,19 +95,25 @@ export async function readBody(req: IncomingMessage): Promise<Record<string, unk
   });
 }
 
+/** The request is left open after the limit, because it takes the answer with it. */
+async function readInTime(req: IncomingMessage, maxMs: number): Promise<string> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(tooSlow(maxMs)), maxMs);
+  try {
+    return await Promise.race([readText(req), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function readText(req: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  const slow = setTimeout(() => req.destroy(), MAX_BODY_MS);
-  try {
-    for await (const chunk of req) {
-      length += chunk.length;
-      // The rest of a body that is too long is read and dropped: many clients read no answer before they have sent everything.
-      if (length <= MAX_BODY_BYTES) chunks.push(chunk);
-      else chunks.length = 0;
-    }
-  } finally {
-    clearTimeout(slow);
+  for await (const chunk of req) {
+    length += chunk.length;
+    // The rest of a body that is too long is read and dropped: many clients read no answer before they have sent everything.
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+    else chunks.length = 0;
   }
   if (length > MAX_BODY_BYTES) throw tooLong();
   return Buffer.concat(chunks).toString('utf8');
@@ -112,5 +122,11 @@ async function readText(req: IncomingMessage): Promise<string> {
 function tooLong(): HttpError {
   return new HttpError(413, 'E_USAGE', `the body is longer than ${MAX_BODY_BYTES} bytes`, {
     hint: 'Send less, or give a file by its path.',
+  });
+}
+
+function tooSlow(maxMs: number): HttpError {
+  return new HttpError(408, 'E_USAGE', `the body was not complete after ${maxMs / 1000} s`, {
+    hint: 'Send the request again, with its whole body at once.',
   });
 }

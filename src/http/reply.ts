@@ -25,6 +25,8 @@ export function sendEnvelope(
   status = envelope.ok ? 200 : statusOf(envelope.error),
 ): void {
   if (status === 401) res.setHeader('WWW-Authenticate', 'Bearer');
+  // What the client sends later is not the next request.
+  if (status === 408) res.setHeader('Connection', 'close');
   res.setHeader('Cache-Control', 'no-store');
   sendText(res, status, 'application/json', `${escapeForTerminal(JSON.stringify(envelope))}\n`);
 }

@@ -26,6 +26,7 @@ import { sendEnvelope, sendText, setSecurityHeaders } from './reply.ts';
 
 /** Enough for a thousand clients that load their pages at once, and too little to keep the machine busy. */
 const REQUESTS = { perSecond: 200, burst: 2000 };
+const MAX_BODY_MS = 30_000;
 const NOT_ALLOWED = 'this server was started without --http-allow for it';
 
 /** Serves the HTTP API and the dashboard on the loopback interface, without end. It only ends when it cannot listen. */
@@ -49,7 +50,7 @@ export async function serveHttp(request: HttpRequest): Promise<never> {
   // The server looks at the runs for the user who started it.
   const owner: Principal = { kind: 'local-user', name: userName() };
   const changes = new ChangeStream((principal) => host.openFor(principal).app, owner);
-  const site = new Site({ host, gate, changes });
+  const site = new Site({ host, gate, changes, maxBodyMs: MAX_BODY_MS });
   const server = createServer((req, res) => void site.serve(req, res));
   port = await listenOnLoopback(server, request.port);
   await changes.watch();
@@ -75,6 +76,7 @@ interface SiteParts {
   host: ProjectHost;
   gate: Gate;
   changes: ChangeStream;
+  maxBodyMs: number;
 }
 
 interface SiteRequest extends Pick<Exchange, 'req' | 'res' | 'url'> {
@@ -82,7 +84,7 @@ interface SiteRequest extends Pick<Exchange, 'req' | 'res' | 'url'> {
 }
 
 /** What is served, by its address. */
-class Site {
+export class Site {
   readonly #parts: SiteParts;
   readonly #routes: ReadonlyMap<string, Route<AcorApp>>;
   readonly #repeated = new RepeatedCalls();
@@ -133,11 +135,15 @@ class Site {
   async #routeApi(exchange: Exchange, parts: readonly string[]): Promise<void> {
     const { req, res, url } = exchange;
     const route = parts.length === 1 ? this.#routes.get(parts[0]!) : undefined;
-    if (route !== undefined) return callByHttp(exchange, route, this.#repeated);
+    if (route !== undefined) return this.#call(exchange, route);
     const answer = this.#streamAt(exchange, parts);
     if (answer === undefined) throw nothingAt(url.pathname);
     onlyGet(req, res);
     return answer();
+  }
+
+  #call(exchange: Exchange, route: Route<AcorApp>): Promise<void> {
+    return callByHttp(exchange, route, { repeated: this.#repeated, maxBodyMs: this.#parts.maxBodyMs });
   }
 
   /** Sends what is no envelope; undefined for another address. */
