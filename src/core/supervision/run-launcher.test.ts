@@ -4,6 +4,7 @@ import { runLauncherContract } from '../../../test/contracts/run-launcher.ts';
 import { TestProject, WITHOUT_SANDBOX } from '../../../test/support/project.ts';
 import { inlineLauncher, servicesInMemory } from '../../../test/support/services-in-memory.ts';
 import { commandOf } from '../../operations/command-forms.ts';
+import { identify, isRunning } from '../../util/process-table.ts';
 import { followToEnd } from '../run/follow-to-end.ts';
 import { readRun } from '../run/read-run.ts';
 import { FileRunStore } from '../store-files/file-run-store.ts';
@@ -52,17 +53,50 @@ describe('a pool of processes', () => {
     }
     assert.equal(used.size, 1);
     assert.ok(!used.has(await supervisorOf(holding)));
-    const [lost] = used;
-    process.kill(lost!, 'SIGKILL');
-    // The pool may have noticed.
-    const next = await start('quick').catch((error) => {
-      assert.equal(error.code, 'E_SPAWN_FAILED');
-      return start('quick');
-    });
-    await toEnd(next);
-    assert.notEqual(await supervisorOf(next), lost);
     project.write('go', '');
     await toEnd(holding);
+    pool.close();
+  });
+
+  it('replaces supervisors that died while they waited for a run', async () => {
+    using project = new TestProject({ tools: ['quick'], config: WITHOUT_SANDBOX });
+    const env = project.environment();
+    const pool = new SupervisorPool(env);
+    const store = new FileRunStore(project.runsDir, commandOf);
+    const runOne = async () => {
+      const runId = await pool.start({ kind: 'tool', tool: 'quick', args: [], cwd: project.root, env });
+      for await (const _ of followToEnd(store, runId, { since: 0 }));
+      pool.ended(runId);
+      return (await store.read(runId)).supervisor.pid!;
+    };
+    const lost = identify(await runOne());
+    process.kill(lost.pid, 'SIGKILL');
+    // The events of this process have not reported its death yet.
+    while (isRunning(lost));
+    assert.notEqual(await runOne(), lost.pid);
+    pool.close();
+  });
+
+  it('reports that a supervisor cannot be started to the call that needs one, and starts one for the next call', async () => {
+    using project = new TestProject({ tools: ['holds'], config: WITHOUT_SANDBOX });
+    const env = project.environment();
+    const pool = new SupervisorPool(env, { spare: true });
+    const args = [project.path('go')];
+    const start = () => pool.start({ kind: 'tool', tool: 'holds', args, cwd: project.root, env });
+    const program = process.execPath;
+    try {
+      process.execPath = project.path('removed');
+      await assert.rejects(start(), { code: 'E_SPAWN_FAILED' });
+      process.execPath = program;
+      const first = start();
+      // The first run has its supervisor by now, and the spare one is started when the run has begun.
+      process.execPath = project.path('removed');
+      await first;
+    } finally {
+      process.execPath = program;
+    }
+    await start();
+    project.write('go', '');
     pool.close();
   });
 

@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { type NextStep, SEE_HEALTH } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
+import { identify, isRunning, type ProcessIdentity } from '../../util/process-table.ts';
 import { readLines } from '../../util/streams.ts';
 import type { LaunchRequest } from '../ports/run-launcher.ts';
 import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
@@ -76,6 +77,8 @@ interface Call {
 export class Supervisor {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #calls = new Map<number, Call>();
+  /** Undefined when it could not be started. */
+  readonly #identity: ProcessIdentity | undefined;
   #count = 0;
   #failure: AcorError | undefined;
 
@@ -95,12 +98,18 @@ export class Supervisor {
     // A process that adopts the orphans of its tools must not take it for one of them.
     const { pid } = this.#child;
     if (pid !== undefined) {
+      this.#identity = identify(pid);
       registerCompanion(pid);
       this.#child.once('exit', () => forgetCompanion(pid));
     }
     this.#child.once('error', (error) => this.#fail(error.message));
     this.#child.stdin.on('error', () => {});
     void this.#readReplies();
+  }
+
+  /** Whether the process has died, also when no event has reported it yet, or could not be started. */
+  get isLost(): boolean {
+    return this.#failure !== undefined || this.#identity === undefined || !isRunning(this.#identity);
   }
 
   /**

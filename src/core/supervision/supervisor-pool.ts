@@ -82,7 +82,9 @@ export class SupervisorPool implements RunLauncher {
     return undefined;
   }
 
+  /** One that has died, or that could not be started ahead of its need, is replaced. */
   #choose(): Supervisor {
+    for (const supervisor of this.#works.keys()) if (supervisor.isLost) this.#drop(supervisor);
     const [idle] = this.#idle();
     if (idle !== undefined) return idle;
     if (this.#works.size < this.#most) return this.#another();
