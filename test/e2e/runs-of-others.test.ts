@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -11,7 +20,7 @@ const USER = 12_345;
 const skip = process.getuid?.() !== 0 && 'only root can work as two users';
 
 /** A project of an ordinary user in which root has run a tool as well, as by one `sudo acor run`. */
-async function sharedProject() {
+async function sharedProject(userConfig = 'version: 1\n') {
   const project = new TestProject({ tools: ['quick'] });
   // The folder of the checkout may be closed to that user.
   const folder = mkdtempSync(join(tmpdir(), 'acor-other-'));
@@ -29,7 +38,8 @@ async function sharedProject() {
     });
     return JSON.parse(stdout);
   };
-  spawnSync('mkdir', ['-p', home]);
+  mkdirSync(join(home, '.config/acor'), { recursive: true });
+  writeFileSync(join(home, '.config/acor/config.yaml'), userConfig);
   spawnSync('chown', ['-R', `${USER}:${USER}`, home, project.root]);
   chownSync(project.root, USER, USER);
   const dispose = () => {
@@ -199,5 +209,48 @@ describe('a store that a group shares', () => {
     assert.ok(check.status === 'blocked' && check.fix.startsWith(says), JSON.stringify(check));
     assert.equal(shell(USER, fix).status, 0);
     assert.equal(acor(SECOND, 'run', 'marks', '--no-stream').data?.state, 'completed');
+  });
+});
+
+describe('a folder of the store that belongs to another user', () => {
+  const closed = (project: TestProject, name: string) => {
+    const folder = project.path('.runs', name);
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return { folder, give: shellCommand(['chown', '-R', String(USER), folder]) };
+  };
+
+  it('costs a run its messages and nothing else when it is the outbox, with a warning that has the fix', {
+    skip,
+  }, async () => {
+    using shared = await sharedProject('version: 1\nnotify: [{ on: [failure], program: [cat] }]\n');
+    const { project, as } = shared;
+    as(['run', 'quick', '--no-stream']);
+    const { folder, give } = closed(project, 'outbox');
+    const run = as(['run', 'quick', '--no-stream']);
+    assert.equal(run.data?.state, 'completed', JSON.stringify(run));
+    assert.match(run.meta.warnings[0], /^the run sends no messages: permission denied: .*outbox/);
+    assert.ok(run.meta.warnings[0].includes(give), run.meta.warnings[0]);
+    const sent = as(['outbox']);
+    assert.equal(sent.error.code, 'E_STORAGE', JSON.stringify(sent));
+    rmSync(folder, { recursive: true });
+    assert.equal(as(['run', 'quick', '--no-stream']).meta.warnings, undefined);
+  });
+
+  it('is named by the failure of a run and its fix, and by the health of the project', { skip }, async () => {
+    using shared = await sharedProject('version: 1\nbudget: { max_runs: 4 }\n');
+    const { project, as } = shared;
+    as(['run', 'quick', '--no-stream']);
+    for (const name of ['queue', 'leases', 'keys', 'ledger', 'packs', 'removed', 'tasks', 'cache']) {
+      const { folder, give } = closed(project, name);
+      const run = as(['run', 'quick', '--no-stream', '--idempotency-key', name]);
+      if (!run.ok) {
+        assert.equal(run.error.code, 'E_STORAGE', `${name}: ${JSON.stringify(run)}`);
+        assert.ok(run.error.hint.includes(give), `${name}: ${run.error.hint}`);
+      }
+      const health = JSON.stringify(as(['health', '--json']));
+      assert.ok(health.includes(folder), `${name}: ${health}`);
+      rmSync(folder, { recursive: true });
+    }
   });
 });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRunId } from '../../protocol/run.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
@@ -46,11 +46,15 @@ export class OutboxFiles {
     this.#receivers = join(this.folder, 'receivers.json');
   }
 
-  /** Enters a run before its first event, so that nothing is lost whatever ends the process. */
+  /** Enters a run before its first event, so that nothing is lost whatever ends the process. Throws E_STORAGE. */
   enter(runId: string, since: number): void {
     this.prepare();
     if (this.cursor(runId) !== undefined) return;
-    this.write(runId, { since, delivered: {} });
+    try {
+      this.write(runId, { since, delivered: {} });
+    } catch (error) {
+      throw storageError(error, 'enter the run in the outbox', this.folder);
+    }
   }
 
   /** Makes the folder, which can then be watched. */
@@ -84,7 +88,7 @@ export class OutboxFiles {
       return readdirSync(this.folder).filter(isRunId).sort();
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return [];
-      throw error;
+      throw storageError(error, 'read the outbox', this.folder);
     }
   }
 
@@ -102,7 +106,8 @@ export class OutboxFiles {
 
   /** Wakes the process that delivers, which watches the folder. */
   wake(): void {
-    writeFileSync(this.#wake, '');
+    // A file that another user has left is replaced.
+    writeAtomic(this.#wake, '');
   }
 
   receivers(): Record<string, ReceiverState> {

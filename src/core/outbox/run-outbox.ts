@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { AcorError } from '../../protocol/acor-error.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { RunWriter } from '../ports/run-store.ts';
 import { forgetCompanion, registerCompanion } from '../process/kill-tree.ts';
@@ -27,14 +28,20 @@ export function runOutbox(
   return {
     watch({ record, log }: RunWriter) {
       // A replay is not a run of its own, and without traces the parent asks and ends for its children.
-      if (record.replays !== null || (record.parent !== null && !hasTraces)) return;
-      files.enter(record.run_id, log.events);
+      if (record.replays !== null || (record.parent !== null && !hasTraces)) return undefined;
+      try {
+        files.enter(record.run_id, log.events);
+      } catch (error) {
+        if (error instanceof AcorError) return error;
+        throw error;
+      }
       log.observe({
         stored(lines) {
           const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.length);
           if (SIGNS.some((sign) => bytes.includes(sign))) wake();
         },
       });
+      return undefined;
     },
   };
 

@@ -1,3 +1,4 @@
+import type { AcorError } from '../../protocol/acor-error.ts';
 import type { Config } from '../../protocol/config-file.ts';
 import type { RunCost } from '../../protocol/run-cost.ts';
 import { RunSpending } from '../cost/run-spending.ts';
@@ -43,6 +44,8 @@ export class Run {
   readonly #budget: Config['budget'];
   readonly #slot: RunSlot;
   readonly #watch: RunWatch | undefined;
+  /** Why its messages are not sent. */
+  readonly #unsent: AcorError | undefined;
   /** When the run left the queue: waiting there does not count. */
   #begunMs = performance.now();
   readonly #cancelled = Promise.withResolvers<string>();
@@ -87,7 +90,7 @@ export class Run {
       warn: (msg, extra) => this.#warn('E_BUDGET', msg, extra),
     });
     this.#watch = services.plugins?.watch(writer);
-    services.outbox?.watch(writer);
+    this.#unsent = services.outbox?.watch(writer);
     this.#slot = new RunSlot(services, plan, writer, this.#cancelled.promise, () => executor.endBegun?.());
     this.#control = services.store.control.listen(this.runId, writer.epoch, {
       onCancel: (reason, by) => this.#takeCancel(reason, by),
@@ -250,6 +253,10 @@ export class Run {
         asked,
         allowed,
       });
+    }
+    if (this.#unsent !== undefined) {
+      const { code, message, hint } = this.#unsent;
+      this.#warn(code, `the run sends no messages: ${message}. ${hint ?? ''}`.trimEnd());
     }
     this.#watch?.begun();
     await this.#writer.log.flush();

@@ -1,3 +1,4 @@
+import type { AcorError } from '../../protocol/acor-error.ts';
 import type { RunIndex } from '../ports/run-index.ts';
 import type { RunQueue } from '../ports/run-queue.ts';
 import type { RunStore, RunWriter } from '../ports/run-store.ts';
@@ -58,6 +59,6 @@ export interface RunWatch {
 
 /** Sends what runs have to say to receivers outside, without holding the run up. */
 export interface RunOutbox {
-  /** Call it before the supervisor writes the first event of the run. */
-  watch(writer: RunWriter): void;
+  /** Call it before the supervisor writes the first event of the run. Returns why nothing of the run is sent. */
+  watch(writer: RunWriter): AcorError | undefined;
 }

@@ -4,7 +4,7 @@ import { writeAtomic } from '../../util/atomic-write.ts';
 import { ChangeWaiter } from '../../util/change-waiter.ts';
 import { errorCode } from '../../util/error-code.ts';
 import { withFileLock } from '../../util/file-lock.ts';
-import { removeFile } from '../../util/files.ts';
+import { removeFile, removeIfPossible } from '../../util/files.ts';
 import { ownIdentity, type ProcessOwner, stateOfOwner } from '../../util/process-owner.ts';
 import { readOwn, refuseLinks } from '../../util/regular-file.ts';
 import type { QueuedRun, QueueLimits, QueueSlot, QueueWait, RunQueue } from '../ports/run-queue.ts';
@@ -60,7 +60,7 @@ export class FileRunQueue implements RunQueue {
       this.#write(run, limits, 'waiting');
       return await this.#waitForPlace(run, limits, signal, onWait);
     } catch (error) {
-      this.#forget(run);
+      for (const state of STATES) removeIfPossible(this.#path(run, state));
       throw storageError(error, 'enter the queue', this.#folder);
     }
   }
@@ -212,7 +212,7 @@ export class FileRunQueue implements RunQueue {
   }
 
   #forget(run: QueuedRun): void {
-    for (const state of ['waiting', 'working'] as const) removeFile(this.#path(run, state));
+    for (const state of STATES) removeFile(this.#path(run, state));
   }
 
   #path({ run_id }: QueuedRun, state: TicketState): string {
@@ -220,7 +220,8 @@ export class FileRunQueue implements RunQueue {
   }
 }
 
-type TicketState = 'waiting' | 'working';
+const STATES = ['waiting', 'working'] as const;
+type TicketState = (typeof STATES)[number];
 
 /** The content of a ticket file: the ticket, the identity of its process, and the rate limit of its manifest. */
 interface StoredTicket extends Ticket {

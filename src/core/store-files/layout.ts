@@ -16,7 +16,7 @@ export const KEPT = 'kept';
 export const STARTED: string = join(KEPT, 'started');
 
 /** The folders of the store in which no link is allowed, besides those of its runs. `cache` is not in the list: ACOR works without a cache where that is a link. */
-const FOLDERS = [
+export const FOLDERS_OF_STORE: readonly string[] = [
   'leases',
   'queue',
   'packs',
@@ -31,7 +31,7 @@ const FOLDERS = [
 
 /** Throws `NOT_REGULAR` when a folder of the store is a link, as a cloned project can have: what changes runs would write where it leads. */
 export function refuseLinkedFolders(runsDir: string): void {
-  for (const name of FOLDERS) refuseLinks(runsDir, name);
+  for (const name of FOLDERS_OF_STORE) refuseLinks(runsDir, name);
 }
 
 /** The store's own files of one run, in its folder (contract §6). All paths are absolute. */

@@ -7,6 +7,7 @@ import { recoverLostRuns } from '../../../core/run/recover-lost-run.ts';
 import type { RunHost } from '../../../core/run/workspace.ts';
 import { canGiveUsers } from '../../../core/sandbox/identity/run-users.ts';
 import { FileRunQueue } from '../../../core/store-files/file-run-queue.ts';
+import { FOLDERS_OF_STORE } from '../../../core/store-files/layout.ts';
 import { storageError } from '../../../core/store-files/storage-error.ts';
 import {
   CLEAN,
@@ -38,6 +39,7 @@ export async function checkStore(project: Project, fix: boolean): Promise<Health
   const missing = await checkMissingRuns(project, runs);
   return [
     access,
+    ...checkFolders(store.root),
     checkSpace(store.root),
     lostRuns,
     ...owners,
@@ -122,6 +124,23 @@ function checkAccess(root: string): HealthCheck {
     const { message, hint } = storageError(error, 'write the runs', path);
     return { name: 'store.permissions', status: 'blocked', detail: message, fix: hint };
   }
+}
+
+/** A folder that another user has made, as root by one `sudo acor run`, is closed. Nothing when there is none. */
+function checkFolders(root: string): HealthCheck[] {
+  return [...FOLDERS_OF_STORE, 'cache']
+    .filter((name) => !WRITTEN_BY_RUNS.includes(name))
+    .map((name) => join(root, name))
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => {
+      try {
+        accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+        return [];
+      } catch (error) {
+        const { message, hint } = storageError(error, 'use a folder of the store', folder);
+        return [{ name: 'store.folders', status: 'degraded', detail: message, fix: hint }];
+      }
+    });
 }
 
 function checkSpace(root: string): HealthCheck {
