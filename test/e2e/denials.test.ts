@@ -304,6 +304,21 @@ describe('a tool that fails because of its sandbox', () => {
     assert.match(error?.hint ?? '', /: make it a tool of the project with permissions\.level: privileged/);
   });
 
+  it('gets the advice to copy a file that it cannot link or rename across mounts', {
+    skip: !HAS_BWRAP,
+  }, async () => {
+    const error = async (command: string) => {
+      const words = ['--', 'sh', '-c', `: >f; mkdir d; ${command}`];
+      return (await project.envelope(['exec', '--no-stream', ...words])).error;
+    };
+    assert.match(
+      (await error('ln f "$ARTIFACTS_DIR/f"')).hint,
+      /^No file can be renamed .* mv and shutil\.move/,
+    );
+    assert.equal(await error('mv f "$ARTIFACTS_DIR/f"'), undefined, 'the advice works');
+    assert.equal(await error('ln f d/f'), undefined, 'within a folder nothing is in the way');
+  });
+
   it('gets no warning when the sandbox did not cause the failure', async () => {
     const file = join(outside, 'in.csv');
     tool('is_missing', `cat ${outside}/none.csv; no-such-program-anywhere`);

@@ -13,16 +13,21 @@ const CLOSED = /permission denied|\bEACCES\b|getpwuid|getgrgid|uv_os_get_passwd|
 const CLOSED_BY_LANDLOCK =
   'Landlock, the sandbox of this run, closes to every tool: /dev/shm (pools of processes, semaphores), the accounts in /etc/passwd, and the list of a folder that holds .runs or .acor (name its files and folders instead). Bubblewrap has a replacement for each; the health check of ACOR says how to get it.';
 
+/** Each folder of a run is a mount of its own in bubblewrap and containers, and no name crosses mounts. */
+const CROSSES_MOUNTS = /invalid cross-device link|\bEXDEV\b/i;
+const COPY_INSTEAD =
+  'No file can be renamed or hard-linked from one folder of the sandbox to another, such as from the workspace to ARTIFACTS_DIR. Write it there at once, or move it by a copy, as mv and shutil.move of Python do.';
+
 /**
  * Gives a failed run a hint from its call, when neither the tool nor the sandbox has a more specific one: git in a repository that the user
- * of the run does not own, a failure to reach what Landlock closes to every tool, an address of `acor exec` without its `--net`, and a program of
+ * of the run does not own, what Landlock closes to every tool, a rename across mounts, an address of `acor exec` without its `--net`, and a program of
  * `acor exec` that started in an empty folder.
  */
 export function explainCall(plan: ToolPlan, outcome: Outcome, words: string): void {
   const isSpecific = outcome.hint !== null && outcome.hint !== errorInfo(outcome.code ?? '')?.hint;
   const hint = isSpecific
     ? undefined
-    : (foreignRepository(words) ?? ofLandlock(plan, outcome, words) ?? ofExec(plan, outcome));
+    : (foreignRepository(words) ?? ofSandbox(plan, outcome, words) ?? ofExec(plan, outcome));
   if (hint !== undefined) outcome.hint = hint;
 }
 
@@ -34,10 +39,10 @@ function foreignRepository(words: string): string | undefined {
   return `The user of the run does not own the repository: a run of root has a user of its own. Call git with: git -c ${flag} … (your own git configuration is not in the sandbox)`;
 }
 
-function ofLandlock({ sandboxed }: ToolPlan, { code }: Outcome, words: string): string | undefined {
-  const isClosed =
-    sandboxed.isolation.backend === 'landlock' && code === 'E_TOOL_FAILED' && CLOSED.test(words);
-  return isClosed ? CLOSED_BY_LANDLOCK : undefined;
+function ofSandbox({ sandboxed }: ToolPlan, { code }: Outcome, words: string): string | undefined {
+  if (code !== 'E_TOOL_FAILED') return undefined;
+  if (sandboxed.isolation.backend === 'landlock' && CLOSED.test(words)) return CLOSED_BY_LANDLOCK;
+  return CROSSES_MOUNTS.test(words) ? COPY_INSTEAD : undefined;
 }
 
 function ofExec(plan: ToolPlan, { isBareExit }: Outcome): string | undefined {
