@@ -47,6 +47,7 @@ async function performed<I extends Record<string, unknown>, T>(
   run: (input: I) => Promise<OperationResult<T>>,
 ): Promise<OperationResult<T>> {
   try {
+    await refuseGone(ctx.app);
     const meant = input['run'] === 'last' ? { ...input, run: await newestRun(ctx.app) } : input;
     await ctx.app.authorize(calledWith(operation, meant), meant);
     await refuseFiles(operation, meant, ctx.app);
@@ -55,7 +56,8 @@ async function performed<I extends Record<string, unknown>, T>(
     return await resultFor(ctx.app, result);
   } catch (error) {
     await ctx.app.readErrorCodes();
-    const thrown = error instanceof AcorError ? asAppError(error) : error;
+    const known = error instanceof AppError || error instanceof AcorError ? error : await described(error);
+    const thrown = known instanceof AcorError ? asAppError(known) : known;
     throw thrown instanceof AppError ? await errorFor(ctx.app, thrown) : thrown;
   }
 }
@@ -70,6 +72,18 @@ async function runIn<T>(
   if (input['ci'] !== true || name === 'project.validate') return run();
   const { reportInJob } = await import('./run/job-report.ts');
   return reportInJob(ctx, run);
+}
+
+async function described(error: unknown): Promise<unknown> {
+  const { describeClosed } = await import('./closed-place.ts');
+  return describeClosed(error);
+}
+
+/** The folder of a server may be moved away while it serves. */
+async function refuseGone({ surface, cwd }: AcorApp): Promise<void> {
+  if (surface !== 'mcp' && surface !== 'http') return;
+  const { refuseMissingFolder } = await import('./closed-place.ts');
+  refuseMissingFolder(cwd);
 }
 
 /** A client of a server may name no file outside of the project. */

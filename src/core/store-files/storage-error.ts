@@ -27,7 +27,7 @@ export function storageError(error: unknown, what: string, path: string): AcorEr
     case 'EACCES':
     case 'EPERM':
       return new AcorError('E_STORAGE', `permission denied: cannot ${what}: ${path}`, {
-        hint: `${accessFix(existing(path))}, or set project.runs_dir to a writable folder (ACOR_PROJECT_RUNS_DIR=…).`,
+        hint: `${accessFix(path)}, or set project.runs_dir to a writable folder (ACOR_PROJECT_RUNS_DIR=…).`,
         next: [SEE_HEALTH],
         cause: error,
       });
@@ -85,7 +85,9 @@ export async function unlessFull(work: () => Promise<void>): Promise<void> {
   }
 }
 
-function accessFix(path: string): string {
+/** How this user gets access to a path, or to the folder in which it would be. */
+export function accessFix(wanted: string): string {
+  const path = existing(wanted);
   const owner = otherOwnerOf(path);
   if (owner === undefined) return `Make it writable for this user (chmod u+rwx '${path}')`;
   if (isForOwnGroup(path))
@@ -93,7 +95,9 @@ function accessFix(path: string): string {
   return `It belongs to ${owner}. Do this as ${owner}, or as root give it to this user (${giveCommand(path)})`;
 }
 
-/** The path, or the folder in which it could not be created. */
+/** The path, or the nearest folder above it that can be seen. */
 function existing(path: string): string {
-  return existsSync(path) ? path : dirname(path);
+  let place = path;
+  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
+  return place;
 }
