@@ -64,7 +64,7 @@ export async function refuseClientFiles(
         'E_PERMISSION',
         `${key}: '${path}' is not a file that a client of a server may name`,
         {
-          hint: `Name something in the project (not below .acor, nor .runs), or ${instead(key)}. At a terminal of that machine every file can be named.`,
+          hint: `Name something in the project (not below .acor, nor .runs)${instead(key)}. At a terminal of that machine every file can be named.`,
           details: { operation, field: key },
         },
       );
@@ -72,8 +72,10 @@ export async function refuseClientFiles(
   }
 }
 
+/** A path of another input has no other form. */
 function instead(key: string): string {
-  return key === 'program' ? 'a program of the PATH, by its name alone' : 'give the content itself';
+  if (key === 'program') return ', or a program of the PATH, by its name alone';
+  return WORDS.includes(key) || key === 'answers' ? ', or give the content itself' : '';
 }
 
 function pathsOf(operation: string, key: string, value: unknown): string[] {

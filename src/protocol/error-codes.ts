@@ -163,8 +163,8 @@ export const ERROR_CODES = {
     'user_error',
     false,
     2,
-    'Ask the user to set the variable, then run it again.',
-    'Export the variable that the message names.',
+    'Ask the user to set the variable or to store the secret that the message names, then run it again.',
+    'Export the variable, or store the secret with acor secret set.',
   ),
   E_RUNTIME_MISSING: row(
     'infra_error',
