@@ -153,8 +153,13 @@ export function streamsOf({ streams }: RunWorkspace): string[] {
   return ['stdin', 'stdout', 'stderr'].map((name) => join(streams, name));
 }
 
+/** A tool may have closed the folder of its logs. */
 function isEmptyFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.size === 0;
+  try {
+    return statSync(path).size === 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether the folder was empty, and so is removed. */

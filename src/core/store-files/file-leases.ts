@@ -274,9 +274,14 @@ export class FileLease implements Lease {
     this.#heartbeat = setInterval(() => this.renew(), HEARTBEAT_MS).unref();
   }
 
-  /** Whether this lease is still the run's newest. */
+  /** Whether this lease is still the run's newest. Throws E_STORAGE when that cannot be seen: a tool of this user may have closed the folder. */
   isHeld(): boolean {
-    return existsSync(this.#path);
+    if (existsSync(this.#path)) return true;
+    try {
+      return statSync(this.#path, { throwIfNoEntry: false }) !== undefined;
+    } catch (error) {
+      throw storageError(error, 'read the lease', this.#path);
+    }
   }
 
   async renew(): Promise<boolean> {
@@ -286,7 +291,7 @@ export class FileLease implements Lease {
       return true;
     } catch {
       // Superseded, or the disk became read-only: the next write of the run reports that.
-      return this.isHeld();
+      return existsSync(this.#path);
     }
   }
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { PREVIEW_CLEAN, SEE_HEALTH, VERIFY } from '../../protocol/next-steps.ts';
@@ -6,6 +6,8 @@ import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { NOT_REGULAR } from '../../util/regular-file.ts';
 import { shellCommand } from '../../util/shell-words.ts';
 import { giveCommand, isForOwnGroup, otherOwnerOf } from '../../util/users.ts';
+
+const PERMISSION_BITS = 0o7777;
 
 /** Describes a failed access to the store: E_DISK_FULL when there is no space, otherwise E_STORAGE. `what` completes "cannot …". */
 export function storageError(error: unknown, what: string, path: string): AcorError {
@@ -89,15 +91,19 @@ export async function unlessFull(work: () => Promise<void>): Promise<void> {
 export function accessFix(wanted: string): string {
   const path = existing(wanted);
   const owner = otherOwnerOf(path);
-  if (owner === undefined) return `Make it writable for this user (chmod u+rwx '${path}')`;
+  if (owner === undefined) {
+    const mode = ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & PERMISSION_BITS)
+      .toString(8)
+      .padStart(3, '0');
+    return `${path} has the mode ${mode}: make it writable for this user (chmod u+rwx '${path}')`;
+  }
   if (isForOwnGroup(path))
     return `It belongs to ${owner}. As ${owner} or as root, let its group write it (${shellCommand(['chmod', 'g+w', path])})`;
   return `It belongs to ${owner}. Do this as ${owner}, or as root give it to this user (${giveCommand(path)})`;
 }
 
-/** The path, or the nearest folder above it that can be seen. */
+/** The path, or the folder that keeps this user from it: nothing can be seen in one that is closed. */
 function existing(path: string): string {
-  let place = path;
-  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
-  return place;
+  const folder = dirname(path);
+  return existsSync(path) || folder === path ? path : existing(folder);
 }
