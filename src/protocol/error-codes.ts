@@ -164,7 +164,7 @@ export const ERROR_CODES = {
     false,
     2,
     'Ask the user to set the variable or to store the secret that the message names, then run it again.',
-    'Export the variable, or store the secret with acor secret set.',
+    'Export the variable, or store the secret, that the message names.',
   ),
   E_RUNTIME_MISSING: row(
     'infra_error',
