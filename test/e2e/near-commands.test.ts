@@ -124,7 +124,7 @@ describe('words that are no command', () => {
   it('include list in a folder without a project, which says so', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'acor-nowhere-'));
     const { data, meta } = await project.envelope(['list', '--cwd', folder]);
-    assert.deepEqual([data.tools, meta.next[0]], [[], 'acor init']);
+    assert.deepEqual([data.tools, meta.next[0]], [[], `acor --cwd ${folder} init`]);
     assert.match(meta.warnings[0], /^there is no project here: neither \S+ nor a folder above it has/);
     rmSync(folder, { recursive: true });
   });

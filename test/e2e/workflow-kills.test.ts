@@ -131,7 +131,8 @@ describe('a workflow that is killed', () => {
     await project.killSupervisor(flow);
     project.write('go', '');
     await project.envelope(['wait', one]);
-    assert.equal(project.record(one)!.state, 'failed');
+    // The log says the end first, and `wait` returns then.
+    await until(() => project.record(one)!.state === 'failed');
     assert.equal((await project.envelope(['resume', flow, '--no-stream'])).code, 1);
     assert.deepEqual(submitted(project.events(flow)), ['one', 'one', 'one']);
     project.write('repaired', '');
