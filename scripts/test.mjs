@@ -70,7 +70,7 @@ const ALONE = {
 
 process.chdir(root);
 // The shim of a version manager takes five times as long to start as the interpreter of the system.
-if (existsSync('/usr/bin/python3')) process.env.PATH = withoutShims(process.env.PATH);
+process.env.PATH = withShimsLast(process.env.PATH);
 installDependencies();
 installPrograms();
 step('build', 'sh', ['scripts/build.sh']);
@@ -232,11 +232,10 @@ function testFiles() {
     .sort();
 }
 
-function withoutShims(path) {
-  return path
-    .split(':')
-    .filter((folder) => basename(folder) !== 'shims')
-    .join(':');
+function withShimsLast(path) {
+  const isShims = (folder) => basename(folder) === 'shims';
+  const folders = path.split(':');
+  return [...folders.filter((folder) => !isShims(folder)), ...folders.filter(isShims)].join(':');
 }
 
 function isThere(program) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { cpSync, existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { placesOf } from '../support/places-of.ts';
@@ -33,12 +33,20 @@ const COMMANDS = [
   ],
   ...(BUN === undefined ? [] : [BUN]),
 ];
-/** The folder of a Python's packages that has `requests`. */
-const PACKAGES = printed(
-  'python3',
-  '-c',
-  'import os, requests; print(os.path.dirname(os.path.dirname(requests.__file__)))',
-);
+/** The folder of a Python's packages that has `requests`: of any Python on the PATH. */
+const PACKAGES =
+  process.env
+    .PATH!.split(':')
+    .map((folder) => join(folder, 'python3'))
+    .filter((python) => existsSync(python))
+    .map((python) =>
+      printed(
+        python,
+        '-c',
+        'import os, requests; print(os.path.dirname(os.path.dirname(requests.__file__)))',
+      ),
+    )
+    .find((folder) => folder !== '') ?? '';
 
 const probe = await bubblewrap.probe();
 
