@@ -34,7 +34,10 @@ describe('a file that is closed to this user', () => {
     const closed = Object.assign(new Error('EACCES'), { code: 'EACCES', path });
     const described = describeClosed(closed) as { code: string; hint: string };
     assert.equal(described.code, 'E_STORAGE');
-    assert.match(described.hint, /has the mode \d+: make it writable for this user \(chmod u\+rwx '.*\.acor'\)\.$/);
+    assert.match(
+      described.hint,
+      /has the mode \d+: make it writable for this user \(chmod u\+rwx '.*\.acor'\)\.$/,
+    );
     const other = new TypeError('x is not a function');
     assert.equal(describeClosed(other), other);
   });
