@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
@@ -35,7 +35,7 @@ function closedFolders(folder: string, user: RunUser | null): string[] {
 
 function mayEnter(folder: string, user: RunUser | null): boolean {
   try {
-    if (user !== null) return (statSync(folder).mode & bitOf(user, folder)) !== 0;
+    if (user !== null) return hasBitFor(user, statSync(folder));
     accessSync(folder, constants.X_OK);
     return true;
   } catch {
@@ -43,9 +43,8 @@ function mayEnter(folder: string, user: RunUser | null): boolean {
   }
 }
 
-/** The bit of the mode that lets a user without capabilities enter. */
-function bitOf({ uid, gid }: RunUser, folder: string): number {
-  const stats = statSync(folder);
-  if (stats.uid === uid) return 0o100;
-  return stats.gid === gid ? 0o010 : 0o001;
+/** Whether the mode of a folder lets a user without capabilities enter. */
+function hasBitFor({ uid, gid }: RunUser, folder: Stats): boolean {
+  const bit = folder.uid === uid ? 0o100 : folder.gid === gid ? 0o010 : 0o001;
+  return (folder.mode & bit) !== 0;
 }

@@ -126,7 +126,7 @@ function checkAccess(root: string): HealthCheck {
   }
 }
 
-/** A folder that another user has made, as root by one `sudo acor run`, is closed. Nothing when there is none. */
+/** Reports each folder of the store that this user cannot use. One `sudo acor run` makes folders that belong to root. */
 function checkFolders(root: string): HealthCheck[] {
   return [...FOLDERS_OF_STORE, 'cache']
     .filter((name) => !WRITTEN_BY_RUNS.includes(name))
