@@ -22,8 +22,8 @@ const results = join(root, 'test-results');
 const logOf = (pass) => join(results, `${pass}.log`);
 const only = process.argv.slice(2);
 
-/** One more than there are cores, because many tests wait for the processes that they start. */
-const WORKERS = Number(process.env.ACOR_TEST_WORKERS) || Math.min(availableParallelism() + 1, 8);
+/** Two more than there are cores, because many tests wait for the processes that they start. */
+const WORKERS = Number(process.env.ACOR_TEST_WORKERS) || Math.min(availableParallelism() + 2, 8);
 
 /** On a busy machine a test may be slow but must not fail, so only a test that hangs reaches this limit. */
 const TIMEOUT_MS = 300_000;
