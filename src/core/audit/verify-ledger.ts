@@ -9,7 +9,7 @@ import type { EnteredRun } from './entered-runs.ts';
 import type { LedgerChain, LedgerProblem } from './ledger-chain.ts';
 import { LogBytes } from './log-bytes.ts';
 import { readLedger } from './read-ledger.ts';
-import type { VerifyProblem } from './verify-problem.ts';
+import { END_MISSING, type VerifyProblem } from './verify-problem.ts';
 
 /**
  * The ledger, and what was in the store before it was read: a run is entered there before its record says that it has ended, and a pack
@@ -141,9 +141,6 @@ function runMissing(chain: LedgerChain, run_id: string): LedgerProblem {
   const { path, line } = chain.runs.get(run_id)!.at(-1)!;
   return { run_id, path, problem: 'the run is in the ledger, but no longer in the store', line };
 }
-
-/** What is wrong with an ended run whose end the ledger does not have. */
-export const END_MISSING = 'the run has ended, but its end is not in the ledger: the line was removed';
 
 function endMissing({ end }: LedgerChain, run_id: string): LedgerProblem {
   return { run_id, path: end.path, problem: END_MISSING, line: end.line + 1, from: end.at, to: end.at };

@@ -123,3 +123,8 @@ function sealOf(event: Readonly<Record<string, unknown>>): Seal | undefined {
     typeof seal?.bytes === 'number' && typeof seal.sha256 === 'string' && Array.isArray(seal.marks);
   return isWhole && seal.marks.every((mark) => Array.isArray(mark)) ? seal : undefined;
 }
+
+/** When a run ended, in milliseconds. */
+export function timeOf({ event }: EndLine): number {
+  return Date.parse(String(event.ts));
+}

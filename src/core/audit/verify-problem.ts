@@ -11,3 +11,6 @@ export interface VerifyProblem {
 
 /** A place in a file, and what is wrong there. */
 export type PlaceProblem = Omit<VerifyProblem, 'run_id' | 'path' | 'where'>;
+
+/** What is wrong with an ended run whose end the ledger does not have. */
+export const END_MISSING = 'the run has ended, but its end is not in the ledger: the line was removed';

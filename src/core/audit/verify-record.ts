@@ -5,7 +5,7 @@ import { parseObject } from '../../util/parse-object.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
 import { LogBytes, openLog } from './log-bytes.ts';
 import { type CheckedLog, isSealed } from './verify-log.ts';
-import type { VerifyProblem } from './verify-problem.ts';
+import type { PlaceProblem, VerifyProblem } from './verify-problem.ts';
 
 /**
  * Why the call in the record is not the one with which the log of the run begins. Undefined also for a run that was lost, or had no room on the
@@ -77,4 +77,17 @@ export function recordProblems(store: FileRunStore, record: RunRecord, log: Chec
   };
   const path = store.layout(run_id).metadata;
   return differences(said, sealed).map((problem) => ({ run_id, where: 'record', path, problem }));
+}
+
+/** An ended run whose log goes on, or has no end. */
+export function endProblems({ state }: RunRecord, log: CheckedLog, bytes: LogBytes): PlaceProblem[] {
+  if (!isFinal(state) || isSealed(log)) return [];
+  return [
+    {
+      problem: 'the run has ended, but the last event of its log is not its end',
+      line: log.events,
+      from: log.last?.from ?? 0,
+      to: bytes.size,
+    },
+  ];
 }

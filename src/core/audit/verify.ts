@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { isFinal } from '../../protocol/run.ts';
-import type { RunRecord } from '../../protocol/run-record.ts';
 import { nextTurn } from '../../util/pause.ts';
 import { closedByOwner } from '../../util/users.ts';
 import type { FileRunStore } from '../store-files/file-run-store.ts';
@@ -12,21 +11,14 @@ import { LaterRecords } from './later-records.ts';
 import type { LedgerChain } from './ledger-chain.ts';
 import { LogBytes, openLog } from './log-bytes.ts';
 import { PackedArtifacts } from './packed-artifacts.ts';
-import { LedgerEnds, readLedger } from './read-ledger.ts';
+import { readLedger } from './read-ledger.ts';
 import { undonePaths } from './undone-paths.ts';
 import { ArtifactCheck, artifactsOf } from './verify-artifacts.ts';
-import {
-  END_MISSING,
-  enteredOf,
-  ledgerOf,
-  readWholeLedger,
-  verifyLedger,
-  verifyRunInLedger,
-} from './verify-ledger.ts';
-import { type CheckedLog, checkEntry, checkLog, type EndLine, isSealed } from './verify-log.ts';
+import { enteredOf, ledgerOf, readWholeLedger, verifyLedger, verifyRunInLedger } from './verify-ledger.ts';
+import { checkEntry, checkLog, isSealed, timeOf } from './verify-log.ts';
 import { noteOn } from './verify-note.ts';
-import type { PlaceProblem, VerifyProblem } from './verify-problem.ts';
-import { recordProblems } from './verify-record.ts';
+import type { VerifyProblem } from './verify-problem.ts';
+import { endProblems, recordProblems } from './verify-record.ts';
 
 /**
  * The result of verifying one run. `sealed` is false for a run that has not ended. A seal covers its events up to `sealed_events`; of
@@ -92,48 +84,6 @@ export async function verifyWithSteps(
     ledger.push(...one.ledger.slice(0, MOST_LISTED - ledger.length));
   }
   return { runs, ledger, closed: [], counts };
-}
-
-/**
- * Why the record and the log of an ended run are no facts: they differ from each other, from their seal or from the ledger. Undefined for a
- * live run, and for a log of more than `maxBytes`, which only `verifyOne` reads. Artifacts are not compared. A caller that asks for many runs gives the `ends` of the ledger.
- */
-export function whyUnverified(
-  store: FileRunStore,
-  runId: string,
-  { maxBytes, ends = new LedgerEnds(new Ledger(store.root)) }: { maxBytes: number; ends?: LedgerEnds },
-): string | undefined {
-  const record = store.readNow(runId);
-  if (!isFinal(record.state)) return undefined;
-  const problem = problemOfEnded(store, record, { maxBytes, ends });
-  // It may have been resumed meanwhile. A look at all leases for each run of a list would cost more than the rest.
-  if (problem === undefined || isLive(store, runId)) return undefined;
-  if (problem !== END_MISSING) return problem;
-  // The ledger may have been read before the run ended.
-  return problemOfEnded(store, record, { maxBytes, ends: new LedgerEnds(new Ledger(store.root)) });
-}
-
-function problemOfEnded(
-  store: FileRunStore,
-  record: RunRecord,
-  { maxBytes, ends }: { maxBytes: number; ends: LedgerEnds },
-): string | undefined {
-  const { run_id: runId } = record;
-  const opened = openLog(store, runId);
-  if (typeof opened === 'string') return opened;
-  using bytes = new LogBytes(opened);
-  if (bytes.size > maxBytes) return undefined;
-  const log = checkLog(bytes, { mayBeTorn: false });
-  const entered = ends.of(runId, log.ends.map(timeOf));
-  const [problem] = [
-    ...log.problems,
-    ...endProblems(record, log, bytes),
-    ...entered.flatMap((end) => checkEntry(bytes, log, end)),
-    ...recordProblems(store, record, log),
-  ];
-  if (problem !== undefined) return problem.problem;
-  const isEntered = !isSealed(log) || entered.some(({ events }) => events === log.events);
-  return isEntered ? undefined : END_MISSING;
 }
 
 type Entries = (timesMs: readonly number[]) => readonly EnteredRun[];
@@ -296,22 +246,6 @@ async function verifyOrReport(
 /** Whether a run's creator was killed before it had written the record or an event. */
 function neverBegan({ metadata, events }: RunLayout): boolean {
   return !existsSync(metadata) && (!existsSync(events) || statSync(events).size === 0);
-}
-
-function timeOf({ event }: EndLine): number {
-  return Date.parse(String(event.ts));
-}
-
-function endProblems({ state }: RunRecord, log: CheckedLog, bytes: LogBytes): PlaceProblem[] {
-  if (!isFinal(state) || isSealed(log)) return [];
-  return [
-    {
-      problem: 'the run has ended, but the last event of its log is not its end',
-      line: log.events,
-      from: log.last?.from ?? 0,
-      to: bytes.size,
-    },
-  ];
 }
 
 function unreadable(

@@ -1,7 +1,7 @@
 import type { Answer } from '../../compose/operation.ts';
-import { LedgerEnds } from '../../core/audit/read-ledger.ts';
-import { whyUnverified } from '../../core/audit/verify.ts';
+import { LedgerEnds } from '../../core/audit/ledger-ends.ts';
 import { whyOtherCall } from '../../core/audit/verify-record.ts';
+import { whyUnverified } from '../../core/audit/why-unverified.ts';
 import type { FileRunStore } from '../../core/store-files/file-run-store.ts';
 import { Ledger } from '../../core/store-files/ledger.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
