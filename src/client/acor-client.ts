@@ -148,7 +148,11 @@ export class AcorClient {
     if (!response.ok || response.body === null)
       throw new HttpFailure(response.status, (await response.json()) as FailedAnswer);
     onConnection(true);
-    yield* readMessages(response.body);
+    for await (const message of readMessages(response.body)) {
+      // The server ends the stream: it says with which status when it is opened again.
+      if (message.event === 'failure') return;
+      yield message;
+    }
   }
 }
 

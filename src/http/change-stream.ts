@@ -1,8 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { AcorApp, Principal } from '../operations/acor-app.ts';
+import { isRefusal } from '../operations/caller-refusals.ts';
 import { watchProjectRuns } from '../operations/project/project-stamp.ts';
+import type { ProjectHost } from '../operations/project-host.ts';
 import { authorizeChanges, type RunChanges, RunsNow } from '../operations/run/run-changes.ts';
+import type { AcorError } from '../protocol/acor-error.ts';
 import { nextTurn } from '../util/pause.ts';
+import { failureMessage } from './reply.ts';
 
 /** Changes that follow each other in less time are sent together. */
 const INTERVAL_MS = 200;
@@ -30,7 +34,7 @@ interface Waiter {
  * its cursor, and gets the state of then. All readers share one look at the runs, whenever they came.
  */
 export class ChangeStream {
-  readonly #appFor: (principal: Principal) => AcorApp;
+  readonly #host: ProjectHost;
   readonly #owner: Principal;
   readonly #readers = new Set<Reader>();
   #waiters: Waiter[] = [];
@@ -41,9 +45,13 @@ export class ChangeStream {
   #nextLookAtMs = 0;
 
   /** The server looks at the runs for its owner, and checks for each reader whether that one may read them. */
-  constructor(appFor: (principal: Principal) => AcorApp, owner: Principal) {
-    this.#appFor = appFor;
+  constructor(host: ProjectHost, owner: Principal) {
+    this.#host = host;
     this.#owner = owner;
+  }
+
+  #appFor(principal: Principal): AcorApp {
+    return this.#host.openFor(principal).app;
   }
 
   /** Watches the runs of the project from now on. */
@@ -108,6 +116,12 @@ export class ChangeStream {
     if (this.#isStale || this.#waiters.length > 0) this.#schedule();
   }
 
+  /** Ends the stream of a reader that may read no more. */
+  #end(reader: Reader, error: AcorError): void {
+    this.#readers.delete(reader);
+    reader.res.end(failureMessage(this.#host, error));
+  }
+
   /** Brings all readers that take more to the present state. Those of one principal with the same cursor get the same message. */
   async #send(now: RunsNow): Promise<void> {
     const behind = [...this.#readers].filter(
@@ -116,11 +130,9 @@ export class ChangeStream {
     const sameMessage = ({ principal: { kind, name }, cursor }: Reader) => `${kind} ${name} ${cursor}`;
     for (const readers of Map.groupBy(behind, sameMessage).values()) {
       const [{ principal, cursor }] = readers as [Reader, ...Reader[]];
-      const isAllowed = await authorizeChanges(this.#appFor(principal)).then(
-        () => true,
-        () => false,
-      );
-      if (!isAllowed) continue;
+      const problem = await authorizeChanges(this.#appFor(principal)).catch((error: unknown) => ({ error }));
+      if (isRefusal(problem?.error)) for (const reader of readers) this.#end(reader, problem.error);
+      if (problem !== undefined) continue;
       const changes = await now.since(cursor);
       // The same bytes for all: a text would be encoded for each.
       const message = isEmpty(changes) ? undefined : Buffer.from(messageOf(changes));

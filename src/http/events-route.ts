@@ -4,7 +4,7 @@ import { parseEvent } from '../protocol/parse-event.ts';
 import { checkQuery } from './check-query.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
-import { writeTo } from './reply.ts';
+import { envelopeOf, failureMessage, lineOf, writeTo } from './reply.ts';
 
 const KEEP_ALIVE_MS = 15_000;
 const PARAMETERS = {
@@ -14,9 +14,12 @@ const PARAMETERS = {
 
 /**
  * The events of a run after a `seq`: JSON lines as they are stored, or server-sent events, whose id is the `seq`. The latter wait for
- * more until the run ends.
+ * more until the run ends. A stream that ends before has a failed answer as its last line or message.
  */
-export async function sendEvents({ req, res, url, open, signal }: Exchange, run: string): Promise<void> {
+export async function sendEvents(
+  { req, res, url, host, open, signal }: Exchange,
+  run: string,
+): Promise<void> {
   checkQuery(url.searchParams, PARAMETERS);
   const isSse = /\btext\/event-stream\b/.test(req.headers.accept ?? '');
   const since = sinceOf(req.headers['last-event-id'] ?? url.searchParams.get('since') ?? '0');
@@ -31,6 +34,9 @@ export async function sendEvents({ req, res, url, open, signal }: Exchange, run:
   try {
     for await (const lines of batches) if (!(await writeTo(res, isSse ? asSse(lines) : lines))) return;
     if (isSse) res.write('event: end\ndata: {}\n\n');
+  } catch (error) {
+    // The status was sent long ago, so the last line says why the stream ends.
+    await writeTo(res, isSse ? failureMessage(host, error) : `${lineOf(envelopeOf(host, error))}\n`);
   } finally {
     clearInterval(alive);
     res.end();

@@ -143,7 +143,10 @@ function streamPaths(saysItems: boolean): Json {
         summary: 'What changes in the runs, as server-sent events; the id of a message is a cursor.',
         parameters: [query('cursor', 'string', 'The id of the last message; Last-Event-ID does the same.')],
         responses: {
-          200: { description: 'Until the client leaves.', content: stream('text/event-stream', message) },
+          200: {
+            description: 'Until the client leaves, or a message failure with a failed answer.',
+            content: stream('text/event-stream', message),
+          },
           ...failed,
         },
       },
@@ -159,7 +162,8 @@ function streamPaths(saysItems: boolean): Json {
         ],
         responses: {
           200: {
-            description: 'The events.',
+            description:
+              'The events. A last line, or message failure, with a failed answer says why they end before the run.',
             content: { ...stream('application/jsonl', event), ...stream('text/event-stream', message) },
           },
           ...failed,

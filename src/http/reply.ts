@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Envelope, escapeForTerminal } from '../compose/envelope.ts';
+import { type Envelope, escapeForTerminal, failure } from '../compose/envelope.ts';
+import { toFailure } from '../compose/failure.ts';
+import { asAppError } from '../operations/define.ts';
+import type { ProjectHost } from '../operations/project-host.ts';
+import { AcorError } from '../protocol/acor-error.ts';
 import { statusOf } from './http-error.ts';
 import type { NextRequest } from './next-requests.ts';
 
@@ -28,7 +32,25 @@ export function sendEnvelope(
   // What the client sends later is not the next request.
   if (status === 408) res.setHeader('Connection', 'close');
   res.setHeader('Cache-Control', 'no-store');
-  sendText(res, status, 'application/json', `${escapeForTerminal(JSON.stringify(envelope))}\n`);
+  sendText(res, status, 'application/json', `${lineOf(envelope)}\n`);
+}
+
+/** The envelope of what was thrown outside of an operation, or while its stream was sent. */
+export function envelopeOf({ cli }: ProjectHost, thrown: unknown): Envelope<NextRequest> {
+  const error = thrown instanceof AcorError ? asAppError(thrown) : thrown;
+  const never = new AbortController().signal;
+  const problem = toFailure(error, cli, { signal: never, showsStack: false });
+  return failure(problem.error, { tool: 'acor', elapsed: 0 });
+}
+
+/** An envelope on one line, as answers and streams have it. */
+export function lineOf(envelope: Envelope<NextRequest>): string {
+  return escapeForTerminal(JSON.stringify(envelope));
+}
+
+/** The last message of a stream of server-sent events that the server ends: its data are an envelope. */
+export function failureMessage(host: ProjectHost, thrown: unknown): string {
+  return `event: failure\ndata: ${lineOf(envelopeOf(host, thrown))}\n\n`;
 }
 
 /** Sends the answer of a GET, or 304 when the client has it already: only the duration of the call differs. */

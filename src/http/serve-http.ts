@@ -1,13 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Route } from '../compose/cli-app.ts';
-import { failure } from '../compose/envelope.ts';
-import { toFailure } from '../compose/failure.ts';
 import type { AcorApp, Principal } from '../operations/acor-app.ts';
-import { asAppError } from '../operations/define.ts';
 import { ProjectHost } from '../operations/project-host.ts';
 import type { HttpRequest } from '../operations/surfaces.ts';
 import { listenOnLoopback } from '../operations/system/listen.ts';
-import { AcorError } from '../protocol/acor-error.ts';
 import type { Log } from '../util/log.ts';
 import { rateLimit } from '../util/rate-limit.ts';
 import { userName } from '../util/users.ts';
@@ -22,7 +18,7 @@ import { HttpError } from './http-error.ts';
 import { OPERATIONS_PATH } from './next-requests.ts';
 import { openApiText } from './openapi.ts';
 import { RepeatedCalls } from './repeated-calls.ts';
-import { sendEnvelope, sendText, setSecurityHeaders } from './reply.ts';
+import { envelopeOf, sendEnvelope, sendText, setSecurityHeaders } from './reply.ts';
 
 /** Enough for a thousand clients that load their pages at once, and too little to keep the machine busy. */
 const REQUESTS = { perSecond: 200, burst: 2000 };
@@ -49,7 +45,7 @@ export async function serveHttp(request: HttpRequest): Promise<never> {
   const gate = new Gate(clients, () => port);
   // The server looks at the runs for the user who started it.
   const owner: Principal = { kind: 'local-user', name: userName() };
-  const changes = new ChangeStream((principal) => host.openFor(principal).app, owner);
+  const changes = new ChangeStream(host, owner);
   const site = new Site({ host, gate, changes, maxBodyMs: MAX_BODY_MS });
   const server = createServer((req, res) => void site.serve(req, res));
   port = await listenOnLoopback(server, request.port);
@@ -196,11 +192,8 @@ export class Site {
   }
 
   #refuse(res: ServerResponse, thrown: unknown): void {
-    const error = thrown instanceof AcorError ? asAppError(thrown) : thrown;
-    const never = new AbortController().signal;
-    const problem = toFailure(error, this.#parts.host.cli, { signal: never, showsStack: false });
     const status = thrown instanceof HttpError ? thrown.status : undefined;
-    sendEnvelope(res, failure(problem.error, { tool: 'acor', elapsed: 0 }), status);
+    sendEnvelope(res, envelopeOf(this.#parts.host, thrown), status);
   }
 }
 

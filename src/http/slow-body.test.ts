@@ -16,7 +16,7 @@ async function answerTo(rest: string): Promise<string> {
   const owner = { kind: 'token', name: 'ada' } as const;
   const host = new ProjectHost({ cwd: project.root, env: project.environment(), surface: 'http' });
   const gate = new Gate([{ name: 'ada', token: 't' }], () => 0);
-  const changes = new ChangeStream((principal) => host.openFor(principal).app, owner);
+  const changes = new ChangeStream(host, owner);
   const site = new Site({ host, gate, changes, maxBodyMs: 100 });
   const server = createServer((req, res) => void site.serve(req, res)).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

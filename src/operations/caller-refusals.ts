@@ -39,6 +39,11 @@ export function refusedCaller(operation: string, violations: readonly Violation[
   });
 }
 
+/** Whether an error says that the caller may not do this, and not that the policy is invalid for a moment. */
+export function isRefusal(error: unknown): error is AcorError {
+  return error instanceof AcorError && (error.code === 'E_PERMISSION' || error.code === 'E_POLICY_DENIED');
+}
+
 /**
  * Whether the caller has started an attempt of the run, or of the run that it is a part of, or has added the schedule that did. The local user is not recorded
  * by name.

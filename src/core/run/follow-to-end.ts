@@ -12,6 +12,8 @@ import { UNKNOWN_USAGE } from './write-ending.ts';
 /** The death of a supervisor does not wake a follower, so followers poll for it at this interval. */
 const LIVENESS_CHECK_MS = 500;
 const ROUND_MS = 5;
+/** How soon a follower notices that its reader may read no more. */
+const READER_CHECK_MS = 1000;
 
 interface FollowToEnd {
   /** Only events after this `seq`. */
@@ -21,6 +23,8 @@ interface FollowToEnd {
   recorded?: Promise<unknown> | undefined;
   /** Called while no event comes; return true to stop following. */
   isEnough?: () => Promise<boolean>;
+  /** Throws for a reader that may read no more. Called at intervals, whether events come or not. */
+  checkReader?: (() => Promise<void>) | undefined;
   /**
    * When the run is lost, recover it in these workspaces, so that its log gets its last event. Absent for readers, which write nothing.
    */
@@ -34,7 +38,14 @@ interface FollowToEnd {
 export async function* followToEnd(
   store: RunStore,
   runId: string,
-  { since, signal, recorded, isEnough = async () => false, recoversIn }: FollowToEnd,
+  {
+    since,
+    signal,
+    recorded,
+    isEnough = async () => false,
+    checkReader = async () => {},
+    recoversIn,
+  }: FollowToEnd,
 ): AsyncGenerator<Uint8Array> {
   // A run whose end is reported has just been started, and its supervisor cannot die unnoticed.
   let checkedAtMs = recorded === undefined ? Number.NEGATIVE_INFINITY : performance.now();
@@ -42,7 +53,9 @@ export async function* followToEnd(
     checkedAtMs = Number.NEGATIVE_INFINITY;
   };
   void recorded?.then(checkNow);
+  const checkInTime = atIntervals(READER_CHECK_MS, checkReader);
   const isAbandoned = async () => {
+    await checkInTime();
     if (await isEnough()) return true;
     const nowMs = performance.now();
     if (nowMs - checkedAtMs < LIVENESS_CHECK_MS) return false;
@@ -56,6 +69,7 @@ export async function* followToEnd(
   let hasRead = false;
   for (;;) {
     for await (const lines of store.follow(runId, { ...follow, since: seen })) {
+      await checkInTime();
       seen += countLines(lines);
       hasRead = endsTheRun(lines);
       yield lines;
@@ -81,6 +95,17 @@ export async function* followToEnd(
     if (isLost && !hasEnd) yield lostEnding(store, runId, seen);
     return;
   }
+}
+
+/** Calls a function when the last call, or the beginning, is so long ago. */
+function atIntervals(ms: number, call: () => Promise<void>): () => Promise<void> {
+  let calledAtMs = performance.now();
+  return async () => {
+    const nowMs = performance.now();
+    if (nowMs - calledAtMs < ms) return;
+    calledAtMs = nowMs;
+    await call();
+  };
 }
 
 /**

@@ -29,6 +29,7 @@ export async function* followRun(
     recorded,
     atQuestions,
     ask,
+    checkReader,
     recoversIn,
   }: {
     since: number;
@@ -36,6 +37,7 @@ export async function* followRun(
     recorded?: Promise<unknown> | undefined;
     atQuestions: boolean;
     ask?: (() => Promise<DialogEnd>) | undefined;
+    checkReader?: (() => Promise<void>) | undefined;
     recoversIn?: Workspaces | undefined;
   },
 ): AsyncGenerator<Uint8Array, FollowEnd> {
@@ -48,7 +50,7 @@ export async function* followRun(
       hasQuestion = atQuestions && state === 'waiting_ai' && (await isAsking(store, runId));
       return hasQuestion;
     };
-    const options = { since: seen, signal, recorded, isEnough, recoversIn };
+    const options = { since: seen, signal, recorded, isEnough, checkReader, recoversIn };
     for await (const lines of followToEnd(store, runId, options)) {
       if (ask !== undefined) seen += countLines(lines);
       state = stateAfter(lines) ?? state;

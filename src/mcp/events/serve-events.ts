@@ -5,6 +5,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import * as z from 'zod';
+import { isRefusal } from '../../operations/caller-refusals.ts';
 import { OCCURRENCES, type OccurrenceName } from '../../operations/run/run-occurrences.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { clientOf } from '../client-of.ts';
@@ -93,7 +94,7 @@ export function serveEvents(
   });
 }
 
-/** Sends events until the client cancels the request or closes its response. */
+/** Sends events until the client cancels the request or closes its response. Throws when the client may no longer list runs. */
 async function stream(
   open: OpenHost,
   watch: RunWatch,
@@ -113,15 +114,21 @@ async function stream(
     for (const event of page.events) await send('event', { ...event });
     const isWoken = page.hasMore || (await changes.next(HEARTBEAT_MS));
     if (signal.aborted) return;
-    // A project that is invalid for a moment is looked at again after its next change.
-    const next = await eventPage(open, { ...from, cursor: page.cursor }).catch(() => ({
-      ...page,
-      events: [],
-    }));
+    const next = await nextPage(open, { ...from, cursor: page.cursor }, page);
     if (next.truncated && from.maxAgeMs === undefined)
       await send('active', { cursor: next.cursor, truncated: true });
     if (!isWoken && next.events.length === 0) await send('heartbeat', { cursor: next.cursor });
     page = next;
+  }
+}
+
+/** A project that is invalid for a moment is looked at again after its next change. */
+async function nextPage(open: OpenHost, from: Wanted, last: EventPage): Promise<EventPage> {
+  try {
+    return await eventPage(open, from);
+  } catch (error) {
+    if (isRefusal(error)) throw asProtocolError(error);
+    return { ...last, events: [] };
   }
 }
 
@@ -148,16 +155,16 @@ function wantedOf({
   return { name: name as OccurrenceName, filter: given, cursor, maxAgeMs };
 }
 
-/** As protocol errors: an invalid cursor, and a caller that may not list runs. */
 async function pageOf(open: OpenHost, from: Wanted): Promise<EventPage> {
   try {
     return await eventPage(open, from);
   } catch (error) {
-    if (!(error instanceof AcorError)) throw error;
-    const code =
-      error.code === 'E_PERMISSION' || error.code === 'E_POLICY_DENIED'
-        ? FORBIDDEN
-        : ProtocolErrorCode.InvalidParams;
-    throw new ProtocolError(code, `${error.code}: ${error.message}`);
+    throw error instanceof AcorError ? asProtocolError(error) : error;
   }
+}
+
+/** An invalid cursor, or a caller that may not list runs. */
+function asProtocolError(error: AcorError): ProtocolError {
+  const code = isRefusal(error) ? FORBIDDEN : ProtocolErrorCode.InvalidParams;
+  return new ProtocolError(code, `${error.code}: ${error.message}`);
 }

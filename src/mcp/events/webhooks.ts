@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { ProtocolError } from '@modelcontextprotocol/server';
+import { isRefusal } from '../../operations/caller-refusals.ts';
 import {
   CallbackError,
   type EventCallbacks,
@@ -9,7 +10,7 @@ import {
   sendToCallback,
 } from '../../operations/run/event-callbacks.ts';
 import type { OccurrenceName } from '../../operations/run/run-occurrences.ts';
-import { AcorError } from '../../protocol/acor-error.ts';
+import type { AcorError } from '../../protocol/acor-error.ts';
 import { pause } from '../../util/pause.ts';
 import type { Client } from '../client-of.ts';
 import type { Host, OpenHost } from '../host.ts';
@@ -203,7 +204,7 @@ export class Webhooks {
       if (page.cursor !== progress.cursor) save({ cursor: page.cursor });
       return page.hasMore ? now : Number.POSITIVE_INFINITY;
     } catch (error) {
-      if (error instanceof AcorError && isRefused(error)) {
+      if (isRefusal(error)) {
         await terminate(callbacks, subscription, error);
         files.remove(id);
         return Number.POSITIVE_INFINITY;
@@ -295,11 +296,6 @@ function isEcho(answer: string, challenge: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The client may no longer read these events. */
-function isRefused({ code }: AcorError): boolean {
-  return code === 'E_PERMISSION' || code === 'E_POLICY_DENIED';
 }
 
 async function terminate(

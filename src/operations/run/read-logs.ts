@@ -115,27 +115,34 @@ function noSuchType(type: string): string {
 
 /**
  * The events of a run for a server that passes them on, in batches of whole lines. Throws E_PERMISSION and E_RUN_NOT_FOUND before the
- * first batch.
+ * first batch, and E_POLICY_DENIED
+ * between two batches when the policy no longer lets the caller read.
  */
 export async function streamEvents(
   app: AcorApp,
   { run, since, follow }: { run: string; since: number; follow: boolean },
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
-  await app.authorize({ name: 'run.logs', effect: 'reads' }, { run, since, follow });
+  await mayRead(app, run)();
   const { store } = await app.project();
   await store.read(run);
-  return storedEvents(store, { run, since, follow }, signal);
+  return storedEvents(store, { run, since, follow }, app, signal);
+}
+
+/** For a follower: the policy may be changed while it waits. */
+function mayRead(app: AcorApp, run: string): () => Promise<void> {
+  return () => app.authorize({ name: 'run.logs', effect: 'reads' }, { run });
 }
 
 /** Batches of whole lines: up to the end of the run with `follow`, otherwise what is stored now. */
 function storedEvents(
   store: RunStore,
   { run, since, follow }: Pick<LogInput, 'run' | 'since' | 'follow'>,
+  app: AcorApp,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   return follow
-    ? followToEnd(store, run, { since, signal })
+    ? followToEnd(store, run, { since, signal, checkReader: mayRead(app, run) })
     : store.follow(run, { since, wait: false, signal });
 }
 
@@ -158,12 +165,12 @@ function logEvents(store: RunStore, given: LogInput, ctx: OperationContext<AcorA
   const { signal } = ctx;
   const isWanted = filterOf(given);
   const isFiltered = given.type.length > 0 || given.text !== undefined;
-  const all = storedEvents(store, given, signal);
+  const all = storedEvents(store, given, ctx.app, signal);
   const events = ctx.structured && isFiltered ? wantedIn(all, isWanted) : all;
   const stream = !follow || format === 'text' || wantsStream(undefined, ctx.env);
   return eventsResult<FollowEnd | undefined, LogPage>(events, {
     stream,
-    unread: follow ? untilQuestion(store, given, signal) : undefined,
+    unread: follow ? untilQuestion(store, given, ctx) : undefined,
     about: async (): Promise<LogAbout> => {
       const about = await runAbout(run, ctx, { asks: false, cancels: false });
       return { ...about, isWanted, follows: follow };
@@ -182,10 +189,11 @@ function logEvents(store: RunStore, given: LogInput, ctx: OperationContext<AcorA
 async function* untilQuestion(
   store: RunStore,
   { run, since }: Pick<LogInput, 'run' | 'since'>,
-  signal: AbortSignal,
+  { app, signal }: OperationContext<AcorApp>,
 ): AsyncGenerator<Uint8Array, FollowEnd> {
   const { followRun } = await import('../../core/supervision/follow-run.ts');
-  return yield* followRun(store, run, { since, signal, atQuestions: true });
+  const options = { since, signal, atQuestions: true, checkReader: mayRead(app, run) };
+  return yield* followRun(store, run, options);
 }
 
 /** The page for a caller that has to answer before the run has more events. */

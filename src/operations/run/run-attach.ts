@@ -39,7 +39,8 @@ export const runAttach = acorOperation({
     const { store } = project;
     await store.read(run);
     const ask = await askAtTerminal(run, ctx, signal);
-    return eventsResult(followRun(store, run, { since, signal, atQuestions: true, ask }), {
+    const checkReader = () => app.authorize({ name: 'run.attach', effect: 'reads' }, { run });
+    return eventsResult(followRun(store, run, { since, signal, atQuestions: true, ask, checkReader }), {
       stream: wantsStream(flag, env),
       about: () => runAbout(run, ctx, { asks: ask !== undefined, cancels: false }),
       left: 'stopped',

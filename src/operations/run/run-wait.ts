@@ -56,7 +56,8 @@ export const runWait = acorOperation({
         : AbortSignal.any([ctx.signal, AbortSignal.timeout(input.timeout * 1000)]);
     // Follow only new events: the record and the open questions already have the state so far.
     const since = (await store.extent(input.run)).events;
-    const options = { since, signal: limit, atQuestions: input.until === 'question' };
+    const checkReader = () => ctx.app.authorize({ name: 'run.wait', effect: 'reads' }, { run: input.run });
+    const options = { since, signal: limit, atQuestions: input.until === 'question', checkReader };
     const end = await drain(followRun(store, input.run, options));
     const record = await readRun(store, input.run);
     const summary = await summaryOf(project, input.run, record);
