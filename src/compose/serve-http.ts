@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { lossOf } from '../util/exact-json.ts';
 import { ambiguity, bearerToken, isOwnHost, isOwnOrigin, isSameSecret } from '../util/loopback.ts';
+import { BodyError, MAX_BODY_MS, readBody } from '../util/request-body.ts';
 import { AppError } from './app-error.ts';
 import { buildCatalog } from './catalog.ts';
 import type { CliApp } from './cli-app.ts';
@@ -11,7 +12,7 @@ import { toFailure } from './failure.ts';
 import { type Allowed, callTool, type OfferedTool, offeredTools, withCommands } from './offered-tools.ts';
 import { readQuery } from './query-input.ts';
 
-const MAX_BODY = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /** How a program is served over HTTP. */
 export interface HttpOptions {
@@ -40,14 +41,17 @@ const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 export async function serveHttp<C>(
   app: CliApp<C>,
   { port = 0, token = randomBytes(24).toString('base64url'), allow = 'reads' }: HttpOptions = {},
+  maxBodyMs = MAX_BODY_MS,
 ): Promise<HttpServer> {
   const tools = new Map((await offeredTools(app, allow)).map((each) => [each.op.name, each]));
   const server = createServer((request, response) => {
     const gone = new AbortController();
     response.on('close', () => gone.abort());
-    answer(app, tools, request, { token, signal: gone.signal })
-      .catch((thrown: unknown) => refused(app, thrown))
-      .then((envelope) => send(response, envelope))
+    answer(app, tools, request, { token, signal: gone.signal, maxBodyMs })
+      .then(
+        (envelope) => send(response, envelope),
+        (thrown: unknown) => refuse(response, app, thrown),
+      )
       .catch(() => response.destroy());
   });
   // A client that sends a request while the server closes the connection gets an error: most keep theirs longer than the default of 5 s.
@@ -75,7 +79,7 @@ async function answer<C>(
   app: CliApp<C>,
   tools: ReadonlyMap<string, OfferedTool<C>>,
   request: IncomingMessage,
-  { token, signal }: { token: string; signal: AbortSignal },
+  { token, signal, maxBodyMs }: { token: string; signal: AbortSignal; maxBodyMs: number },
 ): Promise<Envelope<string>> {
   admit(request, token);
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
@@ -96,7 +100,7 @@ async function answer<C>(
   if (request.method !== 'POST')
     throw new AppError('E_USAGE', `${op.name} ${op.effect}: it takes POST with a JSON object`);
   const { selection } = readQuery(op, searchParams);
-  return withCommands(app, await callTool(app, op, await bodyOf(request), { signal, selection }));
+  return withCommands(app, await callTool(app, op, await bodyOf(request, maxBodyMs), { signal, selection }));
 }
 
 function admit(request: IncomingMessage, token: string): void {
@@ -111,18 +115,11 @@ function admit(request: IncomingMessage, token: string): void {
     });
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Record<string, unknown>> {
+async function bodyOf(request: IncomingMessage, maxMs: number): Promise<Record<string, unknown>> {
   // A page of another origin cannot send this type without being asked for its permission.
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
     throw new AppError('E_USAGE', 'the body must be application/json');
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY) throw new AppError('E_USAGE', `the body is larger than ${MAX_BODY} bytes`);
-    chunks.push(chunk);
-  }
-  const text = Buffer.concat(chunks).toString('utf8');
+  const text = (await readBody(request, { maxBytes: MAX_BODY_BYTES, maxMs })).toString('utf8');
   const body = text === '' ? {} : jsonOf(text);
   const loss = body === undefined ? undefined : lossOf(text, body);
   if (loss !== undefined) throw new AppError('E_USAGE', `the body ${loss.mistake}`, { hint: loss.fix });
@@ -139,14 +136,26 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function refused<C>(app: CliApp<C>, thrown: unknown): Envelope<string> {
-  const { error } = toFailure(thrown, app, { signal: new AbortController().signal, showsStack: false });
-  return failure<string>(error, { tool: app.name, elapsed: 0 });
+function refuse<C>(response: ServerResponse, app: CliApp<C>, thrown: unknown): void {
+  const ofBody = thrown instanceof BodyError ? thrown : undefined;
+  const known = ofBody ? new AppError('E_USAGE', ofBody.message) : thrown;
+  const { error } = toFailure(known, app, { signal: new AbortController().signal, showsStack: false });
+  // What the client sends later is not the next request.
+  if (ofBody?.status === 408) response.setHeader('connection', 'close');
+  send(response, failure<string>(error, { tool: app.name, elapsed: 0 }), ofBody?.status);
 }
 
-function send(response: ServerResponse, envelope: Envelope<string>): void {
-  const failed = envelope.ok ? undefined : envelope.error;
-  const status = failed === undefined ? 200 : (STATUS_OF[failed.code] ?? (failed.retryable ? 503 : 422));
+function statusOf(envelope: Envelope<string>): number {
+  if (envelope.ok) return 200;
+  const { code, retryable } = envelope.error;
+  return STATUS_OF[code] ?? (retryable ? 503 : 422);
+}
+
+function send(
+  response: ServerResponse,
+  envelope: Envelope<string>,
+  status: number = statusOf(envelope),
+): void {
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'no-store',

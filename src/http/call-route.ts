@@ -7,6 +7,7 @@ import type { AcorApp } from '../operations/acor-app.ts';
 import { type OperationName, SERVERS } from '../operations/command-forms.ts';
 import { lossOf } from '../util/exact-json.ts';
 import { parseObject } from '../util/parse-object.ts';
+import { BodyError, readBody } from '../util/request-body.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
 import { nextRequests } from './next-requests.ts';
@@ -20,7 +21,6 @@ function isOffered({ operation, hidden }: Route<AcorApp>): boolean {
 
 interface CallSettings {
   repeated: RepeatedCalls;
-  /** A client that sends its body slower than this holds a connection for nothing. */
   maxBodyMs: number;
 }
 
@@ -41,7 +41,7 @@ export async function callByHttp(
     });
   }
   const { input: asked, selection } = readQuery(op, url.searchParams);
-  const input = isGet ? asked : { ...asked, ...(await readBody(req, maxBodyMs)) };
+  const input = isGet ? asked : { ...asked, ...(await readInput(req, maxBodyMs)) };
   const call = async () => {
     const envelope = await exchange.open.call(op.name as OperationName, input, {
       signal: exchange.signal,
@@ -78,8 +78,11 @@ export function offeredRoutes(routes: readonly Route<AcorApp>[]): ReadonlyMap<st
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** The JSON object of a request; an empty body is an empty object. Throws for one that is too long, too slow, or no JSON object. */
-async function readBody(req: IncomingMessage, maxMs: number): Promise<Record<string, unknown>> {
-  const text = await readInTime(req, maxMs);
+async function readInput(req: IncomingMessage, maxMs: number): Promise<Record<string, unknown>> {
+  const bytes = await readBody(req, { maxBytes: MAX_BODY_BYTES, maxMs }).catch((error: unknown) => {
+    throw asHttpError(error);
+  });
+  const text = bytes.toString('utf8');
   if (text === '') return {};
   // A form of another site can send other types without asking.
   if (!/^application\/json\b/i.test(req.headers['content-type'] ?? ''))
@@ -95,38 +98,13 @@ async function readBody(req: IncomingMessage, maxMs: number): Promise<Record<str
   });
 }
 
-/** The request is left open after the limit, because it takes the answer with it. */
-async function readInTime(req: IncomingMessage, maxMs: number): Promise<string> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(tooSlow(maxMs)), maxMs);
-  try {
-    return await Promise.race([readText(req), late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const HINTS = {
+  408: 'Send the request again, with its whole body at once.',
+  413: 'Send less, or give a file by its path.',
+};
 
-async function readText(req: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of req) {
-    length += chunk.length;
-    // The rest of a body that is too long is read and dropped: many clients read no answer before they have sent everything.
-    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
-    else chunks.length = 0;
-  }
-  if (length > MAX_BODY_BYTES) throw tooLong();
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function tooLong(): HttpError {
-  return new HttpError(413, 'E_USAGE', `the body is longer than ${MAX_BODY_BYTES} bytes`, {
-    hint: 'Send less, or give a file by its path.',
-  });
-}
-
-function tooSlow(maxMs: number): HttpError {
-  return new HttpError(408, 'E_USAGE', `the body was not complete after ${maxMs / 1000} s`, {
-    hint: 'Send the request again, with its whole body at once.',
-  });
+function asHttpError(error: unknown): unknown {
+  if (!(error instanceof BodyError)) return error;
+  const { status, message } = error;
+  return new HttpError(status, 'E_USAGE', message, { hint: HINTS[status] });
 }

@@ -6,6 +6,7 @@ import type { HttpRequest } from '../operations/surfaces.ts';
 import { listenOnLoopback } from '../operations/system/listen.ts';
 import type { Log } from '../util/log.ts';
 import { rateLimit } from '../util/rate-limit.ts';
+import { MAX_BODY_MS } from '../util/request-body.ts';
 import { userName } from '../util/users.ts';
 import { sendArtifact } from './artifact-route.ts';
 import { callByHttp, offeredRoutes } from './call-route.ts';
@@ -22,7 +23,6 @@ import { envelopeOf, sendEnvelope, sendText, setSecurityHeaders } from './reply.
 
 /** Enough for a thousand clients that load their pages at once, and too little to keep the machine busy. */
 const REQUESTS = { perSecond: 200, burst: 2000 };
-const MAX_BODY_MS = 30_000;
 const NOT_ALLOWED = 'this server was started without --http-allow for it';
 
 /** Serves the HTTP API and the dashboard on the loopback interface, without end. It only ends when it cannot listen. */

@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, isLegacyRequest } from '@modelcontextprotocol/server';
 import type { McpRequest } from '../operations/surfaces.ts';
 import { listenOnLoopback } from '../operations/system/listen.ts';
 import { ambiguity, bearerToken, isOwnHost, isOwnOrigin, isSameSecret } from '../util/loopback.ts';
+import { BodyError, MAX_BODY_MS, readBody } from '../util/request-body.ts';
 import { Webhooks } from './events/webhooks.ts';
 import { withExactBody } from './exact-arguments.ts';
 import { LiveServers, notifyOfAll } from './live-servers.ts';
@@ -20,6 +22,7 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 export async function serveByHttp(
   given: Shared,
   { port, token, onListening }: NonNullable<McpRequest['http']>,
+  maxBodyMs: number = MAX_BODY_MS,
 ): Promise<void> {
   const webhooks = new Webhooks(given.host, given.watch);
   const shared = { ...given, webhooks };
@@ -55,6 +58,15 @@ export async function serveByHttp(
     },
     { maxRequestBodySize: MAX_BODY_BYTES, onerror },
   );
+  const serveWhole = async (req: IncomingMessage, res: ServerResponse) => {
+    try {
+      const body = await readBody(req, { maxBytes: MAX_BODY_BYTES, maxMs: maxBodyMs });
+      await serve(withBody(req, body), res);
+    } catch (error) {
+      if (error instanceof BodyError) refuse(res, error.status, error.message);
+      else res.destroy();
+    }
+  };
   const server = createServer((req, res) => {
     // In this order: a malicious web page learns nothing, whatever it sends.
     const why = ambiguity(req);
@@ -63,13 +75,18 @@ export async function serveByHttp(
     else if (!isOwnOrigin(req.headers.origin)) refuse(res, 403, 'The Origin header must be of this machine');
     else if (!shows(token, req)) refuse(res, 401, 'Show the token: Authorization: Bearer <token>');
     else if (req.url?.split('?', 1)[0] !== PATH) refuse(res, 404, `MCP is served at ${PATH}`);
-    else void serve(req as Parameters<typeof serve>[0], res);
+    else void serveWhole(req, res);
   });
   const listening = await listenOnLoopback(server, port);
   live.watch(shared.host);
   webhooks.start();
   await onListening(listening);
   await new Promise<never>(() => {});
+}
+
+/** The SDK has no limit for the time of a body, so it gets one that is complete. */
+function withBody({ method = 'GET', url = '/', headers }: IncomingMessage, body: Buffer) {
+  return Object.assign(Readable.from([body]), { method, url, headers });
 }
 
 function shows(token: string, { headers }: IncomingMessage): boolean {
@@ -81,6 +98,8 @@ function refuse(res: ServerResponse, status: number, message: string): void {
   const headers = {
     'Content-Type': 'application/json',
     ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+    // What the client sends later is not the next request.
+    ...(status === 408 && { Connection: 'close' }),
   };
   res.writeHead(status, headers);
   res.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32000, message }, id: null }));

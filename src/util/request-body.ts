@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+
+/** A client that sends its body slower than this holds a connection for nothing. */
+export const MAX_BODY_MS = 30_000;
+
+/** What is wrong with a body, as the status of the answer. */
+export class BodyError extends Error {
+  readonly status: 408 | 413;
+
+  constructor(status: BodyError['status'], message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/**
+ * The body of a request. Throws BodyError for one that is too long, or not complete in time. The request is left open after the limit, because it
+ * takes the answer with it.
+ */
+export async function readBody(
+  req: IncomingMessage,
+  { maxBytes, maxMs }: { maxBytes: number; maxMs: number },
+): Promise<Buffer> {
+  const late = Promise.withResolvers<never>();
+  const why = `the body was not complete after ${maxMs / 1000} s`;
+  const timer = setTimeout(() => late.reject(new BodyError(408, why)), maxMs);
+  try {
+    return await Promise.race([readWhole(req, maxBytes), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readWhole(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of req) {
+    length += chunk.length;
+    // The rest of a body that is too long is read and dropped: many clients read no answer before they have sent everything.
+    if (length <= maxBytes) chunks.push(chunk);
+    else chunks.length = 0;
+  }
+  if (length > maxBytes) throw new BodyError(413, `the body is longer than ${maxBytes} bytes`);
+  return Buffer.concat(chunks);
+}
