@@ -262,7 +262,16 @@ export class AcorApp {
     const project = await (this.#projects?.open(place) ?? openTools(place));
     await this.warnOf(project.config);
     for (const warning of this.#ofConfig) this.#note(`acor: ${warning}`);
+    // The last step, because what has a project may write into it at once.
+    await this.refuseGone();
     return project;
+  }
+
+  /** Throws E_INPUT_NOT_FOUND when the folder of a server was moved away while it serves. */
+  async refuseGone(): Promise<void> {
+    if (this.surface !== 'mcp' && this.surface !== 'http') return;
+    const { refuseMissingFolder } = await import('./closed-place.ts');
+    refuseMissingFolder(this.cwd);
   }
 
   /** Answers have the warnings of this configuration. A command that changes it calls this again. */

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { TestProject } from '../../test/support/project.ts';
+import { TestProject, until } from '../../test/support/project.ts';
+import { nextTurn } from '../util/pause.ts';
 import { describeClosed } from './closed-place.ts';
 import { ProjectHost } from './project-host.ts';
+import { deliverForever } from './run/deliver-forever.ts';
 
 describe('a server whose project folder is moved away', () => {
   it('answers E_INPUT_NOT_FOUND, makes no new folder, and works when it is back', async () => {
@@ -24,6 +27,41 @@ describe('a server whose project folder is moved away', () => {
       renameSync(`${project.root}-moved`, project.root);
     }
     assert.equal((await call('tool.list')).ok, true);
+  });
+
+  it('makes none for the messages that it delivers in the background', async () => {
+    using project = new TestProject({ tools: ['quick'] });
+    using settings = new TestProject({});
+    settings.write('acor/config.yaml', `version: 1\nnotify: [{ program: [/bin/true], on: [end] }]\n`);
+    const env = project.environment({ XDG_CONFIG_HOME: settings.root });
+    const host = new ProjectHost({ cwd: project.root, env, surface: 'http' });
+    const stop = new AbortController();
+    let refused = 0;
+    const open = () => {
+      const { app } = host.openFor({ kind: 'local-user', name: 'ada' });
+      app.project().catch(() => refused++);
+      return app;
+    };
+    const delivering = deliverForever(open, env, stop.signal);
+    const outbox = project.path('.runs', 'outbox');
+    await until(() => existsSync(join(outbox, 'deliver.lock')));
+    const moved = `${project.root}-moved`;
+    renameSync(project.root, moved);
+    try {
+      // What a run writes there wakes the process that delivers.
+      await until(() => {
+        writeFileSync(join(moved, '.runs', 'outbox', 'wake'), '');
+        return refused > 0;
+      });
+      await nextTurn();
+      assert.equal(existsSync(project.root), false);
+    } finally {
+      rmSync(project.root, { recursive: true, force: true });
+      renameSync(moved, project.root);
+    }
+    stop.abort();
+    await delivering;
+    assert.deepEqual(readdirSync(outbox), ['wake'], 'its lock is released in the folder that is back');
   });
 });
 

@@ -47,7 +47,7 @@ async function performed<I extends Record<string, unknown>, T>(
   run: (input: I) => Promise<OperationResult<T>>,
 ): Promise<OperationResult<T>> {
   try {
-    await refuseGone(ctx.app);
+    await ctx.app.refuseGone();
     const meant = input['run'] === 'last' ? { ...input, run: await newestRun(ctx.app) } : input;
     await ctx.app.authorize(calledWith(operation, meant), meant);
     await refuseFiles(operation, meant, ctx.app);
@@ -77,13 +77,6 @@ async function runIn<T>(
 async function described(error: unknown): Promise<unknown> {
   const { describeClosed } = await import('./closed-place.ts');
   return describeClosed(error);
-}
-
-/** The folder of a server may be moved away while it serves. */
-async function refuseGone({ surface, cwd }: AcorApp): Promise<void> {
-  if (surface !== 'mcp' && surface !== 'http') return;
-  const { refuseMissingFolder } = await import('./closed-place.ts');
-  refuseMissingFolder(cwd);
 }
 
 /** A client of a server may name no file outside of the project. */
