@@ -20,4 +20,16 @@ describe('the answers of idempotency keys', () => {
     // The control: the oldest answer of the busy client is gone.
     assert.notDeepEqual(await call(BUSY, 'key'), oldest);
   });
+
+  it('are those of the same request whatever the order of the keys of its values', async () => {
+    const repeated = new RepeatedCalls();
+    const call = (input: object) =>
+      repeated.once({ client: CI, text: 'key' }, { op: 'run.answer', input }, async () =>
+        success(0, { tool: 'acor', elapsed: 0 }),
+      );
+    const first = await call({ run: 'r-1', value: { a: 1, b: { c: 2, d: 3 } } });
+    assert.deepEqual(await call({ value: { b: { d: 3, c: 2 }, a: 1 }, run: 'r-1' }), first);
+    // The control: another value is another request.
+    await assert.rejects(call({ value: { b: { d: 3, c: 4 }, a: 1 }, run: 'r-1' }), { status: 422 });
+  });
 });

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { digestOf } from '../compose/digest-of.ts';
 import type { Envelope } from '../compose/envelope.ts';
 import type { Principal } from '../operations/acor-app.ts';
 import { HttpError } from './http-error.ts';
@@ -25,13 +25,13 @@ export class RepeatedCalls {
   /** By client and then by key, the oldest first. */
   readonly #kept = new Map<string, Map<string, Kept>>();
 
-  /** `request` is all that decides the answer. Throws when the key belongs to another request. */
+  /** `request` is all that decides the answer; the order of its keys does not. Throws when the key belongs to another request. */
   async once(
     { client, text }: IdempotencyKey,
     request: unknown,
     answerOf: () => Promise<Envelope<NextRequest>>,
   ): Promise<Envelope<NextRequest>> {
-    const digest = createHash('sha256').update(JSON.stringify(request)).digest('base64url');
+    const digest = digestOf(request);
     const ofClient = this.#keptFor(client);
     const kept = ofClient.get(text);
     if (kept === undefined) {

@@ -450,6 +450,18 @@ describe('an operation by HTTP', () => {
     assert.equal((await open.call('run.answer', { run, choice: 'fast' })).status, 400);
   });
 
+  it('is the same for an idempotency key in any order of keys, and not in another order of a list', async () => {
+    const run = await askingRun();
+    const answer = (value: object) => open.call('run.answer', value, { 'Idempotency-Key': 'order' });
+    const given = await answer({ run, choice: 'fast', reason: 'quick' });
+    assert.equal(given.status, 200, given.text);
+    assert.deepEqual((await answer({ reason: 'quick', choice: 'fast', run })).json, given.json);
+    const logs = (input: object) => open.call('run.logs', input, { 'Idempotency-Key': 'list' });
+    const types = await logs({ run, type: ['start', 'result'] });
+    assert.deepEqual((await logs({ type: ['start', 'result'], run })).json, types.json);
+    assert.equal((await logs({ run, type: ['result', 'start'] })).status, 422);
+  });
+
   it('is refused for an idempotency key that another part of the answer was asked with', async () => {
     const list = (query: string) =>
       open.send('POST', `/api/v1/tool.list?${query}`, { headers: { 'Idempotency-Key': 'part' } });
