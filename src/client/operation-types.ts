@@ -506,6 +506,7 @@ export interface OperationTypes {
     };
     data: {
       receivers: Array<{
+        /** The host or the program; where several have the same, with its place in the configuration. */
         target: string;
         on: Array<string>;
         /** How often in a row it has not taken a message. */

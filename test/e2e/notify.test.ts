@@ -233,6 +233,40 @@ describe('notify', () => {
     project.write('fails.sh', '#!/bin/sh\n', 0o755);
   });
 
+  it('distinguishes receivers of one host and of one program by their place in the configuration', async () => {
+    hook = await WebhookReceiver.start();
+    hook.status = 404;
+    const { origin } = new URL(hook.url);
+    const at = (path: string) => ({ webhook: { url: `${origin}/${path}-s3cret`, secret: 'HOOK' } });
+    await projectWith([
+      at('one'),
+      { program: ['./keeps.sh', 'one'] },
+      { program: ['/bin/true'] },
+      at('two'),
+      { program: ['./keeps.sh', 'two'], after_s: 60 },
+    ]);
+    await project.acor(['secret', 'set', 'HOOK'], { stdin: hook.key });
+    const tested = await project.acor(['outbox', '--test']);
+    assert.doesNotMatch(tested.stdout, /s3cret/);
+    const { receivers, sent } = JSON.parse(tested.stdout).error.details;
+    const places = [
+      `${origin} (notify[0])`,
+      './keeps.sh (notify[1])',
+      // The control: this one is alone.
+      '/bin/true',
+      `${origin} (notify[3])`,
+      './keeps.sh (notify[4])',
+    ];
+    assert.deepEqual(
+      receivers.map(({ target }: { target: string }) => target),
+      places,
+    );
+    assert.deepEqual(
+      sent.map(({ receiver }: { receiver: string }) => receiver),
+      places,
+    );
+  });
+
   it('starts nothing that a cloned project names before a person trusts it', async () => {
     await projectWith([{ program: ['./keeps.sh', 'messages'], on: ['end'] }], false);
     const untrusted = await project.run(['quick']);

@@ -19,34 +19,46 @@ export interface KnownReceiver extends Omit<Receiver, 'on'> {
   on: readonly OutboxEvent[];
   /** It gets spans, and no messages. */
   telemetry?: TraceTarget;
-  /** For people: where it sends to, without what may be a secret: the rest of an address, and the arguments of a program. */
+  /**
+   * For people: where it sends to, without what may be a secret: the rest of an address, and the arguments of a program. Those that would be
+   * the same have their place in the configuration behind it.
+   */
   target: string;
 }
 
 /** The receivers that the configuration names, each once. */
 export function receiversOf({ config }: Pick<LoadedConfig, 'config'>): KnownReceiver[] {
-  const all = config.notify.map((receiver): KnownReceiver => {
+  const all = config.notify.map((receiver, index): PlacedReceiver => {
     const { program, webhook, mail } = receiver;
     const target = program?.[0] ?? (webhook && originOf(webhook.url)) ?? `mail to ${mail?.to.join(', ')}`;
     const id = newSha256()
       .update(JSON.stringify([program, webhook?.url, mail?.to, receiver.after_s]))
       .digest('hex')
       .slice(0, 12);
-    return { ...receiver, id, target, on: receiver.on ?? DEFAULT_EVENTS };
+    return { ...receiver, id, target, on: receiver.on ?? DEFAULT_EVENTS, place: `notify[${index}]` };
   });
   const { endpoint, authorization, file } = config.telemetry;
   if (endpoint !== undefined) all.push(traceReceiver(originOf(endpoint), { endpoint, authorization }));
   if (file !== undefined) all.push(traceReceiver(file, { file }));
-  return [...new Map(all.map((each) => [each.id, each])).values()];
+  const receivers = [...new Map(all.map((each) => [each.id, each])).values()];
+  return receivers.map(({ place, ...receiver }) => {
+    const isAlone = receivers.filter(({ target }) => target === receiver.target).length === 1;
+    return isAlone ? receiver : { ...receiver, target: `${receiver.target} (${place})` };
+  });
+}
+
+interface PlacedReceiver extends KnownReceiver {
+  /** Where the configuration has it. */
+  place: string;
 }
 
 function originOf(address: string): string {
   return new URL(address).origin;
 }
 
-function traceReceiver(target: string, telemetry: TraceTarget): KnownReceiver {
+function traceReceiver(target: string, telemetry: TraceTarget): PlacedReceiver {
   const id = newSha256().update(JSON.stringify(telemetry)).digest('hex').slice(0, 12);
-  return { id, on: ['trace'], target, telemetry };
+  return { id, on: ['trace'], target, telemetry, place: 'telemetry' };
 }
 
 /** Sends the spans of an ended run. Throws when the collector does not take them. */

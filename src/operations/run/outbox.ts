@@ -28,7 +28,11 @@ export const outboxDeliver = acorOperation({
   output: z.object({
     receivers: z.array(
       z.object({
-        target: z.string(),
+        target: z
+          .string()
+          .describe(
+            'The host or the program; where several have the same, with its place in the configuration.',
+          ),
         on: z.array(z.string()),
         failed: z.int().describe('How often in a row it has not taken a message.'),
         error: z.string().nullable(),
