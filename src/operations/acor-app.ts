@@ -351,6 +351,9 @@ const READS_ACOR = new Set([
   'system.version',
 ]);
 
+/** What writes, and with `list` only shows what was given. */
+const LISTS = new Set(['project.trust', 'tool.approve']);
+
 /** What says what is wrong with the files of the project, and how to change them. */
 const REPORTS = new Set([
   'agents.check',
@@ -368,8 +371,7 @@ function actionsOf(
   { name, effect }: CalledOperation,
   { list, dry_run }: Readonly<Record<string, unknown>>,
 ): CallerAction[] {
-  if (effect === 'reads' || (name === 'tool.approve' && list === true))
-    return READS_ACOR.has(name) ? [] : ['read'];
+  if (effect === 'reads' || (LISTS.has(name) && list === true)) return READS_ACOR.has(name) ? [] : ['read'];
   const action = name in CALLER_ACTIONS ? CALLER_ACTIONS[name] : 'change';
   if (action) return [action];
   return dry_run === true ? ['read'] : [];

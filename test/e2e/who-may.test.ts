@@ -155,6 +155,28 @@ describe('who_may in a policy', () => {
     assert.equal((await cancel(run)).ok, true);
   });
 
+  it('takes the lists of approvals and of trusted settings for reading, and changes nothing with them', async () => {
+    const widens = 'version: 1\nsecurity: { isolation: off }\n';
+    using trusted = new TestProject({ tools: ['quick'], config: widens, isTrusted: true });
+    const rules = (given: object) =>
+      trusted.write('.acor/policy.yaml', `${JSON.stringify({ who_may: given })}\n`);
+    const ask = (...args: string[]) => trusted.envelope(args, { env: AGENT });
+    rules({ approve: [] });
+    for (const list of [
+      ['trust', '--list'],
+      ['trust', '--list', '--revoke'],
+      ['approve', '--list'],
+    ])
+      assert.equal((await ask(...list)).ok, true, list.join(' '));
+    assert.equal((await ask('trust', '--list', '--revoke')).data.state, 'trusted');
+    // The controls: without the list it is no reading, and reading can be refused.
+    for (const args of [['trust'], ['trust', '--revoke'], ['trust', '--dry-run'], ['approve', 'quick']])
+      assert.equal((await ask(...args)).error?.code, 'E_POLICY_DENIED', args.join(' '));
+    rules({ read: [] });
+    for (const name of ['trust', 'approve'])
+      assert.equal((await ask(name, '--list')).error?.code, 'E_POLICY_DENIED', name);
+  });
+
   it('takes a dry run for what it tries', async () => {
     const run = await asking();
     policy({ run: ['user'], cancel: [], read: [] });

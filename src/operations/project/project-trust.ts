@@ -63,7 +63,8 @@ export const projectTrust = acorOperation({
     const { widenings } = config.trust;
     const store = new TrustStore(ctx.env);
     const given = store.read(config.root);
-    if (input.revoke) {
+    // Like approve --list, it changes nothing whatever stands beside it: the policy takes it for reading.
+    if (input.revoke && !input.list) {
       if (!input.dry_run) store.remove(config.root);
       return { kind: 'data', data: answer(config, 'revoked', undefined) };
     }
