@@ -3,13 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { names, openedRegistry } from '../../../test/support/opened-registry.ts';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
-import { loadConfig } from '../config/load.ts';
-import { Registry, type ToolEntry } from './registry.ts';
 
 const SRC = join(import.meta.dirname, '..', '..');
 
 let project: ProjectFolder;
+const { open, list, find } = openedRegistry(() => project);
 beforeEach(() => {
   project = projectFolder();
 });
@@ -246,19 +246,3 @@ describe('the cache of discovery', () => {
     }
   }
 });
-
-async function open(): Promise<Registry> {
-  return Registry.open(await loadConfig({ cwd: project.root, env: { HOME: project.at('no-home') } }));
-}
-
-async function list(): Promise<ToolEntry[]> {
-  return (await open()).list();
-}
-
-async function find(name: string): Promise<ToolEntry> {
-  return (await open()).find(name);
-}
-
-function names(tools: ToolEntry[]): string[] {
-  return tools.map(({ name }) => name);
-}

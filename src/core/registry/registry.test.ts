@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { names, openedRegistry } from '../../../test/support/opened-registry.ts';
 import { type ProjectFolder, projectFolder } from '../../../test/support/project-folder.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { describeTool, INIT, LIST_TOOLS } from '../../protocol/next-steps.ts';
@@ -14,6 +15,7 @@ const SRC = join(import.meta.dirname, '..', '..');
 const SEEDS = join(SRC, '..', 'test', 'fixtures', 'seeds');
 
 let project: ProjectFolder;
+const { open, list, find } = openedRegistry(() => project);
 beforeEach(() => {
   project = projectFolder();
 });
@@ -507,24 +509,8 @@ const BOMB = [
   ...'bcdefghi'.split('').map((name, i) => `${name}: &${name} [${`*${'abcdefgh'[i]},`.repeat(9)}]`),
 ].join('\n');
 
-async function open(): Promise<Registry> {
-  return Registry.open(await loadConfig({ cwd: project.root, env: { HOME: project.at('no-home') } }));
-}
-
-async function list(): Promise<ToolEntry[]> {
-  return (await open()).list();
-}
-
-async function find(name: string): Promise<ToolEntry> {
-  return (await open()).find(name);
-}
-
 function fail(why: string): never {
   throw new TypeError(why);
-}
-
-function names(tools: ToolEntry[]): string[] {
-  return tools.map(({ name }) => name);
 }
 
 async function failureOf(work: Promise<unknown>): Promise<AcorError> {
