@@ -267,6 +267,19 @@ describe('notify', () => {
     );
   });
 
+  it('gives a receiver that is configured twice the events of both, once each', async () => {
+    const program = ['./keeps.sh', 'messages'];
+    await projectWith([
+      { program, on: ['end', 'failure'] },
+      { program, on: ['question', 'failure'] },
+    ]);
+    const { receivers } = (await project.envelope(['outbox'])).data;
+    assert.deepEqual(
+      receivers.map(({ target, on }: { target: string; on: string[] }) => [target, on]),
+      [['./keeps.sh', ['end', 'failure', 'question']]],
+    );
+  });
+
   it('starts nothing that a cloned project names before a person trusts it', async () => {
     await projectWith([{ program: ['./keeps.sh', 'messages'], on: ['end'] }], false);
     const untrusted = await project.run(['quick']);

@@ -40,11 +40,22 @@ export function receiversOf({ config }: Pick<LoadedConfig, 'config'>): KnownRece
   const { endpoint, authorization, file } = config.telemetry;
   if (endpoint !== undefined) all.push(traceReceiver(originOf(endpoint), { endpoint, authorization }));
   if (file !== undefined) all.push(traceReceiver(file, { file }));
-  const receivers = [...new Map(all.map((each) => [each.id, each])).values()];
+  const receivers = eachOnce(all);
   return receivers.map(({ place, ...receiver }) => {
     const isAlone = receivers.filter(({ target }) => target === receiver.target).length === 1;
     return isAlone ? receiver : { ...receiver, target: `${receiver.target} (${place})` };
   });
+}
+
+/** A receiver that is configured twice gets the events of both. */
+function eachOnce(all: readonly PlacedReceiver[]): PlacedReceiver[] {
+  const found = new Map<string, PlacedReceiver>();
+  for (const receiver of all) {
+    const first = found.get(receiver.id);
+    const merged = first && { ...first, on: [...new Set([...first.on, ...receiver.on])] };
+    found.set(receiver.id, merged ?? receiver);
+  }
+  return [...found.values()];
 }
 
 interface PlacedReceiver extends KnownReceiver {
