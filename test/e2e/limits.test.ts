@@ -8,12 +8,29 @@ import { groupPlaces } from '../../src/core/sandbox/groups/group-places.ts';
 import { groupNameOf } from '../../src/core/sandbox/groups/run-groups.ts';
 import { ACOR, parseLines, processesOf, TestProject, until } from '../support/project.ts';
 
+/** Fills COUNT times 4 MB of page tables, and keeps the larger number of them. */
+const TABLES = `
+import mmap, time
+maps = [mmap.mmap(-1, 1000 << 21, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=mmap.PROT_READ) for _ in range(COUNT)]
+for m in maps:
+    m.madvise(15)
+    for at in range(0, 1000 << 21, 1 << 21): m[at]
+if COUNT > 4: time.sleep(60)`;
+
 /** A limit, a script that exceeds it and one that does not, and the expected end of the first. */
 const ATTACKS = [
   {
     resources: 'memory_mb: 60',
     script: `perl -e '$x = "a" x 110_000_000; sleep 60'`,
     control: `perl -e '$x = "a" x 10_000_000'`,
+    code: 'E_MEMORY_LIMIT',
+    says: /used \d+(\.\d+)? MB of memory; the limit is 60$/,
+  },
+  {
+    // The tables of the kernel, which are not resident: one byte is read in each of many pages of nothing.
+    resources: 'memory_mb: 60',
+    script: `python3 -c "${TABLES.replaceAll('COUNT', '40')}"`,
+    control: `python3 -c "${TABLES.replaceAll('COUNT', '4')}"`,
     code: 'E_MEMORY_LIMIT',
     says: /used \d+(\.\d+)? MB of memory; the limit is 60$/,
   },
@@ -175,7 +192,7 @@ function nameOf(resources: string): string {
 function writeTool(project: TestProject, name: string, resources: string): void {
   project.write(
     `tools/${name}/tool.yaml`,
-    `name: ${name}\nversion: 1.0.0\nadapter: plain\nresources: { ${resources} }\npermissions: { commands: [perl, head, sleep] }\n`,
+    `name: ${name}\nversion: 1.0.0\nadapter: plain\nresources: { ${resources} }\npermissions: { commands: [perl, head, sleep, python3] }\n`,
   );
   project.write(`tools/${name}/cli.sh`, '#!/bin/bash\neval "$1"\n');
 }

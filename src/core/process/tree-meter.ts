@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** The resource usage of all processes of a tool together. */
 export interface TreeUsage {
-  /** Resident memory. A page that several processes share counts once for each, so this is never too low. */
+  /** Resident memory, and the page tables. A page that several processes share counts once for each, so this is never too low. */
   rssBytes: number;
   /** Processor time since the start, including processes that have ended. */
   cpuS: number;
@@ -16,8 +16,12 @@ interface Reading {
   threads: number;
   startTime: number;
   rssPages: number;
+  tableBytes: number;
   isSandboxProcess: boolean;
 }
+
+/** The tables of so many mapped bytes have 16 MB at most, and are not looked at. */
+const MAPPED_BYTES = 8 * 2 ** 30;
 
 /** Measures a process tree from outside, with one read of /proc per process. */
 export class TreeMeter {
@@ -59,7 +63,7 @@ export class TreeMeter {
     const own = this.#members.filter(({ isAlive, isSandboxProcess }) => isAlive && !isSandboxProcess);
     const { pageBytes, ticksPerS } = systemUnits();
     return {
-      rssBytes: own.reduce((sum, { rssPages }) => sum + rssPages, 0) * pageBytes,
+      rssBytes: own.reduce((sum, { rssPages, tableBytes }) => sum + rssPages * pageBytes + tableBytes, 0),
       cpuS: this.#cpuTicks() / ticksPerS,
       processes: own.length,
     };
@@ -71,7 +75,9 @@ export class TreeMeter {
   exactBytes(): number {
     const own = this.#members.filter(({ isAlive, isSandboxProcess }) => isAlive && !isSandboxProcess);
     const { pageBytes } = systemUnits();
-    return own.reduce((sum, { pid, rssPages }) => sum + (proportionalBytes(pid) ?? rssPages * pageBytes), 0);
+    const bytesOf = ({ pid, rssPages, tableBytes }: Reading) =>
+      (proportionalBytes(pid) ?? rssPages * pageBytes) + tableBytes;
+    return own.reduce((sum, each) => sum + bytesOf(each), 0);
   }
 
   /** When an orphan ends, its time is no longer in the sum, so keep the largest value. */
@@ -104,6 +110,7 @@ function readStat(pid: number): Reading | undefined {
     threads: number(17),
     startTime: number(19),
     rssPages: number(21),
+    tableBytes: number(20) > MAPPED_BYTES ? tableBytesOf(pid) : 0,
     isSandboxProcess: false,
   };
 }
@@ -130,6 +137,12 @@ function proportionalBytes(pid: number): number | undefined {
   const text = readText(`/proc/${pid}/smaps_rollup`);
   const kib = [...(text ?? '').matchAll(/^(?:Pss|SwapPss): +(\d+) kB$/gm)].map(([, value]) => Number(value));
   return kib.length === 0 ? undefined : kib.reduce((sum, value) => sum + value, 0) * 1024;
+}
+
+/** The kernel's tables of what a process has mapped: reading one byte in each 2 MB of nothing fills them, and takes no resident memory. */
+function tableBytesOf(pid: number): number {
+  const [, kib] = /^VmPTE:\s+(\d+) kB$/m.exec(readText(`/proc/${pid}/status`) ?? '') ?? [];
+  return Number(kib ?? 0) * 1024;
 }
 
 function readText(path: string): string | undefined {
