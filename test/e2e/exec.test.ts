@@ -142,6 +142,17 @@ describe('a program without a manifest', () => {
     assert.equal(missing.error.code, 'E_RUNTIME_MISSING');
   });
 
+  it('gets no folder for an empty path, as an unset variable gives it', async () => {
+    for (const flag of ['--read', '--write']) {
+      const { error } = await project.envelope(['exec', flag, '', '--', 'ls']);
+      assert.deepEqual([error.code, error.message], ['E_USAGE', `${flag} is empty`]);
+    }
+    assert.equal(
+      (await project.envelope(['exec', '--read', '.', '--no-stream', '--', 'ls'])).data.state,
+      'completed',
+    );
+  });
+
   it('can be repeated with the same grants', async () => {
     const failing = 'test -e out/now && cat data.txt';
     const first = await project.envelope([

@@ -104,6 +104,10 @@ export async function adHocTool(
   }
 
   function checked(text: string, access: 'read' | 'write'): string {
+    if (text === '')
+      throw new AcorError('E_USAGE', `--${access} is empty`, {
+        hint: 'Name a file or a folder; . is the current folder.',
+      });
     const { path, stats } = givenPathOf(text, call.cwd);
     const roots = grantRoots(config, call.cwd);
     // In the permissions of a tool it would be a pattern, and grant more than this path.
