@@ -9,11 +9,13 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { reachedInTime } from '../support/in-time.ts';
 import { ACOR, ROOT, TestProject, until } from '../support/project.ts';
 
 const noPython = spawnSync('python3', ['--version']).status === 0 ? false : 'python3 is not here';
@@ -381,6 +383,52 @@ describe('a supervisor that is killed while it puts outputs in place', { skip: !
     } finally {
       rmSync(far, { recursive: true });
     }
+  });
+
+  it('leaves no output when the last one is in place and the end of the run is not recorded', async () => {
+    using project = new TestProject({
+      tools: ['quick'],
+      config: "version: 1\nsecurity: { isolation: 'off', writes: snapshot }\n",
+    });
+    project.write('tools/w/cli.sh', '#!/bin/bash\necho new > "$2"\n', 0o755);
+    const dir = '{ name: dir, type: path, access: write }';
+    project.write(
+      'tools/w/tool.yaml',
+      `name: w\nversion: 1.0.0\nadapter: plain\ninputs: [${INPUTS}, ${dir}]\n`,
+    );
+    const folder = project.path('folder');
+    mkdirSync(folder);
+    const out = project.path('out.txt');
+    const run = () => project.start(['run', 'w', '--out', out, '--dir', folder]);
+    const placed = () => existsSync(out) && readFileSync(out, 'utf8') === 'new\n';
+    const files = () => readdirSync(project.root).filter((name) => name.startsWith('.acor-'));
+    for (const old of [undefined, 'old\n']) {
+      await reachedInTime(async (tenths) => {
+        rmSync(out, { force: true });
+        if (old !== undefined) writeFileSync(out, old);
+        // After the outputs are in place, ACOR compares the folder.
+        truncateSync(project.write('folder/large.bin', ''), tenths * 100e6);
+        const running = run();
+        await until(placed);
+        const runId = project.runIds().at(-1)!;
+        await project.killSupervisor(runId).catch(() => undefined);
+        await running.finished;
+        const isCompleted = project.events(runId).some(({ to }) => to === 'completed');
+        await project.run(['quick']);
+        if (isCompleted) {
+          assert.deepEqual([placed(), files()], [true, []]);
+          return undefined;
+        }
+        assert.equal(project.record(runId)?.state, 'failed');
+        assert.equal(existsSync(out) ? readFileSync(out, 'utf8') : undefined, old);
+        assert.equal(readFileSync(project.path(`.runs/${runId}/work/.staged/out/out.txt`), 'utf8'), 'new\n');
+        assert.deepEqual(files(), []);
+        return true;
+      });
+    }
+    // The control: without a kill it stays.
+    await run().finished;
+    assert.deepEqual([placed(), files()], [true, []]);
   });
 
   it('removes nothing that a record names which ACOR has not written', async () => {

@@ -122,14 +122,17 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
   await clearSecretsIfPossible(store, writer, workspace);
   const { groupNameOf, removeRunGroups } = await import('../sandbox/groups/run-groups.ts');
   await removeRunGroups(groupNameOf({ runId: record.run_id, folder: workspace.dir }));
-  if (existsSync(workspace.unfinishedOutputs)) await takeBackUnfinished(writer, workspace);
-  if (existsSync(workspace.ownershipRecord)) await restoreOwners(host, writer, workspace);
   const { to: from, reason = null } = (await lastStateChange(store.tail(record.run_id))) ?? {
     to: record.state,
   };
   const outcome = isFinal(from)
     ? await recordedOutcome(store, record.run_id, from, reason)
     : lostOutcome(record);
+  if (existsSync(workspace.unfinishedOutputs)) {
+    const { settleOutputs } = await import('./attempt/settle-outputs.ts');
+    settleOutputs(writer.log, workspace, outcome.state);
+  }
+  if (existsSync(workspace.ownershipRecord)) await restoreOwners(host, writer, workspace);
   const reported = {
     rc: null,
     signal: null,
@@ -143,18 +146,7 @@ async function endAsLost(host: RunHost, writer: RunWriter): Promise<void> {
     attempt: record.attempt,
     late: true,
   } as const;
-  await writeEnding(writer, outcome, reported, from);
-}
-
-/** What cannot be taken back must not prevent the end of the run. */
-async function takeBackUnfinished({ log }: RunWriter, workspace: RunWorkspace): Promise<void> {
-  try {
-    const { takeBackOutputs } = await import('./attempt/take-back-outputs.ts');
-    takeBackOutputs(workspace);
-  } catch (error) {
-    const code = error instanceof AcorError ? error.code : 'E_STORAGE';
-    log.append({ type: 'runner_warning', code, msg: errorMessage(error) });
-  }
+  await writeEnding(writer, outcome, reported, { from });
 }
 
 /** A record that ACOR has not written must not prevent the end of the run. */

@@ -1,3 +1,4 @@
+import type { FinalState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { Metrics, RunSpending } from '../cost/run-spending.ts';
 import type { ControlListener } from '../ports/control-channel.ts';
@@ -27,6 +28,8 @@ export interface RunExecutor {
   attempt(options: AttemptOptions): Promise<AttemptOutcome>;
   /** Appends the last warnings to the log, when no further attempt follows. */
   conclude(last: AttemptOutcome): Promise<void>;
+  /** Keeps the outputs that are in place, or takes them back, once the final state of the run is in the log. */
+  settle?(state: FinalState): Promise<void>;
 }
 
 export interface AttemptOptions {

@@ -167,11 +167,14 @@ export class Run {
       // The end is the last event: from here on no answer is taken.
       this.#control.close();
       await this.#questions.close();
-      summary.events = await writeEnding(this.#writer, outcome, {
+      const reported = {
         ...summary,
         usage: exit?.usage ?? UNKNOWN_USAGE,
         cost: await this.#cost(),
         cancelled_by: this.#cancelRequest?.by,
+      };
+      summary.events = await writeEnding(this.#writer, outcome, reported, {
+        settle: () => this.#executor.settle?.(outcome.state),
       });
       this.#recorded.resolve();
       completed = outcome.state === 'completed';

@@ -25,17 +25,18 @@ type Reported = Pick<RunnerEnd, 'rc' | 'signal' | 'duration_s' | 'usage' | 'atte
 /**
  * Writes the end of a run to the log, which is fsynced, then to the ledger, then to the record, so that recovery can continue after a
  * crash in between. On a full disk it uses the space that was reserved at the start. Recovery passes the last state in the log as
- * `from`; when that is the outcome's state, only `runner_end` is missing. Returns the number of events.
+ * `from`; when that is the outcome's state, only `runner_end` is missing. Calls `settle` between the two. Returns the number of events.
  */
 export async function writeEnding(
   writer: RunWriter,
   outcome: Outcome,
   reported: Reported,
-  from?: RunState,
+  { from, settle }: { from?: RunState; settle?: () => Promise<void> | undefined } = {},
 ): Promise<number> {
   const { state, code, message } = outcome;
   const { rc, signal, duration_s, usage, attempt, cost } = reported;
   if (from !== state) await withReserveRetry(writer, () => writeOutcome(writer, outcome, from));
+  await settle?.();
   await withReserveRetry(writer, () => writeEnd(writer, outcome, reported));
   // Not retried: after a failed fsync the next one succeeds although the kernel has dropped the data.
   await writer.log.sync();

@@ -2,81 +2,84 @@ import { linkSync, renameSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode, errorMessage } from '../../../util/error-code.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
 import type { StagedOutput } from '../../registry/arguments.ts';
 import type { ReplacedFile } from '../../registry/path-grants.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { moveOver, moveWithoutOverwriting, place } from './move-output.ts';
 import { copyOutput, OutputPlace } from './output-place.ts';
 import { hasContentOf } from './outputs.ts';
-import { nameBeside, UnfinishedOutputs } from './unfinished-outputs.ts';
+import { settleOutputs } from './settle-outputs.ts';
+import { nameBeside, recordUnfinishedOutputs, type UnfinishedOutput } from './unfinished-outputs.ts';
+
+type StagedFile = Pick<StagedOutput, 'target' | 'staged'>;
 
 /**
  * Moves the outputs of a completed run to their targets (contract §5): each atomically, and all or none. A target that appeared or changed
  * while the run worked is not overwritten: then all outputs stay in the workspace, and the error has the commands that move them.
+ * `settleOutputs` ends it, when the run has its final state.
  */
-export function placeOutputs(all: readonly StagedOutput[], workspace: RunWorkspace): void {
-  const outputs = all.filter(({ stays }) => !stays);
-  using unfinished = new UnfinishedOutputs(workspace, outputs);
-  using backups = new Backups(unfinished);
-  for (const [index, output] of outputs.entries()) {
+export function placeOutputs(
+  outputs: readonly StagedOutput[],
+  workspace: RunWorkspace,
+  log: RunWriter['log'],
+): void {
+  const unfinished = recorded(outputs, workspace);
+  for (const [index, output] of unfinished.entries()) {
     try {
-      using from = OutputPlace.staged(workspace, output.staged);
-      using to = OutputPlace.target(output.target);
-      if (output.replaces) assertUnchanged(to, output.replaces);
-      // Only an output that may have to move back needs the old content.
-      if (output.replaces && outputs.length > 1) backups.keep(output.target, to);
-      const move = output.replaces === undefined ? moveWithoutOverwriting : moveOver;
-      place(from, to, move, () => unfinished.nameBeside(output.target, 'copied'));
+      placeOutput(output, workspace);
     } catch (error) {
-      const kept = [
-        ...outputs.slice(0, index).filter((each) => moveBack(each, workspace, backups)),
-        ...outputs.slice(index),
-      ];
-      const moves = kept.map(({ staged, target }) => shellCommand(['mv', staged, target]));
-      throw new AcorError(
-        CONFLICTS.includes(errorCode(error)) ? 'E_CONFLICT' : 'E_STORAGE',
-        `cannot put the output in place at ${output.target}: ${placeProblem(error)}`,
-        {
-          hint: `The workspace still has the outputs. Move them with: ${moves.join(' && ')}`,
-          next: moves.map((command) => ({ command, why: 'Move the output to its target.' })),
-          cause: error,
-        },
-      );
+      const placed = unfinished.slice(0, index);
+      const kept = [...placed.filter((each) => moveBack(each, workspace)), ...unfinished.slice(index)];
+      // Only the files beside the targets are left.
+      settleOutputs(log, workspace, 'completed');
+      throw notPlaced(output, error, kept);
     }
   }
 }
 
-/** The old content of replaced files, under a second name beside each, until all outputs are in place. */
-class Backups implements Disposable {
-  readonly #places = new Map<string, OutputPlace>();
-  readonly #unfinished: UnfinishedOutputs;
-
-  constructor(unfinished: UnfinishedOutputs) {
-    this.#unfinished = unfinished;
+function recorded(outputs: readonly StagedOutput[], workspace: RunWorkspace): UnfinishedOutput[] {
+  try {
+    return recordUnfinishedOutputs(workspace, outputs);
+  } catch (error) {
+    throw notPlaced(outputs[0]!, error, outputs);
   }
+}
 
-  keep(target: string, place: OutputPlace): void {
-    if (place.stats() === undefined) return;
-    const backup = place.beside(this.#unfinished.nameBeside(target, 'replaced'));
-    this.#places.set(target, backup);
-    try {
-      linkSync(place.path, backup.path);
-    } catch {
-      // A file system without hard links gets a copy.
-      copyOutput(place, backup);
-    }
+/** `kept` are the outputs that the workspace has. */
+function notPlaced({ target }: StagedFile, error: unknown, kept: readonly StagedFile[]): AcorError {
+  const moves = kept.map(({ staged, target }) => shellCommand(['mv', staged, target]));
+  return new AcorError(
+    CONFLICTS.includes(errorCode(error)) ? 'E_CONFLICT' : 'E_STORAGE',
+    `cannot put the output in place at ${target}: ${placeProblem(error)}`,
+    {
+      hint: `The workspace still has the outputs. Move them with: ${moves.join(' && ')}`,
+      next: moves.map((command) => ({ command, why: 'Move the output to its target.' })),
+      cause: error,
+    },
+  );
+}
+
+function placeOutput({ staged, target, replaces, beside }: UnfinishedOutput, workspace: RunWorkspace): void {
+  using from = OutputPlace.staged(workspace, staged);
+  using to = OutputPlace.target(target);
+  if (replaces !== null) {
+    assertUnchanged(to, replaces);
+    keepOld(to, beside.replaced);
   }
+  const move = replaces === null ? moveWithoutOverwriting : moveOver;
+  place(from, to, move, () => beside.copied);
+}
 
-  restore(target: string, place: OutputPlace): void {
-    const backup = this.#places.get(target);
-    if (backup !== undefined) renameSync(backup.path, place.path);
-  }
-
-  [Symbol.dispose](): void {
-    for (const backup of this.#places.values()) {
-      backup.remove();
-      backup[Symbol.dispose]();
-    }
+/** Gives the file that is replaced a second name beside it. */
+function keepOld(target: OutputPlace, name: string): void {
+  if (target.stats() === undefined) return;
+  using old = target.beside(name);
+  try {
+    linkSync(target.path, old.path);
+  } catch {
+    // A file system without hard links gets a copy.
+    copyOutput(target, old);
   }
 }
 
@@ -88,12 +91,13 @@ function assertUnchanged(target: OutputPlace, replaces: ReplacedFile): void {
 }
 
 /** Moves a placed output back to the workspace, and the old content to its target: a failed run changes no output. False when that fails. */
-function moveBack({ staged, target }: StagedOutput, workspace: RunWorkspace, backups: Backups): boolean {
+function moveBack({ staged, target, beside }: UnfinishedOutput, workspace: RunWorkspace): boolean {
   try {
     using from = OutputPlace.target(target);
+    using old = from.beside(beside.replaced);
     using to = OutputPlace.staged(workspace, staged);
     place(from, to, moveWithoutOverwriting, nameBeside);
-    backups.restore(target, from);
+    if (old.stats() !== undefined) renameSync(old.path, from.path);
     return true;
   } catch {
     return false;

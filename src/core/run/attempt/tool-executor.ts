@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import type { ErrorInfo } from '../../../protocol/error-codes.ts';
+import type { FinalState } from '../../../protocol/run.ts';
 import { errorMessage } from '../../../util/error-code.ts';
 import type { RunWriter } from '../../ports/run-store.ts';
 import type { Exit } from '../../process/runtime.ts';
@@ -61,6 +62,8 @@ class ToolExecutor implements RunExecutor {
   #reportProtected: ReportProtected | undefined;
   #questions: PermissionQuestions | undefined;
   #staged: readonly StagedOutput[];
+  /** Whether its outputs are in place, and the run has no final state yet. */
+  #hasPlaced = false;
   /** For the next attempt; it may still come up. */
   #standby: Promise<StandbyRun | undefined> | undefined;
   #watchdog: Watchdog | undefined;
@@ -174,6 +177,13 @@ class ToolExecutor implements RunExecutor {
     const { explainFailure, nameException } = await import('../explain-failure.ts');
     explainFailure(this.#services, this.#plan, this.#writer, outcome);
     nameException(this.#plan, outcome);
+  }
+
+  async settle(state: FinalState): Promise<void> {
+    if (!this.#hasPlaced) return;
+    this.#hasPlaced = false;
+    const { settleOutputs } = await import('./settle-outputs.ts');
+    settleOutputs(this.#writer.log, this.#plan.workspace, state);
   }
 
   /** Takes a sandbox that waits for this run, with the folders of the run; or starts the run's own, which comes up while the attempt is prepared. */
@@ -297,9 +307,11 @@ class ToolExecutor implements RunExecutor {
         }
       }
       const artifacts = await this.#artifactsOf(attempt, outputs, meter);
-      if (outputs.length > 0) {
+      const moved = outputs.filter(({ stays }) => !stays);
+      if (moved.length > 0) {
         const { placeOutputs } = await import('./place-outputs.ts');
-        placeOutputs(outputs, workspace);
+        placeOutputs(moved, workspace, this.#writer.log);
+        this.#hasPlaced = true;
       }
       const { store } = this.#services;
       for (const artifact of artifacts)
@@ -308,6 +320,7 @@ class ToolExecutor implements RunExecutor {
       this.#plan.secrets?.warnOfArtifacts(this.#writer, artifacts);
       return { outcome, artifacts };
     } catch (error) {
+      await this.settle('failed');
       return { outcome: await this.#failureOf(error), artifacts: [] };
     }
   }

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { writeAtomic } from '../../../util/atomic-write.ts';
 import { newSpanId } from '../../../util/ids.ts';
 import { readOwn } from '../../../util/regular-file.ts';
@@ -30,48 +29,28 @@ export function nameBeside(): string {
 }
 
 /**
- * The outputs of a run while they are put in place, and the files beside their targets that exist only meanwhile. They are on the disk before
- * the first change, so that recovery takes back what a killed supervisor has placed, removes what it has left, and nothing else.
+ * Records outputs before the first of them is put in place, with the names of the files beside their targets that exist until the run has its
+ * final state: what a killed supervisor has placed is taken back, what it has left is removed, and nothing else.
  */
-export class UnfinishedOutputs implements Disposable {
-  readonly #workspace: RunWorkspace;
-  readonly #outputs: readonly StagedOutput[];
-  readonly #beside: ReadonlyMap<string, Beside>;
-  #isRecorded = false;
+export function recordUnfinishedOutputs(
+  workspace: RunWorkspace,
+  outputs: readonly StagedOutput[],
+): UnfinishedOutput[] {
+  const path = workspace.unfinishedOutputs;
+  const unfinished = outputs.map((output) => unfinishedOutput(output, workspace));
+  const text = signedRecord(path, { outputs: unfinished }, { lasts: false });
+  writeAtomic(path, text, { durable: true, mode: 0o600 });
+  return unfinished;
+}
 
-  constructor(workspace: RunWorkspace, outputs: readonly StagedOutput[]) {
-    this.#workspace = workspace;
-    this.#outputs = outputs;
-    this.#beside = new Map(
-      outputs.map(({ target }) => [target, { replaced: nameBeside(), copied: nameBeside() }]),
-    );
-    // One alone is in place or is not.
-    if (outputs.length > 1) this.#record();
-  }
-
-  nameBeside(target: string, which: keyof Beside): string {
-    if (!this.#isRecorded) this.#record();
-    return this.#beside.get(target)![which];
-  }
-
-  #record(): void {
-    const path = this.#workspace.unfinishedOutputs;
-    const outputs = this.#outputs.map((output) => this.#recordOf(output));
-    const text = signedRecord(path, { outputs }, { lasts: false });
-    writeAtomic(path, text, { durable: true, mode: 0o600 });
-    this.#isRecorded = true;
-  }
-
-  #recordOf({ target, staged, replaces }: StagedOutput): UnfinishedOutput {
-    using place = OutputPlace.staged(this.#workspace, staged);
-    const { size, mtimeMs } = place.stats()!;
-    const beside = this.#beside.get(target)!;
-    return { target, staged, replaces: replaces ?? null, beside, size, mtimeMs };
-  }
-
-  [Symbol.dispose](): void {
-    if (this.#isRecorded) rmSync(this.#workspace.unfinishedOutputs, { force: true });
-  }
+function unfinishedOutput(
+  { target, staged, replaces }: StagedOutput,
+  workspace: RunWorkspace,
+): UnfinishedOutput {
+  using place = OutputPlace.staged(workspace, staged);
+  const { size, mtimeMs } = place.stats()!;
+  const beside = { replaced: nameBeside(), copied: nameBeside() };
+  return { target, staged, replaces: replaces ?? null, beside, size, mtimeMs };
 }
 
 /** Reads the record of a supervisor that was killed. Throws E_INTEGRITY for one that ACOR has not written: it could name any file. */

@@ -1,8 +1,10 @@
 import { renameSync, rmSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AcorError } from '../../../protocol/acor-error.ts';
-import { errorCode } from '../../../util/error-code.ts';
+import type { FinalState } from '../../../protocol/run.ts';
+import { errorCode, errorMessage } from '../../../util/error-code.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
+import type { RunWriter } from '../../ports/run-store.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import type { RunWorkspace } from '../workspace.ts';
 import { moveWithoutOverwriting, place } from './move-output.ts';
@@ -11,38 +13,41 @@ import { hasContentOf } from './outputs.ts';
 import { nameBeside, readUnfinishedOutputs, type UnfinishedOutput } from './unfinished-outputs.ts';
 
 /**
- * Ends what a supervisor that was killed has begun: all outputs are in place, or none (contract §5). Unless all were moved, those that were go
- * back to the workspace and the old content to their targets. Removes the files beside the targets. Throws after the last output when one of
- * them could not be taken back.
+ * Ends what `placeOutputs` has begun, when the run has its final state: a completed one keeps its outputs. Those of another go back to the
+ * workspace and the old content to their targets (contract §5), also after a kill. Removes the files beside the targets. What cannot be taken
+ * back is a warning: it must not prevent the end of the run.
  */
-export function takeBackOutputs(workspace: RunWorkspace): void {
-  const outputs = readUnfinishedOutputs(workspace);
-  const isWhole = outputs.every(({ staged }) => isMoved(workspace, staged));
-  const errors = outputs.flatMap((output) => {
-    try {
-      takeBack(workspace, output, isWhole);
-      return [];
-    } catch (error) {
-      return [error];
-    }
-  });
-  if (errors.length > 0) throw errors[0];
-  rmSync(workspace.unfinishedOutputs);
+export function settleOutputs(log: RunWriter['log'], workspace: RunWorkspace, state: FinalState): void {
+  try {
+    const outputs = readUnfinishedOutputs(workspace);
+    const errors = outputs.flatMap((output) => errorsOf(() => settle(workspace, output, state)));
+    if (errors.length > 0) throw errors[0];
+    rmSync(workspace.unfinishedOutputs);
+  } catch (error) {
+    const code = error instanceof AcorError ? error.code : 'E_STORAGE';
+    log.append({ type: 'runner_warning', code, msg: errorMessage(error) });
+  }
 }
 
-function isMoved(workspace: RunWorkspace, staged: string): boolean {
-  using from = OutputPlace.staged(workspace, staged);
-  return from.stats() === undefined;
+function errorsOf(work: () => void): unknown[] {
+  try {
+    work();
+    return [];
+  } catch (error) {
+    return [error];
+  }
 }
 
-function takeBack(workspace: RunWorkspace, output: UnfinishedOutput, isWhole: boolean): void {
+function settle(workspace: RunWorkspace, output: UnfinishedOutput, state: FinalState): void {
   const { target, staged, beside } = output;
   try {
     using to = OutputPlace.existing(target);
     using old = to.beside(beside.replaced);
     using copied = to.beside(beside.copied);
-    using from = OutputPlace.staged(workspace, staged);
-    if (!isWhole) restore(output, { from, to, old });
+    if (state !== 'completed') {
+      using from = OutputPlace.staged(workspace, staged);
+      restore(output, { from, to, old });
+    }
     old.remove();
     copied.remove();
   } catch (error) {
