@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { RULES as CONTRACT } from '../src/core/authoring/contract/rules.ts';
 import { RULES } from '../src/core/authoring/validation/rules.ts';
-import { fixText } from '../src/operations/command-forms.ts';
+import { commandOf, fixText } from '../src/operations/command-forms.ts';
 import { ERROR_CODES, type ErrorInfo } from '../src/protocol/error-codes.ts';
 import { isFinal, RUN_STATES, type RunState } from '../src/protocol/run.ts';
 
@@ -70,7 +70,7 @@ function errorTable(): string {
       row.retryable ? 'yes' : 'no',
       String(row.exit),
       row.action,
-      fixText({ fix: row.hint, ...(row.next && { next: row.next }) }),
+      fixText({ fix: row.hint, ...(row.next && { next: row.next }) }, commandOf),
     ]),
   );
 }

@@ -279,7 +279,7 @@ export class Acor {
     const project = await this.#projects.open({ cwd, env, overrides, commandOf });
     if (!project.config.trust.isTrusted) {
       const { untrusted } = await import('./operations/project/untrusted.ts');
-      this.#warn(`acor: ${untrusted(project.config)}`);
+      this.#warn(`acor: ${untrusted(project.config, commandOf)}`);
     }
     return project;
   }

@@ -12,12 +12,11 @@ import type { ProjectServices } from '../core/project/runner-services.ts';
 import type { ToolEntry } from '../core/registry/registry.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { type ErrorInfo, errorInfo } from '../protocol/error-codes.ts';
-import type { NextStep } from '../protocol/next-steps.ts';
 import type { CallerAction } from '../protocol/policy-file.ts';
 import { callerOfSchedule, recordedCaller } from '../protocol/run.ts';
 import { agentOf } from '../util/audience.ts';
 import { userName } from '../util/users.ts';
-import { commandOf } from './command-forms.ts';
+import { commandOf, type WriteCommand } from './command-forms.ts';
 import type { Surfaces } from './surfaces.ts';
 
 export type { Project } from '../core/project/open-project.ts';
@@ -98,9 +97,7 @@ export class AcorApp {
   }
 
   /** Writes a next step as the exact command for this caller. Events, which every reader gets, have it without a `--cwd`. */
-  commandOf(step: NextStep): string {
-    return inFolder(commandOf(step), 'acor', this.#givenCwd);
-  }
+  readonly commandOf: WriteCommand = (step) => inFolder(commandOf(step), 'acor', this.#givenCwd);
 
   /** Says on stderr, and in the envelope, what the caller should know. */
   warn(warning: string): void {
@@ -281,7 +278,7 @@ export class AcorApp {
       return;
     }
     const { untrusted } = await import('./project/untrusted.ts');
-    this.#ofConfig = [...config.warnings, untrusted(config)];
+    this.#ofConfig = [...config.warnings, untrusted(config, this.commandOf)];
   }
 }
 

@@ -131,8 +131,14 @@ export function commandOf(step: NextStep): string {
   return writeCommand('acor', allForms(), step);
 }
 
+/** Writes a step as the command of one caller: `AcorApp.commandOf` has the `--cwd` of the caller's command line. */
+export type WriteCommand = (step: NextStep) => string;
+
 /** Writes a fix as one text for data: the words, if any, then the commands. */
-export function fixText({ fix, next = [] }: { fix: string | null; next?: readonly NextStep[] }): string {
+export function fixText(
+  { fix, next = [] }: { fix: string | null; next?: readonly NextStep[] },
+  commandOf: WriteCommand,
+): string {
   const commands = next
     .map(commandOf)
     .filter((command) => !fix?.includes(command))

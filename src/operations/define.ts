@@ -137,12 +137,9 @@ async function stepsFor(
 ): Promise<{ next: readonly NextStep[] | undefined; others: readonly string[] }> {
   if (steps === undefined || steps.length === 0 || !(await app.hasPolicy()))
     return { next: steps, others: [] };
-  const [{ acceptedSteps }, { commandOf }] = await Promise.all([
-    import('./accepted-steps.ts'),
-    import('./command-forms.ts'),
-  ]);
+  const { acceptedSteps } = await import('./accepted-steps.ts');
   const { accepted, refused } = await acceptedSteps(app, steps);
-  return { next: accepted, others: refused.map(commandOf) };
+  return { next: accepted, others: refused.map(app.commandOf) };
 }
 
 async function newestRun(app: AcorApp): Promise<string> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, realpathSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { splitCommand } from '../../src/util/shell-words.ts';
+import { shellCommand, splitCommand } from '../../src/util/shell-words.ts';
 import { TestProject } from '../support/project.ts';
 import { noTerminal, Terminal } from '../support/terminal.ts';
 
@@ -62,6 +62,38 @@ describe('the next commands of a command line with --cwd work in the folder of t
     assert.equal(meta.next[0].match(/--cwd/g).length, 1, meta.next[0]);
     const [page] = await answersTo(meta.next.slice(0, 1));
     assert.equal(page.data.tools.length, 1);
+  });
+
+  it('in the fixes of checks, in sentences, and in the hint for a step that the policy leaves to others', async () => {
+    project.write('tools/p/cli.sh', '#!/bin/sh\n', 0o755);
+    project.write(
+      'tools/p/tool.yaml',
+      'name: p\nversion: 1.0.0\nadapter: plain\npermissions: { level: privileged }\nsecrets: [{ name: no_such }]\n',
+    );
+    project.write('plug.mjs', 'export default {}\n');
+    project.write('.acor/config.yaml', 'version: 1\nplugins: [plug.mjs]\n');
+    const { data: health } = await fromOther(['--cwd', given, 'health']);
+    const fixes = health.checks.map(({ fix }: { fix?: string }) => fix ?? '');
+    const { data: permissions } = await fromOther(['--cwd', given, 'describe', 'p', '--permissions']);
+    const { data: codes } = await fromOther(['--cwd', given, 'errors', 'E_TOOL_NOT_FOUND']);
+    project.write('.acor/policy.yaml', 'version: 1\nwho_may: { approve: [agent:other] }\n');
+    const { error } = await fromOther(['--cwd', given, 'run', 'p']);
+    assert.match(error.hint, /The policy leaves it to others. At a terminal: acor --cwd /);
+    const texts = [...fixes, ...permissions.words, codes.codes[0].hint, error.hint].flatMap(
+      (text: string) => text.match(/\bacor .+/g) ?? [],
+    );
+    const begin = `acor --cwd ${shellCommand([given])} `;
+    assert.ok(
+      texts.every((text) => text.startsWith(begin)),
+      texts.join('\n'),
+    );
+    for (const words of ['approve plugin:plug', 'secret set no_such', 'approve p', 'list'])
+      assert.ok(
+        texts.some((text) => text.startsWith(begin + words)),
+        words,
+      );
+    const bare = await project.envelope(['health']);
+    assert.ok(JSON.stringify(bare.data).includes('"acor secret set no_such"'), 'the control');
   });
 
   it('as a person at a terminal sees them', { skip: noTerminal }, async () => {

@@ -34,5 +34,5 @@ export const checkedPolicyPresenter = {
 } satisfies Presenter;
 
 function policyLines({ tool, level, ...status }: DataOf<typeof policyCheck>): string[] {
-  return [`${tool} (${level})`, ...policyStatusWords(status, tool)].map(safeLine);
+  return [`${tool} (${level})`, ...policyStatusWords(status)].map(safeLine);
 }

@@ -50,7 +50,7 @@ export const agentsCheck = acorOperation({
       agents: whose,
       state,
       detail,
-      fix: state === 'current' ? null : fixText({ fix, ...(next && { next }) }),
+      fix: state === 'current' ? null : fixText({ fix, ...(next && { next }) }, ctx.app.commandOf),
     }));
     const data = { root, agents, program, files: shown };
     if (agents.length === 0) return { kind: 'data', data, next: [initAgents(AGENTS)] };

@@ -25,6 +25,9 @@ export const agentsPlugin = acorOperation({
     const folder = resolve(ctx.cwd, output);
     const files = planPlugin(folder, await agentTexts(ctx.app.routes));
     if (!dry_run) writeFiles(files, folder);
-    return { kind: 'data', data: { folder, dry_run, files: files.map((file) => shownFile(file, folder)) } };
+    return {
+      kind: 'data',
+      data: { folder, dry_run, files: files.map((file) => shownFile(file, folder, ctx.app.commandOf)) },
+    };
   },
 });

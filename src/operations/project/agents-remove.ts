@@ -24,6 +24,9 @@ export const agentsRemove = acorOperation({
     const { root } = findProject(ctx.cwd);
     const files = planRemoval(root, await agentTexts(ctx.app.routes));
     if (!dry_run) writeFiles(files, root);
-    return { kind: 'data', data: { root, dry_run, files: files.map((file) => shownFile(file, root)) } };
+    return {
+      kind: 'data',
+      data: { root, dry_run, files: files.map((file) => shownFile(file, root, ctx.app.commandOf)) },
+    };
   },
 });

@@ -96,7 +96,9 @@ export const projectInit = acorOperation({
           ...(input.template !== undefined && { template: input.template }),
         });
     if (forAgents !== undefined && !input.dry_run) writeFiles(forAgents.files, ctx.cwd);
-    const files = [...done.files, ...(forAgents?.files ?? [])].map((file) => shownFile(file, ctx.cwd));
+    const files = [...done.files, ...(forAgents?.files ?? [])].map((file) =>
+      shownFile(file, ctx.cwd, ctx.app.commandOf),
+    );
     const data = {
       root: ctx.cwd,
       dry_run: input.dry_run,

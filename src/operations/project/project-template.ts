@@ -51,7 +51,7 @@ export const projectTemplate = acorOperation({
       );
     if (build?.built === false)
       notes.push(`The tool is not built yet (${build.why}). Build it with: ${build.command}`);
-    const shown = files.map((file) => shownFile(file, config.root));
+    const shown = files.map((file) => shownFile(file, config.root, ctx.app.commandOf));
     return {
       kind: 'data',
       data: { name, language, folder, dry_run: input.dry_run, files: shown, notes },

@@ -78,7 +78,7 @@ export const projectValidate = acorOperation({
       services: () => ctx.app.services(),
       onInterrupt: (listener) => ctx.interrupts.listen(listener),
     });
-    const shown = found.map(shownFinding);
+    const shown = found.map((finding) => shownFinding(finding, ctx.app.commandOf));
     const findings = input.fix ? shown.map((each) => withReason(each, subject)) : shown;
     if (input.ci) {
       const { annotation } = await import('./annotation.ts');

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { PlannedFile } from '../../core/authoring/scaffold/planned-file.ts';
 import type { Finding } from '../../core/authoring/validation/finding.ts';
 import { withoutNext } from '../../core/config/problem.ts';
-import { fixText } from '../command-forms.ts';
+import { fixText, type WriteCommand } from '../command-forms.ts';
 
 /** One problem of a file, as data shows it. */
 export const findingShape = z.object({
@@ -19,8 +19,8 @@ export const findingShape = z.object({
 export type FindingData = z.output<typeof findingShape>;
 
 /** A finding as data shows it: its fix ends with the commands that do it. */
-export function shownFinding(finding: Finding): FindingData {
-  return { ...withoutNext(finding), fix: fixText(finding) };
+export function shownFinding(finding: Finding, commandOf: WriteCommand): FindingData {
+  return { ...withoutNext(finding), fix: fixText(finding, commandOf) };
 }
 
 /** Where a finding is. */
@@ -50,13 +50,17 @@ export const plannedFile = z.object({
 export type ShownFile = z.output<typeof plannedFile>;
 
 /** A planned file as data shows it: without its content. */
-export function shownFile({ path, action, why, by_hand, next, lines }: PlannedFile, root: string): ShownFile {
+export function shownFile(
+  { path, action, why, by_hand, next, lines }: PlannedFile,
+  root: string,
+  commandOf: WriteCommand,
+): ShownFile {
   const fromRoot = relative(root, path);
   return {
     path: fromRoot.startsWith('..') || isAbsolute(fromRoot) ? path : fromRoot || '.',
     action,
     ...(why !== undefined && { why }),
-    ...(by_hand !== undefined && { by_hand: fixText({ fix: by_hand, ...(next && { next }) }) }),
+    ...(by_hand !== undefined && { by_hand: fixText({ fix: by_hand, ...(next && { next }) }, commandOf) }),
     ...(lines !== undefined && { lines }),
   };
 }

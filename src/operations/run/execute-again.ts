@@ -14,7 +14,6 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { listArtifacts, previewReplay, seeRecording } from '../../protocol/next-steps.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { compareArtifacts, comparisonEnd, type Replayed } from './compare-artifacts.ts';
 import { requireRecorded } from './run-unverified.ts';
@@ -88,7 +87,7 @@ async function compared(
   if (summary === undefined || !isSummary(summary)) {
     // The run waits for an answer, or the caller stopped following it: there is nothing to compare yet.
     ctx.note(
-      `acor: the new run has not ended, so its artifacts were not compared. List the recorded ones with: ${commandOf(listArtifacts(record.run_id))}`,
+      `acor: the new run has not ended, so its artifacts were not compared. List the recorded ones with: ${ctx.app.commandOf(listArtifacts(record.run_id))}`,
     );
     return end as StreamEnd<never>;
   }

@@ -6,7 +6,6 @@ import { summaryOf } from '../../core/run/summarise-run.ts';
 import { followRun } from '../../core/supervision/follow-run.ts';
 import { attachTo } from '../../protocol/next-steps.ts';
 import { isFinal } from '../../protocol/run.ts';
-import { commandOf } from '../command-forms.ts';
 import { acorOperation } from '../define.ts';
 import { ci, type EndedRun, runId, runSummary, type StartedRun, startedRun, stream } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
@@ -45,9 +44,9 @@ export const runAttach = acorOperation({
       about: () => runAbout(run, ctx, { asks: ask !== undefined, cancels: false }),
       left: 'stopped',
       end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {
-        if (how === 'question') return questionEnd(store, run);
+        if (how === 'question') return questionEnd(store, run, app);
         if (signal.aborted) {
-          ctx.note(`acor: run ${run} continues. Follow it with: ${commandOf(attachTo(run))}`);
+          ctx.note(`acor: run ${run} continues. Follow it with: ${app.commandOf(attachTo(run))}`);
           return { answer: interrupted([attachTo(run)]) };
         }
         const record = await readRun(store, run);

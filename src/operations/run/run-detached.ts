@@ -15,7 +15,6 @@ import { launchRequestOf } from '../../core/workflow/launch-request.ts';
 import { attachTo, showRun, waitFor } from '../../protocol/next-steps.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { commandOf } from '../command-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { askAtTerminal } from './ask-at-terminal.ts';
 import { runAbout } from './run-about.ts';
@@ -75,15 +74,15 @@ export async function showDetached(
       left: 'stopped',
       end: async (how): Promise<StreamEnd<EndedRun | StartedRun>> => {
         stopListening();
-        if (how === 'question') return questionEnd(store, runId);
+        if (how === 'question') return questionEnd(store, runId, ctx.app);
         if (how === 'stopped' && isCancelled) {
           ctx.note(
-            `acor: run ${runId} is being cancelled. See how it ended with: ${commandOf(showRun(runId))}`,
+            `acor: run ${runId} is being cancelled. See how it ended with: ${ctx.app.commandOf(showRun(runId))}`,
           );
           return { answer: { kind: 'data', data: await startedRunOf(project, runId) } };
         }
         if (how === 'stopped') {
-          ctx.note(`acor: run ${runId} continues. Follow it with: ${commandOf(attachTo(runId))}`);
+          ctx.note(`acor: run ${runId} continues. Follow it with: ${ctx.app.commandOf(attachTo(runId))}`);
           return { answer: { kind: 'data', data: await startedRunOf(project, runId) } };
         }
         const record = await recoverRun(project, runId);
@@ -105,9 +104,13 @@ const HOW_TO_ANSWER =
   'Answer the question with acor answer, and --choice with an option or --value with JSON';
 
 /** The end of the stream when the run waits: exit code 2, and the exact commands that answer. The run itself continues. */
-export async function questionEnd(store: RunStore, runId: string): Promise<StreamEnd<never>> {
+export async function questionEnd(
+  store: RunStore,
+  runId: string,
+  { commandOf }: Pick<AcorApp, 'commandOf'>,
+): Promise<StreamEnd<never>> {
   const next = await stepsForOpenQuestions(store, runId);
-  const questions = await withAnswers(runId, await openQuestionsOf(store, runId));
+  const questions = await withAnswers(runId, await openQuestionsOf(store, runId), commandOf);
   // Only the text of a question can say what it accepts. The run waits for those that block.
   const forms = questions.flatMap(({ blocking, answer_with }) => (blocking && answer_with) || []);
   const how =

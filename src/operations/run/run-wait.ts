@@ -67,11 +67,11 @@ export const runWait = acorOperation({
       state: record.state,
       code: record.code,
       waited,
-      questions: await questionsToShow(store, record),
+      questions: await questionsToShow(store, record, ctx.app.commandOf),
       result: summary.result,
       artifacts: await endArtifacts(summary, ctx.app),
     };
-    if (waited === 'question') return { ...(await questionEnd(store, input.run)).answer, data };
+    if (waited === 'question') return { ...(await questionEnd(store, input.run, ctx.app)).answer, data };
     if (waited === 'timeout') return { kind: 'data', data, next: [waitFor(input.run)] };
     const answer = await answerOf(summary, { exit_code: 'acor' }, ctx.app);
     return withVerdict({ ...answer, data }, store, input.run);

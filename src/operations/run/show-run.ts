@@ -39,7 +39,7 @@ export async function shownRunOf(input: { run: string }, ctx: OperationContext<A
     last_event_at: (lastEvent?.ts as string | undefined) ?? null,
     ...(await clocksOf(store, record, { lastEvent, progress })),
     progress: progress === undefined ? null : pickProgress(progress),
-    questions: await questionsToShow(store, record),
+    questions: await questionsToShow(store, record, ctx.app.commandOf),
     result: ending?.type === 'result' ? ending : null,
     error: ending?.type === 'error' ? ending : null,
     ...(typeof end?.cancelled_by === 'string' && { cancelled_by: end.cancelled_by }),

@@ -13,7 +13,6 @@ import { graphOf, type NextStep, runProgram, runTool } from '../../protocol/next
 import { kindOfName, runName } from '../../protocol/run.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
-import { commandOf } from '../command-forms.ts';
 import { plainCommand } from '../define.ts';
 import { PLAIN_FORMS } from '../plain-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
@@ -69,7 +68,7 @@ async function warnOfOwnFolder({ name }: ToolEntry, { app }: OperationContext<Ac
   const tool = (await registry.list()).find(({ entry, dir }) => entry === name && dir === dirname(name));
   if (tool === undefined || toolsDirsOf(config).includes(tool.dir)) return;
   app.warn(
-    `${name} is the entry of the tool '${tool.name}', and runs here without its manifest and its folder. To run the tool: ${commandOf(runTool(tool.name))}`,
+    `${name} is the entry of the tool '${tool.name}', and runs here without its manifest and its folder. To run the tool: ${app.commandOf(runTool(tool.name))}`,
   );
 }
 

@@ -29,7 +29,7 @@ export const errorList = acorOperation({
       .filter((code) => input.code === undefined || code === input.code)
       .map((code) => ({
         code,
-        ...withFixText(all[code]!),
+        ...withFixText(all[code]!, ctx.app),
         source: Object.hasOwn(own, code) ? ('project' as const) : ('built-in' as const),
       }));
     if (codes.length === 0) {
@@ -48,8 +48,8 @@ export const errorList = acorOperation({
 });
 
 /** Appends the commands of the next steps to the hint. */
-function withFixText({ next, hint, ...row }: ErrorInfo) {
-  return { ...row, hint: fixText({ fix: hint, ...(next && { next }) }) };
+function withFixText({ next, hint, ...row }: ErrorInfo, { commandOf }: AcorApp) {
+  return { ...row, hint: fixText({ fix: hint, ...(next && { next }) }, commandOf) };
 }
 
 /** The project's own codes, or why they cannot be read: the built-in codes must stay readable then. */

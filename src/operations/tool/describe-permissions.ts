@@ -3,6 +3,7 @@ import { safeLine } from '../../compose/terminal-text.ts';
 import { RunGuard } from '../../core/guard/run-guard.ts';
 import { permissionWords } from '../../core/policy/permission-words.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
+import { approve } from '../../protocol/next-steps.ts';
 import type { AcorApp, Project } from '../acor-app.ts';
 import { policyStatusOf } from './policy-status.ts';
 import { policyStatusWords } from './policy-status-text.ts';
@@ -21,7 +22,7 @@ export async function describePermissions(
   });
   const words = [
     ...(await toolWords(project, tool, from)),
-    ...policyStatusWords({ ...policy, approval }, tool.name),
+    ...policyStatusWords({ ...policy, approval }, from.app.commandOf(approve(tool.name))),
   ];
   return {
     name: tool.name,

@@ -30,7 +30,7 @@ export const workflowTemplate = acorOperation({
     const workflow = folders.includes(folder) ? name : file.path;
     return {
       kind: 'data',
-      data: { name, dry_run, files: [shownFile(file, config.root)] },
+      data: { name, dry_run, files: [shownFile(file, config.root, ctx.app.commandOf)] },
       next: dry_run
         ? []
         : [

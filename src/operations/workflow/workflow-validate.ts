@@ -40,7 +40,9 @@ export const workflowValidate = acorOperation({
       input.workflows.length === 0
         ? workflowFiles(config)
         : [...new Set(input.workflows.map((wanted) => findWorkflow(wanted, places)))];
-    const found = inOrder(await checkWorkflows(files, { config, cwd })).map(shownFinding);
+    const found = inOrder(await checkWorkflows(files, { config, cwd })).map((finding) =>
+      shownFinding(finding, ctx.app.commandOf),
+    );
     const findings = input.strict ? found.map((each): Finding => ({ ...each, severity: 'error' })) : found;
     const errors = findings.filter(({ severity }) => severity === 'error');
     const warnings = findings.length - errors.length;

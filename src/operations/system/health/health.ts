@@ -3,7 +3,7 @@ import { type HealthCheck, healthReport, reportAnswer } from '../../../compose/h
 import type { LoadedConfig } from '../../../core/config/load.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { TRUST } from '../../../protocol/next-steps.ts';
-import { commandOf } from '../../command-forms.ts';
+import type { WriteCommand } from '../../command-forms.ts';
 import { acorOperation } from '../../define.ts';
 import { untrusted } from '../../project/untrusted.ts';
 import { checkLimits } from './limits.ts';
@@ -36,21 +36,22 @@ export const health = acorOperation({
   moreExamples: ['acor health --fix', 'acor health --deep'],
   async run(input, ctx) {
     const checks: HealthCheck[] = [];
+    const { commandOf } = ctx.app;
     try {
       const project = await ctx.app.project();
-      checks.push(configCheck(project.config));
+      checks.push(configCheck(project.config, commandOf));
       checks.push(...(await checkPolicy(project, ctx.env)));
       checks.push(...(await checkTools(project)));
       const { checkProjectFiles } = await import('./project-files.ts');
       checks.push(...(await checkProjectFiles(ctx, input.deep)));
-      checks.push(...(await checkPlugins(project)));
-      checks.push(...(await checkSecrets(project, ctx.env)));
-      checks.push(...(await checkRuntimes(project, ctx.env)));
-      checks.push(...(await checkSandbox(project)));
+      checks.push(...(await checkPlugins(project, commandOf)));
+      checks.push(...(await checkSecrets(project, ctx.env, commandOf)));
+      checks.push(...(await checkRuntimes(project, ctx.env, commandOf)));
+      checks.push(...(await checkSandbox(project, commandOf)));
       checks.push(...checkHost(project.config, ctx));
       checks.push(await checkLimits());
-      checks.push(...(await checkNotify(project)));
-      checks.push(...(await checkStore(project, input.fix && !input.dry_run)));
+      checks.push(...(await checkNotify(project, commandOf)));
+      checks.push(...(await checkStore(project, input.fix && !input.dry_run, commandOf)));
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
       checks.push({
@@ -64,10 +65,10 @@ export const health = acorOperation({
   },
 });
 
-function configCheck(config: LoadedConfig): HealthCheck {
+function configCheck(config: LoadedConfig, commandOf: WriteCommand): HealthCheck {
   if (!config.trust.isTrusted) {
     const fix = `Have a person read and trust it: ${commandOf(TRUST)}`;
-    return { name: 'config', status: 'degraded', detail: untrusted(config), fix };
+    return { name: 'config', status: 'degraded', detail: untrusted(config, commandOf), fix };
   }
   const detail = config.file ?? 'no configuration file; every value is a default';
   return { name: 'config', status: 'ok', detail };

@@ -33,7 +33,7 @@ export async function checkProjectFiles(
         name,
         status: 'degraded',
         detail: `${finding.file}: ${finding.message}`,
-        fix: fixText(finding),
+        fix: fixText(finding, ctx.app.commandOf),
       });
   };
   await add('versions', versions);

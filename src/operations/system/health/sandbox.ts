@@ -12,12 +12,12 @@ import { installCommand } from '../../../core/sandbox/trusted-program.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { SEE_HEALTH } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
-import { fixText } from '../../command-forms.ts';
+import { fixText, type WriteCommand } from '../../command-forms.ts';
 
 const OFF = "Run only tools that you trust, or set security.isolation: 'preferred' in .acor/config.yaml.";
 
 /** Checks how tools are confined on this machine. Probes the sandbox again instead of using the cached result. */
-export async function checkSandbox({ config }: Project): Promise<HealthCheck[]> {
+export async function checkSandbox({ config }: Project, commandOf: WriteCommand): Promise<HealthCheck[]> {
   const mode = config.config.security.isolation;
   try {
     const chosen = await chooseBackend(config.config.security, null);
@@ -26,7 +26,7 @@ export async function checkSandbox({ config }: Project): Promise<HealthCheck[]> 
     }
     return [
       await checkChosen(chosen, mode),
-      await checkBySelfTest(chosen),
+      await checkBySelfTest(chosen, commandOf),
       checkIdentity(),
       await checkNetwork(chosen),
       checkObserver(),
@@ -68,7 +68,10 @@ async function checkChosen({ backend, probe }: ChosenBackend, mode: IsolationMod
   };
 }
 
-async function checkBySelfTest({ backend, probe }: ChosenBackend): Promise<HealthCheck> {
+async function checkBySelfTest(
+  { backend, probe }: ChosenBackend,
+  commandOf: WriteCommand,
+): Promise<HealthCheck> {
   const { breaches, trouble } = await selfTest(backend, probe);
   const name = 'sandbox.selftest';
   if (trouble === undefined && breaches.length === 0) {
@@ -78,7 +81,10 @@ async function checkBySelfTest({ backend, probe }: ChosenBackend): Promise<Healt
     name,
     status: 'blocked',
     detail: trouble ?? `a tool ${breaches.join(', ')}`,
-    fix: fixText({ fix: 'Update bubblewrap and the kernel, then check again', next: [SEE_HEALTH] }),
+    fix: fixText(
+      { fix: 'Update bubblewrap and the kernel, then check again', next: [SEE_HEALTH] },
+      commandOf,
+    ),
   };
 }
 

@@ -5,7 +5,7 @@ import { SecretStore } from '../../../core/secrets/secret-store.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { LIST_SECRETS, storeSecret } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
-import { commandOf } from '../../command-forms.ts';
+import type { WriteCommand } from '../../command-forms.ts';
 import { askedSecrets } from '../secrets.ts';
 
 /** Whether calls of programs find a waiting process. Nothing where the configuration wants no host. */
@@ -33,7 +33,10 @@ export function checkHost(
 const TEST = { operation: 'outbox.deliver', input: { test: true }, why: 'Test the receivers.' } as const;
 
 /** Checks that the receivers of messages take them. Nothing without receivers. */
-export async function checkNotify({ config, workspaces }: Project): Promise<HealthCheck[]> {
+export async function checkNotify(
+  { config, workspaces }: Project,
+  commandOf: WriteCommand,
+): Promise<HealthCheck[]> {
   const [{ OutboxFiles }, { receiversOf }] = await Promise.all([
     import('../../../core/outbox/outbox-files.ts'),
     import('../../../core/outbox/receivers.ts'),
@@ -55,6 +58,7 @@ export async function checkNotify({ config, workspaces }: Project): Promise<Heal
 export async function checkSecrets(
   { config, registry }: Project,
   env: Readonly<Record<string, string | undefined>>,
+  commandOf: WriteCommand,
 ): Promise<HealthCheck[]> {
   const checks: HealthCheck[] = [];
   try {

@@ -19,7 +19,7 @@ import {
 import { countOf } from '../../../util/count-of.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
 import type { Project } from '../../acor-app.ts';
-import { commandOf } from '../../command-forms.ts';
+import type { WriteCommand } from '../../command-forms.ts';
 import { missingWords } from '../../run/missing-words.ts';
 
 const WRITTEN_BY_RUNS = ['leases', 'queue', 'ledger.jsonl'];
@@ -28,29 +28,33 @@ const WRITTEN_BY_RUNS = ['leases', 'queue', 'ledger.jsonl'];
 const LOW_SPACE_BYTES = 200_000_000;
 
 /** Checks the run store: permissions, space, the index, and lost runs, which `fix` recovers. */
-export async function checkStore(project: Project, fix: boolean): Promise<HealthCheck[]> {
+export async function checkStore(
+  project: Project,
+  fix: boolean,
+  commandOf: WriteCommand,
+): Promise<HealthCheck[]> {
   const { store, index } = project;
   const access = checkAccess(store.root);
   if (access.status === 'blocked') return [access];
-  const lostRuns = await checkLostRuns(project, fix);
+  const lostRuns = await checkLostRuns(project, fix, commandOf);
   const runs = await index();
   await runs.unended();
-  const owners = await checkOwners(project, fix);
-  const missing = await checkMissingRuns(project, runs);
+  const owners = await checkOwners(project, fix, commandOf);
+  const missing = await checkMissingRuns(project, runs, commandOf);
   return [
     access,
     ...checkFolders(store.root),
-    checkSpace(store.root),
+    checkSpace(store.root, commandOf),
     lostRuns,
     ...owners,
-    ...checkPacks(project),
+    ...checkPacks(project, commandOf),
     ...missing,
-    checkIndex(runs),
+    checkIndex(runs, commandOf),
   ];
 }
 
 /** Only where root gives each run a user of its own. */
-async function checkOwners(host: RunHost, fix: boolean): Promise<HealthCheck[]> {
+async function checkOwners(host: RunHost, fix: boolean, commandOf: WriteCommand): Promise<HealthCheck[]> {
   if (!canGiveUsers()) return [];
   const name = 'store.owners';
   const { left, foreign } = await unrestoredRuns(host, { fix });
@@ -77,7 +81,7 @@ async function checkOwners(host: RunHost, fix: boolean): Promise<HealthCheck[]> 
 }
 
 /** Nothing for a store without packs. */
-function checkPacks({ store }: Project): HealthCheck[] {
+function checkPacks({ store }: Project, commandOf: WriteCommand): HealthCheck[] {
   const { packed } = store.files;
   if (!packed.exist) return [];
   const name = 'store.packs';
@@ -89,7 +93,11 @@ function checkPacks({ store }: Project): HealthCheck[] {
 }
 
 /** Nothing for a store of which no other program has removed a run. */
-async function checkMissingRuns({ store }: Project, index: RunIndex): Promise<HealthCheck[]> {
+async function checkMissingRuns(
+  { store }: Project,
+  index: RunIndex,
+  commandOf: WriteCommand,
+): Promise<HealthCheck[]> {
   const missing = missingWords(store, await index.missing());
   if (missing === undefined) return [];
   const { words: detail, next } = missing;
@@ -98,7 +106,7 @@ async function checkMissingRuns({ store }: Project, index: RunIndex): Promise<He
 }
 
 /** Call after reading the runs: only then is a damaged index detected. */
-function checkIndex({ warning }: RunIndex): HealthCheck {
+function checkIndex({ warning }: RunIndex, commandOf: WriteCommand): HealthCheck {
   if (warning === undefined) return { name: 'store.index', status: 'ok', detail: 'up to date' };
   return { name: 'store.index', status: 'degraded', detail: warning, fix: commandOf(SEE_HEALTH) };
 }
@@ -143,7 +151,7 @@ function checkFolders(root: string): HealthCheck[] {
     });
 }
 
-function checkSpace(root: string): HealthCheck {
+function checkSpace(root: string, commandOf: WriteCommand): HealthCheck {
   const { bavail, bsize } = statfsSync(nearestFolder(root));
   const free = bavail * bsize;
   const detail = `${Math.floor(free / 1e6)} MB free`;
@@ -151,7 +159,7 @@ function checkSpace(root: string): HealthCheck {
   return { name: 'store.space', status: 'degraded', detail, fix: commandOf(CLEAN) };
 }
 
-async function checkLostRuns(host: Project, fix: boolean): Promise<HealthCheck> {
+async function checkLostRuns(host: Project, fix: boolean, commandOf: WriteCommand): Promise<HealthCheck> {
   const name = 'store.lost_runs';
   const recovered = fix ? await recoverLostRuns(host, { withoutLease: true }) : [];
   if (fix) new FileRunQueue(host.store.root).tidyAll();

@@ -8,7 +8,7 @@ import { assertCompatible } from '../../../core/registry/compatibility.ts';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { approve, describeTool } from '../../../protocol/next-steps.ts';
 import type { Project } from '../../acor-app.ts';
-import { commandOf as writeCommand } from '../../command-forms.ts';
+import type { WriteCommand } from '../../command-forms.ts';
 
 /** Checks that every tool of the project is valid. */
 export async function checkTools({ registry }: Project): Promise<HealthCheck[]> {
@@ -30,6 +30,7 @@ export async function checkTools({ registry }: Project): Promise<HealthCheck[]> 
 export async function checkRuntimes(
   { registry, config }: Project,
   env: Readonly<Record<string, string | undefined>>,
+  commandOf: WriteCommand,
 ): Promise<HealthCheck[]> {
   const checks = new Map<string, HealthCheck>();
   const runtimeOf = runtimesOf(config, env, await registry.languages());
@@ -47,7 +48,7 @@ export async function checkRuntimes(
         name,
         status: 'degraded',
         detail: error.message,
-        fix: error.hint ?? writeCommand(describeTool(tool.name)),
+        fix: error.hint ?? commandOf(describeTool(tool.name)),
       });
     }
   }
@@ -77,7 +78,7 @@ export async function checkPolicy(
 }
 
 /** Checks that each plugin is approved and loads. Runs ignore a plugin that does not. */
-export async function checkPlugins({ plugins }: Project): Promise<HealthCheck[]> {
+export async function checkPlugins({ plugins }: Project, commandOf: WriteCommand): Promise<HealthCheck[]> {
   if (plugins === undefined) return [];
   const loaded = await plugins.ready();
   return plugins.found.map(({ name, file, approval }): HealthCheck => {
@@ -89,7 +90,7 @@ export async function checkPlugins({ plugins }: Project): Promise<HealthCheck[]>
         ...check,
         status: 'degraded',
         detail: whyNotApproved(approval),
-        fix: writeCommand(approve(`plugin:${name}`)),
+        fix: commandOf(approve(`plugin:${name}`)),
       };
     }
     if (trouble !== undefined || running === undefined) {
