@@ -10,6 +10,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -234,6 +236,33 @@ describe('a tool that fails because of its sandbox', () => {
       }
     } finally {
       rmSync(secret, { recursive: true });
+    }
+  });
+
+  it('gets the flag and the setting for an address that is not public, at once', {
+    skip: !HAS_BWRAP,
+  }, async () => {
+    using own = new TestProject();
+    const server = createServer((_, response) => response.end('here'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      const at = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const env = own.environment({ XDG_CONFIG_HOME: own.path('xdg') });
+      const call = (flags: string[]) =>
+        own.envelope(['exec', '--no-stream', ...flags, '--', 'curl', '-sS', `http://${at}/`], { env });
+      const { error } = await call([]);
+      const [, file, line, value] =
+        /In (\S+), under security\.allow_private_egress, write: (- "\S+"), because .* --net (\S+)$/.exec(
+          error.hint,
+        )!;
+      assert.deepEqual([file, value], [own.path('xdg/acor/config.yaml'), at]);
+      const refused = await call(['--net', value!]);
+      assert.equal(refused.error.code, 'E_POLICY_DENIED', 'the control');
+      own.write('xdg/acor/config.yaml', `security:\n  allow_private_egress:\n    ${line}\n`);
+      const { ok, error: left } = await call(['--net', value!]);
+      assert.ok(ok, JSON.stringify(left));
+    } finally {
+      server.close();
     }
   });
 

@@ -15,6 +15,7 @@ function hintOf(
     hint?: string;
     isKilled?: boolean;
     backend?: string;
+    opened?: string[];
   } = {},
 ) {
   const {
@@ -24,12 +25,20 @@ function hintOf(
     hint = null,
     isKilled = false,
     backend = 'bubblewrap',
+    opened = [],
   } = more;
   const manifest = { permissions: { network: { egress_allow: hosts } } };
   const sandboxed = { opensHosts: true, isolation: { backend } };
-  const plan = { tool: { name, manifest }, sandboxed, grants: [], staged: [], args } as unknown as ToolPlan;
+  const plan = {
+    tool: { name, manifest },
+    sandboxed,
+    grants: [],
+    staged: [],
+    args,
+    callerEnv: { HOME: '/home/a' },
+  } as unknown as ToolPlan;
   const outcome = { code: 'E_TOOL_FAILED', hint, ...(!isKilled && { isBareExit: true }) } as Outcome;
-  explainCall(plan, outcome, words);
+  explainCall(plan, outcome, words, { allow_private_egress: opened, egress_hosts: {} });
   return outcome.hint;
 }
 
@@ -59,6 +68,18 @@ describe('the hint that a call has when the tool has none', () => {
     assert.match(hintOf('', { args }) ?? '', /--net example\.com:81$/);
     assert.match(hintOf('', { args: ['https://example.com'] }) ?? '', /--net example\.com:443$/);
     assert.doesNotMatch(hintOf('', { args, hosts: ['example.com:81'] }) ?? '', /--net/);
+  });
+
+  it('has the setting, too, that opens an address that is not public', () => {
+    for (const [url, at] of [
+      ['http://127.0.0.1:81/', '127.0.0.1:81'],
+      ['https://[fd00::1]/', '[fd00::1]:443'],
+    ] as const) {
+      const both = `in /home/a/.config/acor/config.yaml, under security.allow_private_egress, write: - "${at}", because the address is not public; then pass the flag --net ${at}`;
+      const hint = hintOf('', { args: [url] }) ?? '';
+      assert.ok(hint.toLowerCase().endsWith(both), hint);
+      assert.doesNotMatch(hintOf('', { args: [url], opened: [at] }) ?? '', /allow_private_egress/);
+    }
   });
 
   it('is the flag for the current folder, when a program began without anything', () => {

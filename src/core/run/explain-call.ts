@@ -1,7 +1,9 @@
 import { errorInfo } from '../../protocol/error-codes.ts';
 import { execProgram } from '../../protocol/names.ts';
 import { shellCommand } from '../../util/shell-words.ts';
-import { fixForHosts } from './fix-for-hosts.ts';
+import type { EgressSettings } from '../sandbox/egress/egress-plan.ts';
+import { withPort } from '../sandbox/egress/host.ts';
+import { fixForHost } from './fix-for-hosts.ts';
 import type { Outcome } from './outcome.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
 
@@ -23,11 +25,11 @@ const COPY_INSTEAD =
  * of the run does not own, what Landlock closes to every tool, a rename across mounts, an address of `acor exec` without its `--net`, and a program of
  * `acor exec` that started in an empty folder.
  */
-export function explainCall(plan: ToolPlan, outcome: Outcome, words: string): void {
+export function explainCall(plan: ToolPlan, outcome: Outcome, words: string, settings: EgressSettings): void {
   const isSpecific = outcome.hint !== null && outcome.hint !== errorInfo(outcome.code ?? '')?.hint;
   const hint = isSpecific
     ? undefined
-    : (foreignRepository(words) ?? ofSandbox(plan, outcome, words) ?? ofExec(plan, outcome));
+    : (foreignRepository(words) ?? ofSandbox(plan, outcome, words) ?? ofExec(plan, outcome, settings));
   if (hint !== undefined) outcome.hint = hint;
 }
 
@@ -45,31 +47,31 @@ function ofSandbox({ sandboxed }: ToolPlan, { code }: Outcome, words: string): s
   return CROSSES_MOUNTS.test(words) ? COPY_INSTEAD : undefined;
 }
 
-function ofExec(plan: ToolPlan, { isBareExit }: Outcome): string | undefined {
+function ofExec(plan: ToolPlan, { isBareExit }: Outcome, settings: EgressSettings): string | undefined {
   const { tool, grants, staged, args } = plan;
   if (execProgram(tool.name) === undefined) return undefined;
   const { egress_allow } = tool.manifest.permissions.network;
-  const host = args.map(hostIn).find((each) => each !== undefined);
-  if (host !== undefined && egress_allow.length === 0)
-    return `The program has no network. To allow it: ${fixForHosts(`pass the flag --net ${host}`, plan)}`;
+  const host = args.map(addressIn).find((each) => each !== undefined);
+  if (host !== undefined && egress_allow.length === 0) {
+    const flag = `pass the flag --net ${withPort(host.host, host.port)}`;
+    return `The program has no network. To allow it: ${fixForHost(flag, host, plan, settings)}`;
+  }
   if (tool.startsIn !== undefined || grants.length + staged.length > 0) return undefined;
   // A signal has another cause, and so has a program that was given a network.
   if (isBareExit !== true || egress_allow.length > 0) return undefined;
   return 'The program started in an empty folder. To start in this one and read it, pass the flag --read .';
 }
 
-function hostIn(word: string): string | undefined {
-  const address = addressIn(word);
-  return address && `${address.hostname}:${address.port}`;
-}
-
 /** The port at a host that an address among the arguments has. */
 export function portOf(args: readonly string[], host: string): number | undefined {
-  return args.map(addressIn).find((each) => each?.hostname === host)?.port;
+  return args.map(addressIn).find((each) => each?.host === host)?.port;
 }
 
-function addressIn(word: string): { hostname: string; port: number } | undefined {
+function addressIn(word: string): { host: string; port: number } | undefined {
   if (!/^https?:\/\//.test(word) || !URL.canParse(word)) return undefined;
   const { hostname, port, protocol } = new URL(word);
-  return { hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+  return {
+    host: hostname.replace(/^\[(.+)\]$/, '$1'),
+    port: Number(port) || (protocol === 'https:' ? 443 : 80),
+  };
 }

@@ -25,7 +25,7 @@ import { exceptionLine } from './exception-line.ts';
 import { explainCall, portOf } from './explain-call.ts';
 import { explainMissingFile } from './explain-missing-file.ts';
 import { fixForExec } from './fix-for-exec.ts';
-import { fixForHosts } from './fix-for-hosts.ts';
+import { fixForHost, fixForHosts } from './fix-for-hosts.ts';
 import { hintOfDenied, isSaidIn } from './hint-of-denied.ts';
 import type { Outcome } from './outcome.ts';
 import { ownFolders } from './plan/resolve-call.ts';
@@ -75,7 +75,8 @@ export function explainFailure(
   const words = `${tailIn(plan.workspace.stderrLog)}\n${own}`;
   explainDenials(services, plan, log, outcome, { words, own });
   explainMissingFile(plan, log, outcome, { words, project: services.config.root });
-  if (plan.sandboxed.isolation.backend !== 'none') explainCall(plan, outcome, words);
+  if (plan.sandboxed.isolation.backend !== 'none')
+    explainCall(plan, outcome, words, services.config.config.security);
 }
 
 /** Warns of what the sandbox may have denied. `own` is what the tool itself reported as its error. */
@@ -177,10 +178,11 @@ function forCaller(
   const { allow, denial, ...rest } = reported;
   const placed = { ...allow, ...placeOf(plan.tool, allow.path) };
   const fix = isExec(plan) ? fixForExec(denial!, services, plan) : remedySentence(placed);
+  const { security } = services.config.config;
   return {
     ...rest,
     ...(!isExec(plan) && { allow: placed }),
-    fix: denial!.kind === 'host' ? fixForHosts(fix, plan) : fix,
+    fix: denial?.kind === 'host' ? fixForHost(fix, denial, plan, security) : fix,
   };
 }
 

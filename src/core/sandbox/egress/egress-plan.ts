@@ -121,9 +121,18 @@ function readHosts(hosts: Readonly<Record<string, string>>): ReadonlyMap<string,
 }
 
 /** Whether a literal address would always be refused. */
-export function isClosed({ opened }: EgressPlan, host: Host, port: number): boolean {
+export function isClosed({ opened }: Pick<EgressPlan, 'opened'>, host: Host, port: number): boolean {
   if (host.kind !== 'address') return false;
   return reachOf(host.address) !== 'public' && !opened.some((each) => covers(each, host, port));
+}
+
+/** The same by the configuration, for a tool without such a plan. */
+export function isClosedBy(
+  { allow_private_egress }: Pick<EgressSettings, 'allow_private_egress'>,
+  host: Host,
+  port: number,
+): boolean {
+  return isClosed({ opened: readAll(allow_private_egress, unreadableOpening) }, host, port);
 }
 
 function unreadable(tool: string, bad: readonly string[]): AcorError {
