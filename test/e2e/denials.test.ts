@@ -239,6 +239,25 @@ describe('a tool that fails because of its sandbox', () => {
     }
   });
 
+  it('gets the line for a path with spaces, with or without quotes, in a message or an error of its own', async () => {
+    const folder = join(outside, 'my data');
+    mkdirSync(folder);
+    writeFileSync(join(outside, 'my'), '', { mode: 0o644 });
+    const [path, quoted] = [join(folder, 'in a.csv'), join(folder, "it's b.csv")];
+    for (const each of [path, quoted]) writeFileSync(each, '', { mode: 0o644 });
+    const said = `{"type":"error","code":"E_X","msg":"open ${path} failed: permission denied"}`;
+    for (const [file, script, manifest] of [
+      [path, `echo "cannot open ${path} for reading: Permission denied" >&2; exit 1`, 'adapter: plain\n'],
+      [quoted, `cat "${quoted}"`, 'adapter: plain\n'],
+      [path, `echo '${said}'; exit 30`, ''],
+    ] as const) {
+      tool('spaces', script);
+      project.write('tools/spaces/tool.yaml', manifest);
+      const { lines } = await denied('spaces');
+      assert.deepEqual(lines, [['permissions.filesystem.read', `- "${file}"`]], script);
+    }
+  });
+
   it('gets the flag and the setting for an address that is not public, at once', {
     skip: !HAS_BWRAP,
   }, async () => {

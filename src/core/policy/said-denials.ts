@@ -2,8 +2,10 @@
  * Denials that a tool reports in its own output: `said` is the line. The text is untrusted and must be checked before
  * it is shown.
  */
-export type SaidDenial = { said: string } & (
-  | { kind: 'path'; path: string; isWrite: boolean }
+export type SaidDenial = {
+  said: string;
+} /** `rest` is what may be the rest of a path that is written without quotes. */ & (
+  | { kind: 'path'; path: string; rest?: string; isWrite: boolean }
   | { kind: 'command'; command: string }
   | ({ kind: 'network' } & DeniedHost)
   /** The kernel denied a system call by name. */
@@ -23,17 +25,20 @@ const MAX_PATH_CHARS = 1024;
 const MAX_DENIALS = 20;
 
 const REFUSED =
-  /No such file or directory|Permission denied|Operation not permitted|Read-only file system|\b(?:ENOENT|EACCES|EPERM|EROFS)\b/i;
+  /No such file or directory|Directory nonexistent|Permission denied|Operation not permitted|Read-only file system|\b(?:ENOENT|EACCES|EPERM|EROFS)\b/i;
 const READ_ONLY = /Read-only file system|\bEROFS\b/i;
 const NOT_PERMITTED = /Operation not permitted|\bEPERM\b/i;
 const NO_NETWORK =
   /\/dev\/tcp\/\S+ (?:Operation not permitted|Permission denied)|Network is unreachable|\bENETUNREACH\b|could not resolve|unable to resolve|name resolution|Name or service not known|\bEAI_AGAIN\b|\bENOTFOUND\b|nodename nor servname|no such host/i;
 
-/** Paths in programs' messages: in quotes, before the error text, or alone. */
+/** Paths in programs' messages: in quotes, before the error text, or alone, with the words that follow. */
 const PATHS = [
-  /['"`‘“](\/[^'"`’”]+)['"`’”]/g,
-  /(?:^|: )(\/[^:]+): (?=No such file|Permission denied|Operation not|Read-only)/g,
-  /(?:^|[\s=(])(\/[^\s:;,'"`()]+)/g,
+  // In a pair of single quotes, the programs of GNU write a single quote as a shell does.
+  /"(?<path>\/[^"]+)"/g,
+  /'(?<path>\/(?:'\\''|[^'])+)'/g,
+  /[`‘“](?<path>\/[^'`’”]+)['`’”]/g,
+  /(?:^|: )(?<path>\/[^:]+): (?=No such file|Permission denied|Operation not|Read-only)/g,
+  /(?:^|[\s=(])(?<path>\/[^\s:;,'"`()]+)(?=(?<rest>(?: [^\s:;,'"`()]+){0,16}))/g,
 ];
 
 /** Words that are no part of a path. */
@@ -94,13 +99,19 @@ function deniedIn(line: string, all: AllLines): SaidDenial[] {
   const command = COMMANDS.map((pattern) => pattern.exec(line)?.[1]).find((each) => each !== undefined);
   if (command !== undefined) return [{ said, kind: 'command', command }];
   if (!REFUSED.test(line)) return [];
-  const paths = PATHS.flatMap((pattern) => [...line.matchAll(pattern)].map((match) => match[1]!));
   const isWrite = READ_ONLY.test(line);
-  const denied: SaidDenial[] = [...new Set(paths)]
-    .filter((path) => path.length <= MAX_PATH_CHARS)
-    .map((path) => ({ said, kind: 'path', path, isWrite }));
+  const denied = pathsIn(line)
+    .filter(({ path }) => path.length <= MAX_PATH_CHARS)
+    .map((found) => ({ said, kind: 'path' as const, ...found, isWrite }));
   if (denied.length > 0 || !NOT_PERMITTED.test(line)) return denied;
   return all.call === undefined ? [] : [{ said, kind: 'call', call: all.call }];
+}
+
+function pathsIn(line: string): { path: string; rest?: string }[] {
+  return PATHS.flatMap((pattern) => [...line.matchAll(pattern)]).map(({ groups }) => {
+    const { path, rest } = groups as { path: string; rest?: string };
+    return { path: path.replaceAll("'\\''", "'"), ...(rest && { rest }) };
+  });
 }
 
 /** What a line may leave to another one: a traceback names the host or the call on a different line than the error. Found once. */

@@ -31,6 +31,7 @@ import type { Outcome } from './outcome.ts';
 import { ownFolders } from './plan/resolve-call.ts';
 import type { ToolPlan } from './plan/tool-plan.ts';
 import type { RunnerServices } from './services.ts';
+import { wholePath } from './whole-path.ts';
 
 const TAIL_BYTES = 16_384;
 const MAX_SHOWN = 5;
@@ -94,7 +95,8 @@ function explainDenials(
   const reports: Reported[] = [];
   const cause = exceptionLine(words) ?? '';
   const places = { own: folders, project: services.config.root, cause };
-  for (const said of saidDenials(words, calls)) {
+  for (const each of saidDenials(words, calls)) {
+    const said = each.kind === 'path' ? { ...each, path: wholePath(each, plan.args) } : each;
     const one = forCaller(reportOf(said, plan, places), services, plan);
     if (one !== undefined && said.kind === 'path' && MISSING.test(said.said) && isMissing(said.path))
       one.missing = normalize(said.path);
