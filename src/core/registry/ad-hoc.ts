@@ -6,13 +6,14 @@ import { leastLevel } from '../../protocol/manifest-permissions.ts';
 import { execProgram } from '../../protocol/names.ts';
 import { validateTool } from '../../protocol/next-steps.ts';
 import { givenPathOf, isInside } from '../../util/real-path.ts';
+import { userFolders } from '../config/find.ts';
 import { type LoadedConfig, runsDirOf } from '../config/load.ts';
 import { problemText } from '../config/problem.ts';
 import { stemOf } from './candidate.ts';
 import { findProgram } from './find-program.ts';
 import type { Language } from './languages/language.ts';
 import type { MissingPermission } from './missing-permission.ts';
-import { grantRoots, howToGrant, untrustedRoots } from './path-grants.ts';
+import { grantRoots, howToGrant, OWN_FILES_STAY, untrustedRoots } from './path-grants.ts';
 import { readTool } from './read-tool.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { WatchedFiles } from './watched-files.ts';
@@ -95,11 +96,11 @@ export async function adHocTool(
 
   function checkedToWrite(text: string): string {
     const path = checked(text, 'write');
-    const own = [runsDirOf(config), join(config.root, '.acor')];
+    const own = [runsDirOf(config), join(config.root, '.acor'), ...userFolders(call.env)];
     const held = own.find((each) => isInside(each, path));
     if (held === undefined) return path;
     throw new AcorError('E_PERMISSION', `'${text}' holds ${held}, where ACOR keeps its own files`, {
-      hint: 'Name the files and folders in it that the program writes, one --write for each.',
+      hint: `Name the files and folders in it that the program writes, one --write for each. ${OWN_FILES_STAY}`,
     });
   }
 

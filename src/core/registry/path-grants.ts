@@ -149,7 +149,7 @@ function grantReal(
       'E_PERMISSION',
       'protected',
       `'${text}' for '${input}' would let the tool write to ${guarded}, where ACOR keeps its own files`,
-      'Use a path that is neither inside that folder nor above it.',
+      `Use a path that is neither inside that folder nor above it. ${OWN_FILES_STAY}`,
     );
   }
   const system = real.stats && !stays ? systemFolderOf(real.path) : undefined;
@@ -184,6 +184,10 @@ function troubleOf(input: string) {
     fix,
   });
 }
+
+/** Why ACOR's own files stay closed to a tool. */
+export const OWN_FILES_STAY =
+  'security.grant_roots does not open it, because with these files a tool could approve itself.';
 
 /** File systems that expose the kernel and other processes. */
 export const NEVER_GRANTED = ['/proc', '/sys', '/dev'];

@@ -9,6 +9,7 @@ import {
   type GrantRules,
   grantPath,
   NEVER_GRANTED,
+  OWN_FILES_STAY,
   type StagedOutput,
   systemFolderOf,
 } from './path-grants.ts';
@@ -80,7 +81,8 @@ function grantsOf(tool: ToolEntry, text: string, access: Grant['access'], rules:
     const own = rules.hidden.find(
       (each) => isInside(real.path, each) || (access === 'write' && isInside(each, real.path)),
     );
-    if (own !== undefined) throw refuse(`ACOR keeps its own files in ${own}`, 'Name a folder beside it.');
+    if (own !== undefined)
+      throw refuse(`ACOR keeps its own files in ${own}`, `Name a folder beside it. ${OWN_FILES_STAY}`);
     if (real.stats !== undefined) return [{ path: real.path, access, input }];
     // The home of a task's executor is made when the task starts.
     if (access === 'write' && path === tool.home) return [{ path: real.path, access, input }];
