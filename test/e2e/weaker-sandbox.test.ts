@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { landlock } from '../../src/core/sandbox/backends/landlock.ts';
+import { canGiveUsers } from '../../src/core/sandbox/identity/run-users.ts';
 import { needsMounts, ProjectWithMounts } from '../support/mount-namespace.ts';
-import { readRun } from '../support/project.ts';
+import { ACOR, readRun, TestProject } from '../support/project.ts';
 
 const BWRAP = '/usr/bin/bwrap';
 const CONFIG = 'version: 1\nenvironment: { cancel_grace_s: 0.3 }\n';
 const isHere =
   existsSync(BWRAP) && (await bubblewrap.probe()).available && (await landlock.probe()).available;
 const options = isHere ? needsMounts : { skip: 'needs bubblewrap to hide, and Landlock' };
+
+const isRoot = canGiveUsers() ? options : { skip: 'needs root, which gives each run a user' };
 
 /** Makes the program unusable. */
 const HIDE = `mount --bind /dev/null ${BWRAP}`;
@@ -96,6 +102,47 @@ describe('a machine without the strongest sandbox', () => {
     assert.equal(refused.error.code, 'E_SANDBOX_UNAVAILABLE');
     assert.match(refused.error.hint, /^Install bubblewrap: .*; or leave out --net\.$/);
   });
+
+  it(
+    'names the folder above a program or a file that the user of the run may not enter',
+    isRoot,
+    async () => {
+      using project = new TestProject({ config: CONFIG });
+      chmodSync(project.root, 0o755);
+      // Of the mode 700.
+      const closed = mkdtempSync(join(tmpdir(), 'acor-closed-'));
+      try {
+        const file = join(closed, 'data.txt');
+        const program = join(closed, 'bin/own_program');
+        mkdirSync(dirname(program));
+        writeFileSync(file, 'text\n', { mode: 0o644 });
+        writeFileSync(program, '#!/bin/sh\necho hello\n', { mode: 0o755 });
+        const env = project.environment({ PATH: `${dirname(program)}:${process.env.PATH}` });
+        for (const [path, args] of [
+          [program, ['--cmd', 'own_program', '--', 'sh', '-c', 'own_program']],
+          [file, ['--read', file, '--', 'cat', file]],
+        ] as const) {
+          const exec = (before: string) => {
+            const script = `${before}; exec "$@"`;
+            const words = ['-m', 'sh', '-c', script, 'sh', ACOR, 'exec', '--no-stream', ...args];
+            return JSON.parse(
+              spawnSync('unshare', words, { cwd: project.root, env, encoding: 'utf8' }).stdout,
+            );
+          };
+          assert.ok(exec(':').ok, 'the control: bubblewrap mounts it');
+          const { hint } = exec(HIDE).error;
+          const start = `${path} is below ${closed}, which the Unix user of the run, who is not root, may not enter: `;
+          const fix = `chmod o+x ${closed}`;
+          assert.ok(hint.startsWith(`${start}${fix}. Or install bubblewrap`), hint);
+          assert.equal(spawnSync('sh', ['-c', fix]).status, 0);
+          assert.ok(exec(HIDE).ok);
+          chmodSync(closed, 0o700);
+        }
+      } finally {
+        rmSync(closed, { recursive: true });
+      }
+    },
+  );
 
   it('probes the sandbox again after a working one has failed a run', options, async () => {
     using project = await ProjectWithMounts.open({ config: CONFIG });

@@ -19,6 +19,7 @@ import { NEVER_GRANTED, systemFolderOf } from '../registry/path-grants.ts';
 import { systemEntries } from '../sandbox/profile/profile.ts';
 import { ALWAYS_REFUSED_CALLS, REFUSED_CALLS } from '../sandbox/seccomp/system-calls.ts';
 import { readTail } from './attempt/resources/resource-watch.ts';
+import { closedToRunUser } from './closed-to-run-user.ts';
 import { holdsCredentials } from './credentials.ts';
 import { deniedByMode, writeDeniedByMode } from './denied-by-mode.ts';
 import { exceptionLine } from './exception-line.ts';
@@ -277,11 +278,12 @@ function ofMachine(
   holds: (folders: readonly string[]) => boolean,
   plan: ToolPlan,
 ): Reported | undefined {
-  const denial = deniedByMode(path);
+  const isGranted = holds(grantsOf(plan, 'read'));
+  const denial = deniedByMode(path) ?? (isGranted ? closedToRunUser(path, plan) : undefined);
   const what = `reading ${path}`;
   if (denial !== undefined) return { what, said, because: denial.why, fix: denial.fix };
   // The tool could look into the folder. Elsewhere, a write into a folder that the sandbox hides has the same message.
-  if (exists || !MISSING.test(said) || !holds(grantsOf(plan, 'read'))) return undefined;
+  if (exists || !MISSING.test(said) || !isGranted) return undefined;
   return { what, said, because: `there is no ${path} on this machine`, fix: 'correct the path' };
 }
 
@@ -300,10 +302,18 @@ function ofProgram(path: string, said: string, plan: ToolPlan): Reported | undef
 function ofCommand(command: string, said: string, plan: ToolPlan): Reported | undefined {
   const { commands, level } = plan.tool.manifest.permissions;
   const name = basename(command);
-  const isFree = level === 'privileged' || plan.sandboxed.isolation.not_enforced.includes('commands');
-  if (isFree || commands.includes(name) || name === basename(plan.command.runtime)) return undefined;
-  if (!pathOf(plan).some((folder) => isProgram(join(folder, name)))) return undefined;
-  return granted(`starting the program ${name}`, said, { kind: 'command', command: name });
+  const found = pathOf(plan)
+    .map((folder) => join(folder, name))
+    .filter(isProgram);
+  if (level === 'privileged' || found.length === 0 || name === basename(plan.command.runtime))
+    return undefined;
+  const what = `starting the program ${name}`;
+  // A shell tries each of them.
+  const closed = found.map((program) => closedToRunUser(program, plan));
+  if (closed[0] !== undefined && !closed.includes(undefined))
+    return { what, said, because: closed[0].why, fix: closed[0].fix };
+  if (plan.sandboxed.isolation.not_enforced.includes('commands') || commands.includes(name)) return undefined;
+  return granted(what, said, { kind: 'command', command: name });
 }
 
 function ofNetwork(

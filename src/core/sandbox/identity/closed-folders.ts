@@ -11,17 +11,30 @@ import { installCommand } from '../trusted-program.ts';
  * this process.
  */
 export function notEntered(start: string, folder: string, user: RunUser | null): AcorError | undefined {
-  const closed = closedFolders(folder, user);
-  if (closed.length === 0) return undefined;
-  const [who, right] = user === null ? ['this user', 'u+x'] : ['its Unix user, which is not root,', 'o+x'];
+  const closed = closedAbove([folder], user);
+  if (closed === undefined) return undefined;
+  const who = user === null ? 'this user' : 'its Unix user, which is not root,';
   return new AcorError(
     'E_PERMISSION',
-    `the tool cannot start ${start}: ${who} may not enter ${closed.join(' and ')}`,
+    `the tool cannot start ${start}: ${who} may not enter ${closed.names}`,
     {
-      hint: `Let it enter: ${shellCommand(['chmod', right, ...closed])}. Or install bubblewrap, which needs no access to the folders above: ${installCommand('bubblewrap')}`,
+      hint: `Let it enter: ${closed.fix}`,
       next: [SEE_HEALTH],
     },
   );
+}
+
+/** Which of some folders and those above them a user may not enter, and the fix. */
+export function closedAbove(
+  folders: readonly string[],
+  user: RunUser | null,
+): { names: string; fix: string } | undefined {
+  const closed = [...new Set(folders.flatMap((folder) => closedFolders(folder, user)))];
+  if (closed.length === 0) return undefined;
+  return {
+    names: closed.join(' and '),
+    fix: `${shellCommand(['chmod', user === null ? 'u+x' : 'o+x', ...closed])}. Or install bubblewrap, which needs no access to the folders above: ${installCommand('bubblewrap')}`,
+  };
 }
 
 /** Which of a folder and those above it the user may not enter, the outermost first. */
