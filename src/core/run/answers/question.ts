@@ -139,7 +139,8 @@ function valuesToShow({ schema, default: fallback }: Question): string[] {
 /** Whether a value is of the type that a schema names. The runner checks the whole schema, and uses no default that does not match it. */
 function isOfType(value: unknown, type: unknown): boolean {
   if (typeof type !== 'string') return true;
-  if (type === 'array' || type === 'null') return Array.isArray(value) === (type === 'array');
+  if (type === 'null') return value === null;
+  if (type === 'array') return Array.isArray(value);
   if (type === 'object') return isRecord(value);
   return type === 'integer' ? Number.isInteger(value) : typeof value === type;
 }
