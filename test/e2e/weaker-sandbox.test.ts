@@ -14,7 +14,11 @@ const BWRAP = '/usr/bin/bwrap';
 const CONFIG = 'version: 1\nenvironment: { cancel_grace_s: 0.3 }\n';
 const isHere =
   existsSync(BWRAP) && (await bubblewrap.probe()).available && (await landlock.probe()).available;
-const options = isHere ? needsMounts : { skip: 'needs bubblewrap to hide, and Landlock' };
+// In the namespace of another user, no program belongs to root: each sandbox refuses it.
+const options =
+  isHere && process.geteuid?.() === 0
+    ? needsMounts
+    : { skip: 'needs root, bubblewrap to hide, and Landlock' };
 
 const isRoot = canGiveUsers() ? options : { skip: 'needs root, which gives each run a user' };
 

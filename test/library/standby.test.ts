@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { bubblewrap } from '../../src/core/sandbox/backends/bubblewrap.ts';
 import { Acor } from '../../src/index.ts';
-import { childrenOf, commandLineOf, identify } from '../../src/util/process-table.ts';
+import { childrenOf, commandLineOf, identify, readProcess } from '../../src/util/process-table.ts';
 import { until } from '../support/project.ts';
 import { type ProjectFolder, projectFolder } from '../support/project-folder.ts';
 
@@ -182,7 +182,7 @@ describe('a sandbox that waits for its run', { skip: !available && 'bubblewrap i
       process.kill(launcher, 'SIGSTOP');
       const [folder] = standbys();
       const running = acor.run('looks', {});
-      await until(() => !existsSync(project.at(`.runs/cache/standby/${folder}`)) || ordersOf(launcher) > 0);
+      await until(() => !existsSync(project.at(`.runs/cache/standby/${folder}`)) || waitingOrders() > 0);
       process.kill(which === 'bubblewrap' ? outer! : launcher, 'SIGKILL');
       const { state, message, dir } = await running;
       assert.equal(state, 'completed', `${which}: ${message}`);
@@ -306,24 +306,20 @@ printf '{"type":"result","ok":true,"data":%s}\n' "$answer"
   });
 });
 
-/** In a read of the run's orders. Bubblewrap, before it becomes the launcher, reads from its parent, and the launcher its script from 0. */
+/** In a read of the run's orders: it has started the process of the tool, and waits. The system call itself is closed to an ordinary user. */
 function isLauncherInRead(pid: number): boolean {
-  try {
-    const [call, descriptor] = readFileSync(`/proc/${pid}/syscall`, 'utf8').split(' ');
-    const isRead = call === (process.arch === 'arm64' ? '63' : '0') && descriptor !== '0x0';
-    return isRead && !commandLineOf(pid).includes('bwrap');
-  } catch {
-    return false;
-  }
+  return readProcess(pid)?.state === 'S' && childrenOf(pid).length > 0;
 }
 
-/** How many bytes wait in the pipe from which a launcher reads the run's orders. */
-function ordersOf(launcher: number): number {
+/** How many bytes wait in the pipe from which a launcher reads the run's orders. This process has its other end: the launcher's is closed to an ordinary user. */
+function waitingOrders(): number {
   const script = `import fcntl, os, struct, sys
+waiting = [0]
 for name in os.listdir(f'/proc/{sys.argv[1]}/fd'):
     path = f'/proc/{sys.argv[1]}/fd/{name}'
     if os.readlink(path).endswith('stdin (deleted)'):
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        print(struct.unpack('i', fcntl.ioctl(fd, 0x541b, b'0000'))[0])`;
-  return Number(spawnSync('python3', ['-c', script, String(launcher)], { encoding: 'utf8' }).stdout);
+        waiting.append(struct.unpack('i', fcntl.ioctl(fd, 0x541b, b'0000'))[0])
+print(max(waiting))`;
+  return Number(spawnSync('python3', ['-c', script, String(process.pid)], { encoding: 'utf8' }).stdout);
 }
