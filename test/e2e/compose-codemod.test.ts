@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { canGiveUsers } from '../../src/core/sandbox/identity/run-users.ts';
 import { composeKit } from '../support/compose-kit.ts';
 import { TestProject } from '../support/project.ts';
 
@@ -169,6 +170,22 @@ describe('acor compose codemod', () => {
       for (const { path, text } of planned.data.files)
         assert.equal(readFileSync(project.path(path), 'utf8'), text);
     });
+
+  it('names the folder that a strict umask has closed to the user of the sandbox, and its fix', {
+    skip: !canGiveUsers() && 'needs root, whose sandbox has another user',
+  }, async () => {
+    const before = process.umask(0o077);
+    try {
+      cpSync(project.path('commander'), project.path('closed'), { recursive: true });
+      execFileSync('chmod', ['-R', 'go=', project.path('closed')]);
+      const plan = () => project.envelope(['compose', 'codemod', 'closed', '--dry-run']);
+      const [, command] = /Open it: (chmod -R a\+rX \S+)$/.exec((await plan()).error!.hint)!;
+      assert.equal(spawnSync('sh', ['-c', command!]).status, 0);
+      assert.ok((await plan()).ok);
+    } finally {
+      process.umask(before);
+    }
+  });
 
   it('overwrites nothing without --force', async () => {
     const again = await project.envelope(['compose', 'codemod', 'commander']);

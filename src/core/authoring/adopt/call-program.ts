@@ -60,7 +60,9 @@ export async function callProgram(
   const [program = place.program, ...words] = command?.argv ?? [];
   try {
     chmodSync(folder, 0o755);
-    mkdirSync(work, { mode: 0o755 });
+    mkdirSync(work);
+    // Whatever the umask is: the program may have another user.
+    chmodSync(work, 0o755);
     const changesUser = mayWrite && canGiveUsers();
     if (changesUser) chownSync(work, NOBODY_IN_PARTICULAR.uid, NOBODY_IN_PARTICULAR.gid);
     const runId = newRunId();

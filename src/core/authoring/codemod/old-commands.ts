@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import * as z from 'zod';
 import { AcorError } from '../../../protocol/acor-error.ts';
+import { shellCommand } from '../../../util/shell-words.ts';
 import { ownFile } from '../../registry/own-files.ts';
 import { callProgram } from '../adopt/call-program.ts';
 import type { HelpPlace } from '../adopt/help-place.ts';
@@ -72,8 +73,11 @@ export async function readOldCommands(source: CliSource, place: HelpPlace): Prom
   const found =
     at < 0 ? undefined : programShape.safeParse(parsed(called.stdout.slice(at + MARK.length).trim()));
   if (found?.success && found.data.commands.length > 0) return found.data;
+  const isClosed = /\bEACCES\b/.test(called.stderr);
   throw new AcorError('E_USAGE', `no commands of commander, yargs or oclif were found in ${source.file}`, {
-    hint: 'Name the file that parses the command line. It is loaded in a sandbox without network and input.',
+    hint: isClosed
+      ? `The user of the sandbox, who is never root, may not read it. Open it: ${shellCommand(['chmod', '-R', 'a+rX', source.root])}`
+      : 'Name the file that parses the command line. It is loaded in a sandbox without network and input.',
     details: { stderr: called.stderr.slice(0, 2000), trouble: called.trouble, rc: called.rc },
   });
 }
