@@ -413,9 +413,30 @@ describe('a faulty plugin', () => {
     assert.equal(ran.end.state, 'completed');
     const [warning] = ran.of('runner_warning').filter(({ plugin }) => plugin === 'slow');
     assert.match(String(warning!.msg), /could not keep up: \d+ events? did not reach its onEvent/);
-    // All but the last three: the warning, the change of state and the end.
-    assert.equal(warning!.missed, ran.events.length - 3);
+    // All but the first and the last three: the warning, the change of state and the end.
+    assert.equal(warning!.missed, ran.events.length - 4);
   });
+
+  for (const [what, wait] of [
+    ['is busy until the run reports it', WAIT_FOR_WARNING],
+    ['needs 5 ms for each', 'await new Promise((resolve) => setTimeout(resolve, 5));'],
+  ] as const) {
+    it(`gets the end, and each event that is not counted as missed, when it ${what}`, async () => {
+      approvedProject({
+        'slow.js': `import { appendFileSync, readFileSync } from 'node:fs';
+          export default { async onEvent(event) {
+            appendFileSync('seen.jsonl', JSON.stringify(event) + '\\n');
+            ${wait}
+          } };`,
+      });
+      project.write('tools/flood/cli.sh', FLOOD, 0o755);
+      const ran = await run('flood');
+      const [warning] = ran.of('runner_warning').filter(({ plugin }) => plugin === 'slow');
+      const seen = parseLines(readFileSync(project.path('seen.jsonl'), 'utf8'));
+      assert.equal(seen.at(-1)!.type, 'runner_end');
+      assert.equal(seen.length + Number(warning!.missed), ran.events.length);
+    });
+  }
 
   it('is killed with its supervisor', async () => {
     approvedProject(
@@ -435,6 +456,10 @@ describe('a faulty plugin', () => {
     await until(() => !isAlive(pid));
   });
 });
+
+const WAIT_FOR_WARNING = `
+  const log = '.runs/' + event.run_id + '/events.jsonl';
+  while (!readFileSync(log, 'utf8').includes('could not keep up')) await new Promise((resolve) => setTimeout(resolve, 10));`;
 
 const FLOOD = `#!/bin/bash
 i=0

@@ -1,3 +1,4 @@
+import type { EventsAnswer } from './messages.ts';
 import type { PluginProcess } from './plugin-process.ts';
 
 /** The maximum queue of events for a plugin. Further events are dropped and counted. */
@@ -7,6 +8,9 @@ const MAX_BYTES = 1 << 20;
 /** The maximum time that the end of a run waits for a slow plugin, and for one that gets the final event. */
 const FAREWELL_MS = 2000;
 
+/** How long the hook may take for the events that the plugin gets at once: what it has got counts as delivered. */
+const PORTION_MS = 10;
+
 const LF = 10;
 
 /** Delivers the events of one run to one plugin. The run only waits for it briefly at its end. */
@@ -15,8 +19,8 @@ export class EventFeed {
   readonly #onTrouble: (text: string) => void;
   #queue: string[] = [];
   #bytes = 0;
-  /** The number of events that the plugin is processing. */
-  #inHand = 0;
+  /** The number of events that the plugin gets at once. */
+  #portion = 1;
   #atWork: Promise<void> | undefined;
   #isOver = false;
   #dropped = 0;
@@ -39,13 +43,12 @@ export class EventFeed {
     if (this.#queue.length > 0) this.#atWork ??= this.#work();
   }
 
-  /** Waits briefly until the plugin has processed the queue. Returns the number of dropped events. */
+  /** Waits briefly until the plugin has processed the queue, and drops the rest. Returns the number of dropped events. */
   async catchUp(): Promise<number> {
     if (this.#isOver) return 0;
-    const isThere = await this.#isIdle();
-    const missed = this.#dropped + (isThere ? 0 : this.#inHand + this.#queue.length);
-    // A plugin that did not react in this time is not waited for again.
-    if (!isThere) this.#isOver = true;
+    const missed = this.#dropped + ((await this.#isIdle()) ? 0 : this.#queue.length);
+    this.#queue = [];
+    this.#bytes = 0;
     this.#dropped = 0;
     return missed;
   }
@@ -63,13 +66,12 @@ export class EventFeed {
 
   async #work(): Promise<void> {
     while (this.#queue.length > 0 && !this.#isOver) {
-      const events = this.#queue;
-      this.#inHand = events.length;
-      this.#queue = [];
-      this.#bytes = 0;
+      const events = this.#queue.splice(0, this.#portion);
+      for (const event of events) this.#bytes -= Buffer.byteLength(event);
       try {
         const answer = await this.#process.askAtLeisure({ ask: 'onEvent', events });
-        const { failed, first } = answer as { failed: number; first?: string };
+        const { failed, first, ms } = answer as EventsAnswer;
+        this.#portion = Math.max(1, Math.floor((events.length * PORTION_MS) / ms));
         if (failed > 0) this.#onTrouble(`threw ${JSON.stringify(first)} in onEvent`);
       } catch (error) {
         this.#isOver = true;

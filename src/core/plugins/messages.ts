@@ -16,6 +16,13 @@ export type Question =
 /** An answer; the order is arbitrary. */
 export type Answer = { id: number } & ({ value: unknown } | { threw: string });
 
+/** The answer to `onEvent`: how many events the hook failed for, its first failure, and the time that all of them took. */
+export interface EventsAnswer {
+  failed: number;
+  first?: string | undefined;
+  ms: number;
+}
+
 /** The description of a loaded plugin. */
 export interface PluginOutline {
   hooks: Hook[];

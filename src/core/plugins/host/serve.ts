@@ -4,7 +4,7 @@ import { errorMessage } from '../../../util/error-code.ts';
 import { writeAsync } from '../../../util/write-async.ts';
 import { findProgram } from '../../registry/find-program.ts';
 import type { EntryFile } from '../../registry/languages/language.ts';
-import type { Question } from '../messages.ts';
+import type { EventsAnswer, Question } from '../messages.ts';
 import type { LanguageContext, LanguageHandler, Plugin } from '../plugin.ts';
 import { checkPlugin, HOOKS } from './check-plugin.ts';
 
@@ -71,8 +71,9 @@ async function reply(plugin: Plugin, question: Exclude<Question, { ask: 'load' }
   }
 }
 
-/** Delivers events in sequence. Counts failures, and keeps the first message. */
-async function renderEvents(plugin: Plugin, events: string[]) {
+/** Delivers events in sequence. */
+async function renderEvents(plugin: Plugin, events: string[]): Promise<EventsAnswer> {
+  const startedMs = performance.now();
   let failed = 0;
   let first: string | undefined;
   for (const event of events) {
@@ -83,7 +84,7 @@ async function renderEvents(plugin: Plugin, events: string[]) {
       first ??= errorMessage(error);
     }
   }
-  return { failed, first };
+  return { failed, first, ms: performance.now() - startedMs };
 }
 
 async function askLanguage(
