@@ -27,14 +27,19 @@ function project(config: string): TestProject {
   return made;
 }
 
+/** A tool that costs what its manifest says. */
+function writePriced(made: TestProject): void {
+  made.write('tools/priced/tool.yaml', 'name: priced\nversion: 1.0.0\ncost: { per_run: 0.1 }\n');
+  made.write('tools/priced/cli.sh', `#!/bin/sh\necho '{"type":"result","status":"ok"}'\n`, 0o755);
+}
+
 const warnings = (events: readonly Event[]) =>
   events.filter(({ type, code }) => type === 'runner_warning' && code === 'E_BUDGET').map(({ msg }) => msg);
 
 describe('what a run costs', () => {
   it('is in runner_end, the record and the index: once for each run, and for its workflow as a sum', async () => {
     using made = project('');
-    made.write('tools/priced/tool.yaml', 'name: priced\nversion: 1.0.0\ncost: { per_run: 0.1 }\n');
-    made.write('tools/priced/cli.sh', `#!/bin/sh\necho '{"type":"result","status":"ok"}'\n`, 0o755);
+    writePriced(made);
     const steps = [
       { name: 'one', tool: 'spends', args: { steps: 2 } },
       { name: 'two', tool: 'priced' },
@@ -141,6 +146,24 @@ describe('what a run costs', () => {
     const begun = run.of('task_started').length;
     assert.equal(begun < 4, true, `${begun} of 4 steps began`);
     assert.match(warnings(run.events).join(), /the workflow has cost 1 of 1.1 USD/);
+  });
+
+  it('returns with the question at the limit of a workflow, also from a resume, and continues after the answer', async () => {
+    using made = project('budget: { max_workflow_cost_usd: 0.1, on_cost_limit: ask }');
+    writePriced(made);
+    const steps = ['one', 'two'].map((name) => ({ name, tool: 'priced' }));
+    made.write('workflows/two.json', JSON.stringify({ name: 'two', steps }));
+    const asked = await made.envelope(['workflow', 'run', 'two', '--no-stream']);
+    assert.equal(asked.error.code, 'E_ACTION_REQUIRED', JSON.stringify(asked));
+    const { run_id: runId } = asked.error.details;
+    await made.envelope(['answer', runId, 'budget-0.1', '--choice', 'stop']);
+    const stopped = await made.envelope(['wait', runId]);
+    assert.equal(stopped.error.code, 'E_BUDGET', JSON.stringify(stopped));
+    const again = await made.envelope(['workflow', 'resume', runId, '--no-stream']);
+    assert.equal(again.error.code, 'E_ACTION_REQUIRED', JSON.stringify(again));
+    await made.envelope(['answer', runId, 'budget-0.1.again-2', '--choice', 'continue']);
+    const ended = await made.envelope(['wait', runId]);
+    assert.equal(ended.data.state, 'completed', JSON.stringify(ended));
   });
 });
 

@@ -224,5 +224,5 @@ async function mayAsk(services: RunnerServices, request: RunRequest): Promise<bo
     import('../../core/workflow/engine/plan-workflow.ts'),
     import('../../core/workflow/engine/plan-workflow.ts'),
   ]);
-  return workflows.mayAsk(services, (await planWorkflow(services, request)).workflow);
+  return workflows.mayAsk(services, await planWorkflow(services, request));
 }

@@ -75,7 +75,7 @@ function noteQuestion(
   const action = JSON.stringify(question.action);
   const [step = valueStep(runId, question)] = answerSteps(runId, question);
   ctx.note(
-    `acor: run ${runId} waits for an answer to ${action}. Answer from another shell: ${ctx.app.commandOf(step)}. The manifest does not list this action; with "actions: [${action}]" in it, this command returns as soon as the tool asks`,
+    `acor: run ${runId} waits for an answer to ${action}. Answer from another shell: ${ctx.app.commandOf(step)}. The manifest of the tool that asks does not list this action; with "actions: [${action}]" in it, this command returns as soon as the tool asks`,
   );
 }
 

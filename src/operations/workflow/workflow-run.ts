@@ -115,7 +115,7 @@ async function startWorkflow(
   const flags: ShownAs = { ...options, exit_code: 'acor' };
   const { mayAsk } = await import('../../core/workflow/engine/plan-workflow.ts');
   // A workflow that may ask gets a supervisor process, so that it continues when its caller exits to answer (contract §3).
-  if (options.detach || (await mayAsk(services, plan.workflow))) {
+  if (options.detach || (await mayAsk(services, plan))) {
     const { runApart } = await import('../run/run-detached.ts');
     return runApart(request, flags, ctx);
   }

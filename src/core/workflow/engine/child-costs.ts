@@ -3,7 +3,7 @@ import type { CostLimit, OverBudget, SpendingWarning } from '../../cost/run-spen
 import { rounded } from '../../cost/run-spending.ts';
 
 /** Waits for the answer to: may the workflow spend as much again? */
-type AskForMore = (over: OverBudget) => Promise<boolean>;
+export type AskForMore = (over: OverBudget) => Promise<boolean>;
 
 /**
  * What the children of a workflow cost. With a limit, each child that may cost money gets a part of it before it starts, and is held to

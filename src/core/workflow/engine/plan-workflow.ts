@@ -205,7 +205,11 @@ function stepsAfter(workflow: Workflow, from: string): string[] {
 }
 
 /** Whether a workflow may wait for an answer. A sub-workflow is assumed to. */
-export async function mayAsk(services: RunnerServices, { steps, finally: last }: Workflow): Promise<boolean> {
+export async function mayAsk(
+  services: RunnerServices,
+  { workflow: { steps, finally: last }, cost }: Pick<WorkflowPlan, 'workflow' | 'cost'>,
+): Promise<boolean> {
+  const asksAtLimit = cost.limit !== null && services.config.config.budget.on_cost_limit === 'ask';
   const tools = new Set<string>();
   for (const step of [...steps, ...last]) {
     for (const { kind, onError, ...work } of tasksOf(step)) {
@@ -214,7 +218,7 @@ export async function mayAsk(services: RunnerServices, { steps, finally: last }:
       if ('stages' in work) for (const { tool } of work.stages) tools.add(tool);
     }
   }
-  for (const tool of tools) if (await taskMayAsk(services, tool)) return true;
+  for (const tool of tools) if (await taskMayAsk(services, tool, asksAtLimit)) return true;
   return false;
 }
 
@@ -226,9 +230,14 @@ function tasksOf(step: Step): readonly (Step | Task)[] {
     : [step];
 }
 
-async function taskMayAsk({ registry, config }: RunnerServices, tool: string): Promise<boolean> {
+async function taskMayAsk(
+  { registry, config }: RunnerServices,
+  tool: string,
+  asksAtLimit: boolean,
+): Promise<boolean> {
   try {
-    return toolMayAsk(await registry.find(tool), config);
+    const found = await registry.find(tool);
+    return toolMayAsk(found, config) || (asksAtLimit && mayCost(found));
   } catch {
     // An unknown tool is reported by the step that runs it.
     return false;

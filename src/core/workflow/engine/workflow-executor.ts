@@ -17,13 +17,14 @@ import { isResumedBy, remediesAmong } from '../../run/steps-after.ts';
 import { storageError } from '../../store-files/storage-error.ts';
 import { evaluate, expressionsIn } from '../expression/expression.ts';
 import type { Step } from '../model.ts';
-import { ChildCosts } from './child-costs.ts';
+import { type AskForMore, ChildCosts } from './child-costs.ts';
 import { Decisions } from './decisions.ts';
 import { AT_DEADLINE, type Engine, emit, recordedFailure, Slots, StoreFailed } from './engine.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
 import { type Fatal, runSteps } from './schedule.ts';
 import { StepResults } from './step-results.ts';
 import { TaskHistory } from './task-history.ts';
+import { actionIdOf } from './task-id.ts';
 
 /** The outcome's message names at most this many failed tasks. */
 const MOST_NAMED = 100;
@@ -91,7 +92,7 @@ export class WorkflowExecutor implements RunExecutor {
             error: storageError(error, 'keep an answer', this.#plan.workspace.answers),
           }),
       }),
-      costs: await this.#childCosts(history, () => engine),
+      costs: await this.#childCosts(history, (over) => askForMore(engine, over, options.number)),
       isOk: true,
       stop: new AbortController(),
       forceCancel: forceCancel.signal,
@@ -116,7 +117,7 @@ export class WorkflowExecutor implements RunExecutor {
   }
 
   /** The costs of the children, with those of earlier attempts. */
-  async #childCosts(history: TaskHistory, engine: () => Engine): Promise<ChildCosts> {
+  async #childCosts(history: TaskHistory, ask: AskForMore): Promise<ChildCosts> {
     const { budget } = this.#services.config.config;
     const costs = new ChildCosts({
       limit: this.#plan.cost.limit,
@@ -124,7 +125,7 @@ export class WorkflowExecutor implements RunExecutor {
       warnAt: budget.cost_warn_at,
       warn: (msg, extra) =>
         this.#writer.log.append({ type: 'runner_warning', code: 'E_BUDGET', msg, ...extra }),
-      askForMore: budget.on_cost_limit === 'ask' ? (over) => askForMore(engine(), over) : null,
+      askForMore: budget.on_cost_limit === 'ask' ? ask : null,
     });
     for (const runId of history.childRunIds) {
       // A removed run costs nothing any more.
@@ -254,8 +255,11 @@ export class WorkflowExecutor implements RunExecutor {
   }
 }
 
-async function askForMore({ decisions, stop }: Engine, over: OverBudget): Promise<boolean> {
-  const decided = await decisions.ask(questionForMore('workflow', over), stop.signal);
+/** The question has another id in each attempt: the answer of an earlier attempt must not decide on further costs. */
+async function askForMore({ decisions, stop }: Engine, over: OverBudget, attempt: number): Promise<boolean> {
+  const question = questionForMore('workflow', over);
+  const action_id = actionIdOf(question.action_id, undefined, attempt);
+  const decided = await decisions.ask({ ...question, action_id }, stop.signal);
   return typeof decided === 'object' && 'answer' in decided && decided.answer === MORE;
 }
 
