@@ -494,7 +494,7 @@ export interface OperationTypes {
       dry_run: boolean;
     };
   };
-  /** Deliver the messages about runs that no receiver has taken yet (`notify`), or test the receivers. */
+  /** Deliver the messages about runs that no receiver has taken yet (`notify`, `telemetry`), or test the receivers. */
   'outbox.deliver': {
     input: {
       /** Send a test message to every receiver instead. */

@@ -156,6 +156,28 @@ describe('telemetry', () => {
     assert.equal(collector.named('execute_tool quick').length, 1);
   });
 
+  it('is tested by `outbox --test`: a collector and a file get a request without spans, and a collector that takes none is named', async () => {
+    collector = await OtlpCollector.start();
+    projectWith({ endpoint: collector.endpoint, file: '.runs/traces.jsonl', authorization: 'OTLP' });
+    await project.acor(['secret', 'set', 'OTLP'], { stdin: 'Bearer of-tests' });
+    const { data } = await project.envelope(['outbox', '--test']);
+    assert.deepEqual(
+      data.sent.map(({ type, error }: { type: string; error: string | null }) => [type, error]),
+      [
+        ['test', null],
+        ['test', null],
+      ],
+    );
+    assert.deepEqual([collector.authorizations, collector.problems], [['Bearer of-tests'], []]);
+    assert.deepEqual(spansIn(readFileSync(project.path('.runs/traces.jsonl'), 'utf8')), []);
+    collector.status = 401;
+    const { error } = await project.envelope(['outbox', '--test']);
+    assert.deepEqual(
+      [error.code, error.message],
+      ['E_NOT_READY', `${collector.endpoint} did not take the test: it answered 401`],
+    );
+  });
+
   it('appends the same requests to a file', async () => {
     projectWith({ file: '.runs/traces.jsonl' });
     await project.run(['quick']);

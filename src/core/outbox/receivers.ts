@@ -7,6 +7,12 @@ import type { LoadedConfig } from '../config/load.ts';
 import { bodyOf, type Message } from './message.ts';
 import type { SentRun, TraceTarget } from './telemetry/export-run.ts';
 
+/** The root of the project, and the environment. */
+interface Place {
+  root: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
 const DEFAULT_EVENTS: readonly NotifyEvent[] = ['question', 'failure', 'budget'];
 
 /** What a receiver of the outbox is sent: messages, or the spans of an ended run. */
@@ -79,17 +85,28 @@ export async function sendSpans(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   const { exportRun } = await import('./telemetry/export-run.ts');
-  if ('file' in target || target.authorization === undefined)
-    return exportRun('file' in target ? target : { ...target, authorization: undefined }, run);
-  const key = await secretOf(target.authorization, run.root, env);
-  return exportRun({ endpoint: target.endpoint, authorization: key.toString().trim() }, run);
+  return exportRun(await withKey(target, run.root, env), run);
+}
+
+/** Sends a test to a receiver: to a collector, a request without spans. Throws when the receiver does not take it. */
+export async function sendTest(receiver: KnownReceiver, message: Message, place: Place): Promise<void> {
+  if (receiver.telemetry === undefined) return sendTo(receiver, message, place);
+  const { exportNothing } = await import('./telemetry/export-run.ts');
+  return exportNothing(await withKey(receiver.telemetry, place.root, place.env), place.root);
+}
+
+/** The target with the value of its secret. */
+async function withKey(target: TraceTarget, root: string, env: Place['env']): Promise<TraceTarget> {
+  if ('file' in target || target.authorization === undefined) return target;
+  const key = await secretOf(target.authorization, root, env);
+  return { ...target, authorization: key.toString().trim() };
 }
 
 /** Sends a message. Throws when the receiver does not take it. */
 export async function sendTo(
   { program, webhook, mail }: Pick<Receiver, 'program' | 'webhook' | 'mail'>,
   message: Message,
-  { root, env }: { root: string; env: Readonly<Record<string, string | undefined>> },
+  { root, env }: Place,
 ): Promise<void> {
   if (webhook !== undefined) {
     const { sendWebhook } = await import('./send-webhook.ts');

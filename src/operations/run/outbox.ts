@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AppError } from '../../compose/app-error.ts';
 import type { OperationContext } from '../../compose/operation.ts';
 import { Deliverer, type Delivery } from '../../core/outbox/deliver.ts';
-import { receiversOf, sendTo } from '../../core/outbox/receivers.ts';
+import { receiversOf, sendTest } from '../../core/outbox/receivers.ts';
 import { errorMessage } from '../../util/error-code.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
@@ -13,7 +13,7 @@ const KEEP_TRYING_MS = 5 * 60_000;
 export const outboxDeliver = acorOperation({
   name: 'outbox.deliver',
   summary:
-    'Deliver the messages about runs that no receiver has taken yet (`notify`), or test the receivers.',
+    'Deliver the messages about runs that no receiver has taken yet (`notify`, `telemetry`), or test the receivers.',
   effect: 'writes',
   idempotent: true,
   rateLimit: null,
@@ -67,7 +67,7 @@ export const outboxDeliver = acorOperation({
     if (!test || refused.length === 0) return { kind: 'data', data };
     const each = refused.map((one) => `${one.receiver} did not take the test: ${one.error}`).join('; ');
     const error = new AppError('E_NOT_READY', each, {
-      hint: 'Correct the receivers under notify: in the configuration, or start what they name.',
+      hint: 'Correct the receivers under notify: and telemetry: in the configuration, or start what they name.',
     });
     return { kind: 'failure', error, data };
   },
@@ -95,14 +95,12 @@ async function sendTests(ctx: OperationContext<AcorApp>): Promise<Delivery[]> {
     data: { project: config.config.project.name },
   } as const;
   return Promise.all(
-    receiversOf(config)
-      .filter(({ telemetry }) => telemetry === undefined)
-      .map(async (receiver) => {
-        const error = await sendTo(receiver, message, { root: config.root, env: ctx.env }).then(
-          () => null,
-          (thrown: unknown) => errorMessage(thrown),
-        );
-        return { run_id: '', type: message.type, receiver: receiver.target, error };
-      }),
+    receiversOf(config).map(async (receiver) => {
+      const error = await sendTest(receiver, message, { root: config.root, env: ctx.env }).then(
+        () => null,
+        (thrown: unknown) => errorMessage(thrown),
+      );
+      return { run_id: '', type: message.type, receiver: receiver.target, error };
+    }),
   );
 }

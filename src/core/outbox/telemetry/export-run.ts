@@ -24,7 +24,16 @@ export async function exportRun(
 ): Promise<void> {
   const spans = await spansOf(store, await store.read(runId), since);
   if (spans.length === 0) return;
-  const body = JSON.stringify(otlpRequest(project, spans));
+  await send(target, root, otlpRequest(project, spans));
+}
+
+/** Sends a request without spans, as a test. Throws when the collector does not take it. */
+export function exportNothing(target: TraceTarget, root: string): Promise<void> {
+  return send(target, root, { resourceSpans: [] });
+}
+
+async function send(target: TraceTarget, root: string, request: object): Promise<void> {
+  const body = JSON.stringify(request);
   if ('file' in target) {
     const file = resolve(root, target.file);
     mkdirSync(dirname(file), { recursive: true });
