@@ -213,6 +213,12 @@ export class AcorApp {
     return this.#project;
   }
 
+  /** The project with its present configuration, for an operation that runs for minutes. */
+  async projectNow(): Promise<Project> {
+    const tools = await this.#read();
+    return isWhole(tools) ? tools : withRuns(tools);
+  }
+
   /**
    * The services that a run needs. This process adopts the orphans of its tools, so that none of them escapes, unless it is that of another
    * program: a library must not change how its host gets its children.
@@ -254,14 +260,18 @@ export class AcorApp {
   }
 
   async #open(): Promise<ProjectTools> {
-    const place = { cwd: this.cwd, env: this.env, overrides: this.#config, commandOf };
-    const { openTools } = await import('../core/project/open-tools.ts');
-    const project = await (this.#projects?.open(place) ?? openTools(place));
+    const project = await this.#read();
     await this.warnOf(project.config);
     for (const warning of this.#ofConfig) this.#note(`acor: ${warning}`);
     // The last step, because what has a project may write into it at once.
     await this.refuseGone();
     return project;
+  }
+
+  async #read(): Promise<ProjectTools> {
+    const place = { cwd: this.cwd, env: this.env, overrides: this.#config, commandOf };
+    const { openTools } = await import('../core/project/open-tools.ts');
+    return this.#projects?.open(place) ?? openTools(place);
   }
 
   /** Throws E_INPUT_NOT_FOUND when the folder of a server was moved away while it serves. */

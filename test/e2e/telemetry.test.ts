@@ -23,11 +23,13 @@ async function delivered(): Promise<void> {
 }
 
 function projectWith(telemetry: object): void {
+  project = new TestProject({ tools: ['asks', 'quick', 'needs_three_tries', 'shows_environment'] });
+  configure(telemetry);
+}
+
+function configure(telemetry: object): void {
   const config = { version: 1, environment: { cancel_grace_s: 0.3 }, telemetry };
-  project = new TestProject({
-    tools: ['asks', 'quick', 'needs_three_tries', 'shows_environment'],
-    config: JSON.stringify(config),
-  });
+  project.write('.acor/config.yaml', JSON.stringify(config));
 }
 
 describe('telemetry', () => {
@@ -151,7 +153,24 @@ describe('telemetry', () => {
     assert.deepEqual([end.state, code], ['completed', 0]);
     await until(() => existsSync(project.path('.runs/outbox/receivers.json')));
     assert.deepEqual(collector.spans, []);
+    const { meta } = await project.envelope(['outbox']);
+    assert.deepEqual(meta.warnings, [
+      'another process delivers the messages of this project; it tries again now',
+    ]);
     collector.status = 200;
+    await delivered();
+    assert.equal(collector.named('execute_tool quick').length, 1);
+  });
+
+  it('reaches the collector of a changed configuration, though a process still tries to deliver to the earlier one', async () => {
+    const dead = await OtlpCollector.start();
+    projectWith({ endpoint: dead.endpoint });
+    await dead.stop();
+    await project.run(['quick']);
+    await until(() => existsSync(project.path('.runs/outbox/receivers.json')));
+    collector = await OtlpCollector.start();
+    configure({ endpoint: collector.endpoint });
+    await project.envelope(['outbox']);
     await delivered();
     assert.equal(collector.named('execute_tool quick').length, 1);
   });

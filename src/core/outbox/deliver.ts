@@ -5,7 +5,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { RunStore } from '../ports/run-store.ts';
 import type { Message } from './message.ts';
 import { OutboxFiles } from './outbox-files.ts';
-import { type KnownReceiver, receiversOf, sendSpans, sendTo } from './receivers.ts';
+import { hasUntrustedReceivers, type KnownReceiver, receiversOf, sendSpans, sendTo } from './receivers.ts';
 import { messagesOf, questionFor, type RunMessages } from './run-messages.ts';
 import type { SentRun } from './telemetry/export-run.ts';
 
@@ -65,13 +65,13 @@ export class Deliverer {
     this.#options = options;
   }
 
-  /** Delivers what is due now, also to receivers that have failed. Null when another process delivers. */
+  /** Delivers what is due now, also to receivers that have failed. Null when another process delivers, which then does so. */
   async once(): Promise<Rest | null> {
     const { files } = await this.#host();
     if (!files.exists()) return { pending: 0, nextMs: null };
     const release = files.claim();
     if (release === undefined) {
-      files.wake();
+      files.askToRetry();
       return null;
     }
     try {
@@ -144,6 +144,10 @@ export class Deliverer {
   /** Delivers what is due; with `sends: false` it only finds what is left. */
   async #round({ sends } = { sends: true }): Promise<Rest> {
     const host = await this.#host();
+    if (sends && host.files.isAskedToRetry) {
+      host.files.forgetRetry();
+      this.#retryAtMs.clear();
+    }
     const receivers = receiversOf(host.config);
     const rest: Rest = { pending: 0, nextMs: null };
     const later = (ms: number) => {
@@ -175,6 +179,7 @@ export class Deliverer {
     }
     const run = { store, runId, since: cursor.since, project, root: config.root };
     const nowMs = Date.now();
+    const isOld = ({ timestamp }: Message) => nowMs - Date.parse(timestamp) > GIVE_UP_MS;
     if (said.isEnding) later(nowMs + ENDING_MS);
     let left = said.isEnding ? 1 : 0;
     await Promise.all(
@@ -192,7 +197,7 @@ export class Deliverer {
           }
         }
         for (const message of due) {
-          if (has.has(message.id) || nowMs - Date.parse(message.timestamp) > GIVE_UP_MS) continue;
+          if (has.has(message.id) || isOld(message)) continue;
           if (sends && (await this.#send(files, receiver, message, config, run))) {
             cursor.delivered[receiver.id] = [...(cursor.delivered[receiver.id] ?? []), message.id];
             files.write(runId, cursor);
@@ -204,6 +209,8 @@ export class Deliverer {
     );
     if (!said.hasEnded || left > 0) return left;
     if (!sends) return 1;
+    // The configuration may have changed just now, and its receivers get the run when a person trusts them.
+    if (hasUntrustedReceivers(config) && said.others.some(({ message }) => !isOld(message))) return 0;
     files.forget(runId);
     return 0;
   }
@@ -258,8 +265,11 @@ export class Deliverer {
       const watch = new FolderWatch((path) => {
         if (path.endsWith('/wake')) done();
       });
-      if (files !== undefined) watch.set([files.folder]);
       signal.addEventListener('abort', done, { once: true });
+      if (files === undefined) return;
+      watch.set([files.folder]);
+      // It may have been asked during the round.
+      if (files.isAskedToRetry) done();
     });
   }
 }

@@ -36,6 +36,7 @@ export class OutboxFiles {
   readonly lock: string;
   readonly #runsDir: string;
   readonly #wake: string;
+  readonly #retry: string;
   readonly #receivers: string;
 
   constructor(runsDir: string) {
@@ -43,6 +44,7 @@ export class OutboxFiles {
     this.folder = join(runsDir, FOLDER);
     this.lock = join(this.folder, 'deliver.lock');
     this.#wake = join(this.folder, 'wake');
+    this.#retry = join(this.folder, 'retry');
     this.#receivers = join(this.folder, 'receivers.json');
   }
 
@@ -108,6 +110,20 @@ export class OutboxFiles {
   wake(): void {
     // A file that another user has left is replaced.
     writeAtomic(this.#wake, '');
+  }
+
+  /** Wakes the process that delivers, to try again also the receivers that have failed. */
+  askToRetry(): void {
+    writeAtomic(this.#retry, '');
+    this.wake();
+  }
+
+  get isAskedToRetry(): boolean {
+    return existsSync(this.#retry);
+  }
+
+  forgetRetry(): void {
+    rmSync(this.#retry, { force: true });
   }
 
   receivers(): Record<string, ReceiverState> {

@@ -53,6 +53,11 @@ export function receiversOf({ config }: Pick<LoadedConfig, 'config'>): KnownRece
   });
 }
 
+/** Whether the project names receivers that have no effect, because no person has trusted them. */
+export function hasUntrustedReceivers({ trust: { isTrusted, widenings } }: LoadedConfig): boolean {
+  return !isTrusted && widenings.some(({ key }) => key === 'notify' || key.startsWith('telemetry.'));
+}
+
 /** A receiver that is configured twice gets the events of both. */
 function eachOnce(all: readonly PlacedReceiver[]): PlacedReceiver[] {
   const found = new Map<string, PlacedReceiver>();

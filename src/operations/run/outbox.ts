@@ -76,13 +76,14 @@ export const outboxDeliver = acorOperation({
 async function deliver(keepsTrying: boolean, ctx: OperationContext<AcorApp>): Promise<Delivery[]> {
   const sent: Delivery[] = [];
   const deliverer = new Deliverer({
-    open: () => ctx.app.project(),
+    open: () => ctx.app.projectNow(),
     env: ctx.env,
     signal: ctx.signal,
     onDelivery: (delivery) => sent.push(delivery),
   });
   if (keepsTrying) await deliverer.until(KEEP_TRYING_MS);
-  else await deliverer.once();
+  else if ((await deliverer.once()) === null)
+    ctx.app.warn('another process delivers the messages of this project; it tries again now');
   return sent;
 }
 
