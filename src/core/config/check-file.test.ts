@@ -60,6 +60,31 @@ describe('the check of a file', () => {
     assert.equal(problems.at(-1)?.message, "the inputs 'x' and 'no-x' both use --no-x");
   });
 
+  it('names the places where the file knows an unknown key, and the nearest key of its own place', async () => {
+    for (const [text, meant, fix] of [
+      [
+        'commands: [git]',
+        "'permissions.commands' or 'command'",
+        "Move it to 'permissions.commands', write 'command'",
+      ],
+      ['network: {}', "'permissions.network'", "Move it to 'permissions.network'"],
+      ['memory_mb: 64', "'resources.memory_mb'", "Move it to 'resources.memory_mb'"],
+      ['positional: true', "'inputs[].positional'", "Move it to 'inputs[].positional'"],
+      ['permissions: { cpu_seconds: 5 }', "'resources.cpu_seconds'", "Move it to 'resources.cpu_seconds'"],
+      [
+        'paths: []',
+        "'permissions.network.egress_allow[].paths'",
+        "Move it to 'permissions.network.egress_allow[].paths'",
+      ],
+      // `name` is known at many places, so none of them is named.
+      ['health: { name: x }', '', undefined],
+    ] as const) {
+      const [problem] = await problemsOf(`${text}\n`);
+      assert.equal(problem?.message.replace(/.*?(; did you mean (.*)\?)?$/, '$2'), meant, text);
+      if (fix !== undefined) assert.equal(problem?.fix, `${fix}, or leave it out.`);
+    }
+  });
+
   it('lists the known keys when none is near', async () => {
     const [problem] = await problemsOf('quux: 1\n');
     assert.match(problem!.fix, /Known keys: name, version/);

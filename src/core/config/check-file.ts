@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { nearestWords } from '../../util/nearest.ts';
+import { type PlaceOfKey, placesOfKeys } from './places-of-keys.ts';
 import type { Problem } from './problem.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
@@ -9,6 +10,8 @@ export type Issue = z.core.$ZodIssue & { input?: unknown; params?: Record<string
 /** What the schema at the place of an issue allows. */
 export interface Allowed {
   keys: readonly string[];
+  /** The other keys of the file, which are not allowed at this place. */
+  elsewhere(): PlaceOfKey[];
   isText(text: string): boolean;
 }
 
@@ -34,7 +37,7 @@ export function checkFile<T>(
   });
   if (checked.success) return { data: checked.data, problems: [] };
   const problems = (checked.error.issues as Issue[]).flatMap(issuesMeant).flatMap((issue) => {
-    const allowed = allowedBy(schemas.get(keyOf(issue)));
+    const allowed = allowedBy(schemas.get(keyOf(issue)), schema);
     onIssue(issue, allowed);
     return problemsOf(issue, yaml, allowed);
   });
@@ -62,10 +65,11 @@ function isOfOtherType({ code, path, input }: Issue): boolean {
   return code === 'invalid_type' || (code === 'invalid_value' && typeof input !== 'string');
 }
 
-function allowedBy(schema: z.ZodType | undefined): Allowed {
+function allowedBy(schema: z.ZodType | undefined, whole: z.ZodType): Allowed {
   const { shape = {} } = (schema?._zod.def ?? {}) as { shape?: object };
   return {
     keys: Object.keys(shape),
+    elsewhere: () => placesOfKeys(whole).filter(({ key }) => !Object.hasOwn(shape, key)),
     isText: (text) => schema?.safeParse(text).success ?? false,
   };
 }
@@ -73,7 +77,7 @@ function allowedBy(schema: z.ZodType | undefined): Allowed {
 function problemsOf(issue: Issue, yaml: YamlFile, allowed: Allowed): Problem[] {
   const path = issue.path as KeyPath;
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => unknownKey(yaml, path, key, allowed.keys));
+    return issue.keys.map((key) => unknownKey(yaml, path, key, allowed));
   }
   const place =
     issue.code === 'invalid_key'
@@ -94,17 +98,30 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   depends_on: 'needs',
 };
 
-function unknownKey(yaml: YamlFile, path: KeyPath, key: string, known: readonly string[]): Problem {
+/** A key with more places than these is a common word, and none of them is likely. */
+const MAX_PLACES = 3;
+
+function unknownKey(yaml: YamlFile, path: KeyPath, key: string, allowed: Allowed): Problem {
+  const known = allowed.keys;
   const synonym = SYNONYMS[key];
-  const [nearest] =
-    synonym !== undefined && known.includes(synonym) ? [synonym] : nearestWords(key, known, 1);
+  const isSynonym = synonym !== undefined && known.includes(synonym);
+  const [nearest] = isSynonym ? [synonym] : nearestWords(key, known, 1);
+  const places = isSynonym ? [] : allowed.elsewhere().filter((each) => each.key === key);
+  const moves = places.length > MAX_PLACES ? [] : places.map((place) => `'${place.path}'`);
   const holder = path.length === 0 ? '' : ` in '${dotted(path)}'`;
+  const meant = [...moves, ...(nearest ? [`'${nearest}'`] : [])].join(' or ');
+  const ways = [
+    ...(moves.length > 0 ? [`move it to ${moves.join(' or ')}`] : []),
+    ...(nearest ? [`write '${nearest}'`] : []),
+  ].join(', ');
   return {
     file: yaml.file,
     ...yaml.placeOfKey(path, key),
     rule: 'unknown-key',
-    message: `unknown key '${key}'${holder}${nearest ? `; did you mean '${nearest}'?` : ''}`,
-    fix: nearest ? `Write '${nearest}', or leave it out.` : `Leave it out. Known keys: ${known.join(', ')}.`,
+    message: `unknown key '${key}'${holder}${meant ? `; did you mean ${meant}?` : ''}`,
+    fix: ways
+      ? `${ways[0]!.toUpperCase()}${ways.slice(1)}, or leave it out.`
+      : `Leave it out. Known keys: ${known.join(', ')}.`,
   };
 }
 

@@ -48,7 +48,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'unknown-key': error(
     'any file',
     'Every key is known.',
-    'renames it, when exactly one unused key is nearest',
+    'renames it, when exactly one key of the file is nearest, and it belongs there and is unused',
   ),
   missing: error('any file', 'Keys that must be there are there.'),
   type: error(

@@ -23,19 +23,23 @@ export function fixesOfIssue(
 ): Fix[] {
   const path = issue.path as KeyPath;
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.flatMap((key) => renamingOf(value, path, key, allowed.keys) ?? []);
+    return issue.keys.flatMap((key) => renamingOf(value, path, key, allowed) ?? []);
   if (issue.code !== 'invalid_type') return [];
   const text = retyped(issue, yaml.sourceOf(path), allowed);
   return text === undefined ? [] : [{ kind: 'value', rule: 'type', path, text }];
 }
 
-/** Renames an unknown key when exactly one known key is nearest and is not in use. */
-function renamingOf(value: unknown, path: KeyPath, key: string, known: readonly string[]): Fix | undefined {
+/** Renames an unknown key when exactly one key of the file is nearest, is known at this place, and is not in use. */
+function renamingOf(value: unknown, path: KeyPath, key: string, allowed: Allowed): Fix | undefined {
   const holder = at(value, path);
   if (typeof holder !== 'object' || holder === null) return undefined;
+  const known = allowed.keys;
   const [to, second] = nearestWords(key, known, 2);
   if (to === undefined || Object.hasOwn(holder, to)) return undefined;
-  if (second !== undefined && editDistance(key, second) <= editDistance(key, to)) return undefined;
+  const distance = editDistance(key, to);
+  if (second !== undefined && editDistance(key, second) <= distance) return undefined;
+  // The key of another place would get another meaning: `commands` of the permissions is not `command`.
+  if (allowed.elsewhere().some((other) => editDistance(key, other.key) <= distance)) return undefined;
   // Two misspellings of one key cannot both be renamed to it.
   const rivals = Object.keys(holder).filter(
     (other) => !known.includes(other) && nearestWords(other, known, 1)[0] === to,

@@ -113,6 +113,27 @@ describe('fixing files', () => {
     }
   });
 
+  it('renames no key that the file knows at another place, nor one that is as near to such a key', async () => {
+    for (const [file, before, after] of [
+      ['tools/top/tool.yaml', 'version: 1.0.0\ncommands: [git]\n', undefined],
+      ['tools/near/tool.yaml', 'version: 1.0.0\ncomands: [git]\n', undefined],
+      ['tools/large/tool.yaml', 'version: 1.0.0\nCommands: [git]\n', undefined],
+      ['tools/below/tool.yaml', 'version: 1.0.0\npermissions: { command: [git] }\n', undefined],
+      ['.acor/policy.yaml', 'version: 1\ntool: {}\n', undefined],
+      ['tools/sure/tool.yaml', 'version: 1.0.0\ncommnad: [git]\n', 'version: 1.0.0\ncommand: [git]\n'],
+    ] as const) {
+      const other = projectFolder({ '.acor/config.yaml': 'version: 1\n', [file]: before });
+      try {
+        const subject = await openSubject([], { cwd: other.root, env: {} });
+        await fixFiles(subject, { dryRun: false });
+        const text = readFileSync(other.at(file), 'utf8').replace(/^# yaml-language-server.*\n/, '');
+        assert.equal(text, after ?? before);
+      } finally {
+        other.remove();
+      }
+    }
+  });
+
   it('puts changes at one place beside each other', async () => {
     const { text } = await applyFixes('name: a\nold: 1\n', [
       { kind: 'key', rule: 'r', path: [], key: 'old', to: 'new' },
