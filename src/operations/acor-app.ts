@@ -145,11 +145,15 @@ export class AcorApp {
     }
   }
 
-  /** Callers at this machine get the reports that say what is wrong with the policy. */
+  /**
+   * Callers at this machine get the reports that say what is wrong with the policy. `validate` also writes them and fixes the policy; the runs of its
+   * self-tests ask for themselves.
+   */
   #showsInvalidPolicy({ name, effect }: CalledOperation, { kind }: Principal, error: unknown): boolean {
     const isHere = kind === 'local-user' || this.surface === 'command' || this.surface === 'library';
     const isInvalid = error instanceof AcorError && error.code === 'E_CONFIG_INVALID';
-    return isHere && isInvalid && effect === 'reads' && REPORTS.has(name);
+    const isReport = effect === 'reads' ? REPORTS.has(name) : name === 'project.validate';
+    return isHere && isInvalid && isReport;
   }
 
   /** Whether the policy lets the caller call the operation with this input. */

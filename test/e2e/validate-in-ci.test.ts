@@ -8,8 +8,20 @@ import { TestProject } from '../support/project.ts';
 const READ = `
 import json, sys, xml.etree.ElementTree as tree
 suite = tree.parse(sys.argv[1]).getroot()[0]
-print(json.dumps({**suite.attrib, "cases": [{**case.attrib, "failure": [part.attrib["message"] for part in case.findall("failure")]} for case in suite]}))
+texts = lambda case, kind: [part.attrib["message"] for part in case.findall(kind)]
+print(json.dumps({**suite.attrib, "cases": [{**case.attrib, "failure": texts(case, "failure"), "skipped": texts(case, "skipped")} for case in suite]}))
 `;
+
+interface Report {
+  failures: string;
+  skipped: string;
+  cases: { classname: string; name: string; failure: string[]; skipped: string[] }[];
+}
+
+function readReport(): Report {
+  const path = project.path('report.xml');
+  return JSON.parse(execFileSync('python3', ['-c', READ, path], { encoding: 'utf8' }));
+}
 
 let project: TestProject;
 beforeEach(() => {
@@ -27,9 +39,7 @@ describe('acor validate in a CI job', () => {
   it('writes a JUnit report with a case for each tool and each self-test, whatever manifests hold', async () => {
     const { ok } = await project.envelope(['validate', '--selftest', '--junit', 'report.xml']);
     assert.equal(ok, false);
-    const report = JSON.parse(
-      execFileSync('python3', ['-c', READ, project.path('report.xml')], { encoding: 'utf8' }),
-    ) as { failures: string; cases: { classname: string; name: string; failure: string[] }[] };
+    const report = readReport();
     const failed = report.cases.filter(({ failure }) => failure.length > 0);
     assert.deepEqual(
       failed.map(({ classname, name }) => `${classname} ${name}`),
@@ -38,6 +48,75 @@ describe('acor validate in a CI job', () => {
     assert.equal(report.failures, '2');
     const passed = report.cases.filter(({ failure }) => failure.length === 0);
     assert.ok(passed.some(({ classname, name }) => classname === 'selftest' && name === 'tested'));
+  });
+
+  it('counts a self-test that did not run as skipped, with the reason', async () => {
+    project.write('tools/wrong/tool.yaml', 'name: wrong\nbogus: 1\nhealth: { selftest: ["--x"] }\n');
+    await project.envelope(['validate', '--selftest', '--junit', 'report.xml']);
+    const { cases, skipped } = readReport();
+    const untested = cases.filter((each) => each.skipped.length > 0);
+    assert.deepEqual(
+      untested.map(({ classname, name, skipped: why }) => [classname, name, ...why]),
+      [
+        ['selftest', 'quick', 'the manifest declares no self-test'],
+        ['selftest', 'wrong', 'the tool cannot be used, see its findings'],
+      ],
+    );
+    assert.equal(skipped, '2');
+    const ran = cases.filter(({ classname, skipped: why }) => classname === 'selftest' && why.length === 0);
+    assert.deepEqual(
+      ran.map(({ name }) => name),
+      ['broken', 'tested'],
+    );
+  });
+
+  it('places a failed self-test in the header of a script', async () => {
+    const script = project.write(
+      'header.py',
+      '#!/usr/bin/env python3\n# acor: name: header\n# acor: health: { selftest: ["--x"] }\nraise SystemExit(9)\n',
+    );
+    const args = ['validate', 'header.py', '--selftest', '--junit', 'report.xml'];
+    const { error } = await project.envelope(args);
+    const found = error.details.findings.filter(({ rule }: { rule: string }) => rule === 'selftest');
+    assert.deepEqual([found.length, found[0].file, found[0].line], [1, script, 3]);
+    assert.equal(readReport().failures, '1');
+  });
+
+  for (const [file, rest] of [
+    ['.acor/policy.yaml', 'max_levl: standard\n'],
+    ['.acor/config.yaml', 'bogus: 1\n'],
+  ] as const)
+    it(`reports a mistake in ${file} everywhere, also when it writes or runs self-tests`, async () => {
+      await project.envelope(['validate', 'quick', '--junit', 'report.xml']);
+      assert.equal(readReport().failures, '0');
+      project.write(file, `version: 1\n${rest}`);
+      for (const extra of [[], ['--selftest'], ['--selftest', 'tested']]) {
+        const args = ['validate', '--ci', '--junit', 'report.xml', ...extra];
+        const { stdout, stderr } = await project.acor(args);
+        const { error } = JSON.parse(stdout);
+        assert.equal(error.code, 'E_CONFIG_INVALID');
+        const wrong = error.details.findings.filter(
+          (each: { file: string; severity: string }) => each.file.endsWith(file) && each.severity === 'error',
+        );
+        assert.deepEqual(
+          wrong.map(({ rule, line }: { rule: string; line: number }) => [rule, line]),
+          [['unknown-key', 2]],
+        );
+        assert.match(stderr, new RegExp(`^::error file=${file},line=2`, 'm'));
+        const { cases } = readReport();
+        assert.ok(cases.some(({ name, failure }) => name === file && failure.length === 1));
+        const untested = cases.filter(({ classname }) => classname === 'selftest');
+        assert.ok(untested.every(({ skipped, failure }) => skipped.length === 1 && failure.length === 0));
+      }
+    });
+
+  it('fixes a policy that is invalid', async () => {
+    project.write('.acor/policy.yaml', 'version: 1\nmax_levl: standard\n');
+    await project.envelope(['validate', '--fix']);
+    assert.equal(
+      readFileSync(project.path('.acor/policy.yaml'), 'utf8'),
+      'version: 1\nmax_level: standard\n',
+    );
   });
 
   it('annotates each finding at its line, and no manifest can write another command', async () => {

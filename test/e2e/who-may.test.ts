@@ -223,9 +223,12 @@ describe('who_may in a policy', () => {
     policy({ read: ['users'] });
     for (const args of [['health'], ['validate']])
       assert.match((await project.acor(args, { env: AGENT })).stdout, /user, agent or token/, args.join(' '));
-    const server = await TestServer.start(project);
+    const server = await TestServer.start(project, ['--http-allow', 'writes']);
     try {
-      assert.equal((await server.call('project.validate')).json.error.code, 'E_CONFIG_INVALID');
+      for (const input of [{}, { fix: true }, { selftest: true }, { junit: 'report.xml' }]) {
+        const { json } = await server.call('project.validate', input);
+        assert.deepEqual([json.error.code, json.error.details.findings], ['E_CONFIG_INVALID', undefined]);
+      }
     } finally {
       await server.stop();
     }

@@ -2,12 +2,17 @@ import { relative } from 'node:path';
 import { isInside } from '../../util/real-path.ts';
 import { type FindingData, placed } from './shapes.ts';
 
+interface CheckedTool {
+  name: string;
+  dir: string;
+}
+
 interface Checked {
   root: string;
-  tools: readonly { name: string; dir: string }[];
+  tools: readonly CheckedTool[];
   findings: readonly FindingData[];
-  /** Whether the self-tests of the tools ran. */
-  selftest: boolean;
+  /** Why the self-tests of these tools did not run; undefined when none was asked for. */
+  untested: ReadonlyMap<CheckedTool, string> | undefined;
 }
 
 /** A test case, and what is wrong with it. */
@@ -15,10 +20,12 @@ interface Case {
   className: string;
   name: string;
   findings: readonly FindingData[];
+  /** Why it did not run. */
+  skipped?: string | undefined;
 }
 
 /** The findings as a JUnit report: a case for each tool, for its self-test, and for each other file with a finding. */
-export function junitReport({ root, tools, findings, selftest }: Checked): string {
+export function junitReport({ root, tools, findings, untested }: Checked): string {
   const isSelftest = ({ rule }: FindingData) => rule === 'selftest';
   const left = new Set(findings);
   const take = (matches: (finding: FindingData) => boolean) => {
@@ -28,19 +35,23 @@ export function junitReport({ root, tools, findings, selftest }: Checked): strin
   };
   const cases: Case[] = [];
   // The deepest folder first, because a tool may be in a folder of others.
-  for (const { name, dir } of [...tools].sort((a, b) => b.dir.length - a.dir.length)) {
+  for (const tool of [...tools].sort((a, b) => b.dir.length - a.dir.length)) {
+    const { name, dir } = tool;
     const own = take(({ file }) => isInside(file, dir));
     cases.push({ className: 'tool', name, findings: own.filter((each) => !isSelftest(each)) });
-    if (selftest) cases.push({ className: 'selftest', name, findings: own.filter(isSelftest) });
+    if (untested === undefined) continue;
+    const skipped = untested.get(tool);
+    cases.push({ className: 'selftest', name, findings: own.filter(isSelftest), skipped });
   }
   for (const [file, own] of Map.groupBy(left, (finding) => finding.file))
     cases.push({ className: 'file', name: relative(root, file), findings: own });
   const sorted = cases.sort((a, b) => (`${a.className} ${a.name}` < `${b.className} ${b.name}` ? -1 : 1));
   const failed = sorted.filter(({ findings: own }) => own.some(isError)).length;
+  const skipped = sorted.filter((each) => each.skipped !== undefined).length;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites tests="${sorted.length}" failures="${failed}">`,
-    `<testsuite name="acor validate" tests="${sorted.length}" failures="${failed}" errors="0" skipped="0">`,
+    `<testsuite name="acor validate" tests="${sorted.length}" failures="${failed}" errors="0" skipped="${skipped}">`,
     ...sorted.map(caseElement),
     '</testsuite>',
     '</testsuites>',
@@ -48,15 +59,16 @@ export function junitReport({ root, tools, findings, selftest }: Checked): strin
   ].join('\n');
 }
 
-function caseElement({ className, name, findings }: Case): string {
+function caseElement({ className, name, findings, skipped }: Case): string {
   const [errors, warnings] = [findings.filter(isError), findings.filter((each) => !isError(each))];
   const [first] = errors;
   const failure =
     first === undefined
       ? ''
       : `<failure type="${escaped(first.rule)}" message="${escaped(first.message)}">${escaped(textOf(errors))}</failure>`;
+  const skip = skipped === undefined ? '' : `<skipped message="${escaped(skipped)}"/>`;
   const out = warnings.length === 0 ? '' : `<system-out>${escaped(textOf(warnings))}</system-out>`;
-  return `<testcase classname="${className}" name="${escaped(name)}">${failure}${out}</testcase>`;
+  return `<testcase classname="${className}" name="${escaped(name)}">${failure}${skip}${out}</testcase>`;
 }
 
 function isError({ severity }: FindingData): boolean {

@@ -71,10 +71,12 @@ export const projectValidate = acorOperation({
     let subject = await openSubject(input.targets, surroundings);
     const fixed = input.fix ? await fixFiles(subject, { dryRun: input.dry_run }) : [];
     if (fixed.length > 0 && !input.dry_run) subject = await openSubject(input.targets, surroundings);
+    const untested = new Map<Subject['tools'][number], string>();
     const found = await validate(subject, {
       strict: input.strict,
       versions: input.check_versions,
       selftest: input.selftest,
+      onUntested: (tool, why) => untested.set(tool, why),
       services: () => ctx.app.services(),
       onInterrupt: (listener) => ctx.interrupts.listen(listener),
     });
@@ -87,7 +89,8 @@ export const projectValidate = acorOperation({
     if (report !== undefined) {
       const { junitReport } = await import('./junit-report.ts');
       const { tools } = subject;
-      writeReport(report, junitReport({ root: ctx.cwd, tools, findings, selftest: input.selftest }));
+      const selftests = input.selftest ? untested : undefined;
+      writeReport(report, junitReport({ root: ctx.cwd, tools, findings, untested: selftests }));
     }
     const errors = findings.filter(({ severity }) => severity === 'error');
     const data = {

@@ -1,3 +1,4 @@
+import type { ToolEntry } from '../../registry/registry.ts';
 import type { RunnerServices } from '../../run/services.ts';
 import type { Finding } from './finding.ts';
 import type { Subject } from './subject.ts';
@@ -6,6 +7,8 @@ import type { Subject } from './subject.ts';
 export interface ValidateOptions {
   versions: boolean;
   selftest: boolean;
+  /** Called for each tool whose self-test does not run, with the reason. */
+  onUntested?(tool: ToolEntry, why: string): void;
   /** Opened when a self-test runs. */
   services: () => Promise<RunnerServices>;
   /** Registers a listener for interrupts during a self-test, with their count. Returns the function that removes it. */

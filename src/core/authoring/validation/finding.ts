@@ -50,10 +50,16 @@ export async function problemsOf(read: () => Promise<unknown>): Promise<Finding[
     await read();
     return [];
   } catch (error) {
-    const problems = error instanceof AcorError ? error.details?.['problems'] : undefined;
-    if (!Array.isArray(problems)) throw error;
-    return (problems as Problem[]).map(findingOf);
+    const findings = findingsIn(error);
+    if (findings === undefined) throw error;
+    return findings;
   }
+}
+
+/** The problems of files that an error reports; undefined for another error. */
+export function findingsIn(error: unknown): Finding[] | undefined {
+  const problems = error instanceof AcorError ? error.details?.['problems'] : undefined;
+  return Array.isArray(problems) ? (problems as Problem[]).map(findingOf) : undefined;
 }
 
 /** A manifest before defaults are applied: its values and their places. */

@@ -7,13 +7,13 @@ import type { RunRequest } from '../../../run/run-request.ts';
 import type { RunnerServices } from '../../../run/services.ts';
 import { startRun } from '../../../run/start-run.ts';
 import type { Checker } from '../checker.ts';
-import { type Finding, findingOf, placesIn } from '../finding.ts';
+import { type Finding, findingOf, findingsIn, manifestOf } from '../finding.ts';
 
 /** Runs the self-tests of the tools in sequence. Each is an ordinary run with limits and a record. */
 export const selftests: Checker = {
   name: 'selftests',
   isAsked: (options) => options.selftest,
-  async check({ tools, env, cwd }, { services, onInterrupt }) {
+  async check({ tools, env, cwd }, { services, onInterrupt, onUntested }) {
     const findings: Finding[] = [];
     let interrupt: { signal: string; count: number } | undefined;
     let run: Awaited<ReturnType<typeof startRun>> | undefined;
@@ -27,14 +27,19 @@ export const selftests: Checker = {
     });
     try {
       for (const tool of tools) {
-        const args = tool.manifest.health?.selftest;
-        if (interrupt !== undefined || args === undefined || tool.problems.length > 0) continue;
-        const request = { kind: 'tool', tool: tool.name, args, cwd, env } as const;
-        const why = await whyFailed(testing(await services(), tool), request, (started) => {
+        const planned =
+          interrupt === undefined ? planOf(tool) : { why: `interrupted by ${interrupt.signal}` };
+        if ('why' in planned) {
+          onUntested?.(tool, planned.why);
+          continue;
+        }
+        const request = { kind: 'tool', tool: tool.name, args: planned.args, cwd, env } as const;
+        const result = await resultOf(tool, services, request, (started) => {
           run = started;
           stop();
         });
-        if (why !== undefined) findings.push(await failed(tool, why));
+        findings.push(...result.findings);
+        if (result.why !== undefined) onUntested?.(tool, result.why);
       }
     } finally {
       stopListening();
@@ -42,6 +47,36 @@ export const selftests: Checker = {
     return findings;
   },
 };
+
+/** The arguments of a self-test, or why it cannot run. */
+function planOf({ manifest, problems }: ToolEntry): { args: string[] } | { why: string } {
+  if (problems.length > 0) return { why: 'the tool cannot be used, see its findings' };
+  const args = manifest.health?.selftest;
+  return args === undefined ? { why: 'the manifest declares no self-test' } : { args };
+}
+
+/** What the self-test of a tool finds, and why it did not run. */
+async function resultOf(
+  tool: ToolEntry,
+  services: () => Promise<RunnerServices>,
+  request: RunRequest,
+  onStart: (run: Awaited<ReturnType<typeof startRun>>) => void,
+): Promise<{ findings: Finding[]; why?: string }> {
+  try {
+    const failure = await whyFailed(testing(await services(), tool), request, onStart);
+    return { findings: failure === undefined ? [] : [await failed(tool, failure)] };
+  } catch (error) {
+    // Every self-test would meet the same mistakes, so they are reported at their places, and not for each tool.
+    const findings = mistakesIn(error);
+    if (findings === undefined) throw error;
+    return { findings, why: 'a file of configuration or a policy is invalid' };
+  }
+}
+
+/** The mistakes in configuration, policies and error codes, for which no run starts. */
+function mistakesIn(error: unknown): Finding[] | undefined {
+  return error instanceof AcorError && error.code === 'E_CONFIG_INVALID' ? findingsIn(error) : undefined;
+}
 
 /** The tool with the self-test's arguments. The exit code is the result; a tool that speaks the protocol may report its own error. */
 function testing(services: RunnerServices, tool: ToolEntry): RunnerServices {
@@ -79,7 +114,7 @@ async function whyFailed(
       next: [readLogs(run.runId)],
     };
   } catch (error) {
-    if (!(error instanceof AcorError)) throw error;
+    if (!(error instanceof AcorError) || mistakesIn(error) !== undefined) throw error;
     return {
       message: `${error.code}: ${error.message}`,
       fix: error.hint ?? 'See the inputs of the tool.',
@@ -88,16 +123,13 @@ async function whyFailed(
   }
 }
 
-async function failed(
-  { name, manifestPath }: ToolEntry,
-  failure: Pick<Problem, 'message' | 'fix' | 'next'>,
-): Promise<Finding> {
-  const yaml = await placesIn(manifestPath!);
+async function failed(tool: ToolEntry, failure: Pick<Problem, 'message' | 'fix' | 'next'>): Promise<Finding> {
+  const { file, yaml } = (await manifestOf(tool))!;
   return findingOf({
-    file: manifestPath!,
+    file,
     ...yaml.placeOf(['health', 'selftest']),
     rule: 'selftest',
     ...failure,
-    message: `the self-test of '${name}' failed: ${failure.message}`,
+    message: `the self-test of '${tool.name}' failed: ${failure.message}`,
   });
 }

@@ -1,5 +1,6 @@
 import { editDistance, nearestWords } from '../../../../util/nearest.ts';
 import { type Allowed, type Issue, textMeant } from '../../../config/check-file.ts';
+import type { PlaceOfKey } from '../../../config/places-of-keys.ts';
 import type { KeyPath, YamlFile } from '../../../config/yaml-file.ts';
 
 /** An unambiguous change that fixes a problem, with the rule that it satisfies. */
@@ -29,7 +30,7 @@ export function fixesOfIssue(
   return text === undefined ? [] : [{ kind: 'value', rule: 'type', path, text }];
 }
 
-/** Renames an unknown key when exactly one key of the file is nearest, is known at this place, and is not in use. */
+/** Renames an unknown key when exactly one key that the file could mean is nearest, is known at this place, and is not in use. */
 function renamingOf(value: unknown, path: KeyPath, key: string, allowed: Allowed): Fix | undefined {
   const holder = at(value, path);
   if (typeof holder !== 'object' || holder === null) return undefined;
@@ -39,7 +40,10 @@ function renamingOf(value: unknown, path: KeyPath, key: string, allowed: Allowed
   const distance = editDistance(key, to);
   if (second !== undefined && editDistance(key, second) <= distance) return undefined;
   // The key of another place would get another meaning: `commands` of the permissions is not `command`.
-  if (allowed.elsewhere().some((other) => editDistance(key, other.key) <= distance)) return undefined;
+  const isOther = (other: PlaceOfKey) =>
+    other.key === key ||
+    (editDistance(key, other.key) <= distance && other.accepts((holder as Record<string, unknown>)[key]));
+  if (allowed.elsewhere().some(isOther)) return undefined;
   // Two misspellings of one key cannot both be renamed to it.
   const rivals = Object.keys(holder).filter(
     (other) => !known.includes(other) && nearestWords(other, known, 1)[0] === to,
