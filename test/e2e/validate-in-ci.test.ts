@@ -141,9 +141,17 @@ describe('acor validate in a CI job', () => {
     const entry = project.path('tools/wrong/cli.sh');
     const folder = project.path('tools');
     for (const [path, message] of [
-      [entry, /cli\.sh is not a JUnit report/],
-      [project.write('pom.xml', '<?xml version="1.0"?>\n<project/>\n'), /is not a JUnit report/],
-      [project.write('empty.xml', ''), /is not a JUnit report/],
+      [entry, /cli\.sh is not a report/],
+      [project.write('pom.xml', '<?xml version="1.0"?>\n<project/>\n'), /is not a report of 'acor validate'/],
+      [
+        project.write('jest.xml', '<testsuites name="jest tests" tests="1"/>\n'),
+        /is not a report of 'acor validate'/,
+      ],
+      [
+        project.write('pytest.xml', '<?xml version="1.0"?>\n<testsuites><testsuite/></testsuites>\n'),
+        /is not a report of 'acor validate'/,
+      ],
+      [project.write('empty.xml', ''), /is not a report of 'acor validate'/],
       [folder, /cannot write the report/],
     ] as const) {
       const before = statSync(path).mtimeMs;
@@ -152,11 +160,10 @@ describe('acor validate in a CI job', () => {
       assert.match(error.message, message);
     }
     assert.equal(readFileSync(entry, 'utf8'), '#!/bin/bash\n');
-    const report = project.write('report.xml', '<testsuite />\n');
     for (let time = 0; time < 2; time++) {
       const { error } = await project.envelope(['validate', '--junit', 'report.xml']);
       assert.equal(error.code, 'E_MANIFEST_INVALID');
-      assert.match(readFileSync(report, 'utf8'), /<testsuites tests=/);
+      assert.equal(readReport().failures, '1');
     }
   });
 });

@@ -24,6 +24,17 @@ interface Case {
   skipped?: string | undefined;
 }
 
+/** The mark of these reports. */
+const NAME = 'acor validate';
+
+/** How such a report begins. Those of other programs do so without the name. */
+const BEGIN = new RegExp(`^<\\?xml[^>]*>\\s*<testsuites name="${NAME}"`);
+
+/** Whether a text is such a report. */
+export function isOwnReport(text: string): boolean {
+  return BEGIN.test(text);
+}
+
 /** The findings as a JUnit report: a case for each tool, for its self-test, and for each other file with a finding. */
 export function junitReport({ root, tools, findings, untested }: Checked): string {
   const isSelftest = ({ rule }: FindingData) => rule === 'selftest';
@@ -50,8 +61,8 @@ export function junitReport({ root, tools, findings, untested }: Checked): strin
   const skipped = sorted.filter((each) => each.skipped !== undefined).length;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites tests="${sorted.length}" failures="${failed}">`,
-    `<testsuite name="acor validate" tests="${sorted.length}" failures="${failed}" errors="0" skipped="${skipped}">`,
+    `<testsuites name="${NAME}" tests="${sorted.length}" failures="${failed}">`,
+    `<testsuite name="${NAME}" tests="${sorted.length}" failures="${failed}" errors="0" skipped="${skipped}">`,
     ...sorted.map(caseElement),
     '</testsuite>',
     '</testsuites>',

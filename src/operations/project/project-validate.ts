@@ -13,9 +13,6 @@ import { readRegular } from '../../util/regular-file.ts';
 import { acorOperation } from '../define.ts';
 import { findingShape, placed, shownFinding } from './shapes.ts';
 
-/** How a JUnit report begins. */
-const REPORT = /^\uFEFF?(<\?xml[^>]*>)?\s*<testsuites?[\s>]/;
-
 const output = z.object({
   findings: z.array(findingShape),
   errors: z.int(),
@@ -66,7 +63,7 @@ export const projectValidate = acorOperation({
   async run(input, ctx) {
     const { pluginsOf } = await import('../../core/project/open-tools.ts');
     const report = input.dry_run || input.junit === undefined ? undefined : resolve(ctx.cwd, input.junit);
-    if (report !== undefined) refuseOtherFile(report);
+    if (report !== undefined) await refuseOtherFile(report);
     const surroundings = { cwd: ctx.cwd, env: ctx.env, pluginsOf };
     let subject = await openSubject(input.targets, surroundings);
     const fixed = input.fix ? await fixFiles(subject, { dryRun: input.dry_run }) : [];
@@ -115,8 +112,8 @@ function withReason<F extends Pick<Finding, 'file' | 'rule' | 'fix'>>(finding: F
   return { ...finding, fix: `${finding.fix} (by hand: --fix does not change the header of a script)` };
 }
 
-/** A report replaces only an earlier report: the name may be a mistake, or come from a client that may not change tools. */
-function refuseOtherFile(path: string): void {
+/** A report replaces only an earlier one: the name may be a mistake, or come from a client that may not change tools. */
+async function refuseOtherFile(path: string): Promise<void> {
   let text: string;
   try {
     text = readRegular(path).toString('utf8');
@@ -124,8 +121,9 @@ function refuseOtherFile(path: string): void {
     if (errorCode(error) === 'ENOENT') return;
     throw unwritable(error);
   }
-  if (REPORT.test(text)) return;
-  throw new AppError('E_USAGE', `${path} is not a JUnit report, so no report replaces it`, {
+  const { isOwnReport } = await import('./junit-report.ts');
+  if (isOwnReport(text)) return;
+  throw new AppError('E_USAGE', `${path} is not a report of 'acor validate', so no report replaces it`, {
     hint: 'Name another file for the report, such as report.xml; or remove this one first.',
   });
 }
