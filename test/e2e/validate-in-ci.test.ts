@@ -135,6 +135,9 @@ describe('acor validate in a CI job', () => {
     assert.equal(existsSync(project.path('report.xml')), false);
     const { error } = await project.envelope(['validate', '--junit', 'nowhere/report.xml']);
     assert.deepEqual([error.code, /cannot write the report/.test(error.message)], ['E_USAGE', true]);
+    const unnamed = (await project.envelope(['validate', '--junit', ''])).error;
+    assert.equal(unnamed.code, 'E_USAGE');
+    assert.match(unnamed.message, /--junit must have at least 1 character/);
   });
 
   it('replaces an earlier report, and no other file, before it changes anything', async () => {

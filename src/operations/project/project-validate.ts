@@ -44,7 +44,7 @@ export const projectValidate = acorOperation({
       .default(false)
       .describe('Also whether tools and project fit this version of ACOR.'),
     selftest: z.boolean().default(false).describe('Also run the self-tests of the tools.'),
-    junit: z.string().optional().describe('Also write the findings to this file, as a JUnit report.'),
+    junit: z.string().min(1).optional().describe('Also write the findings to this file, as a JUnit report.'),
     ci: z
       .boolean()
       .default(false)

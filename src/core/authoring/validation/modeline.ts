@@ -4,7 +4,7 @@ import { FIX_SAFELY } from '../../../protocol/next-steps.ts';
 import { isInside } from '../../../util/real-path.ts';
 import { type Finding, findingOf } from './finding.ts';
 
-const MODELINE = /^#\s*yaml-language-server:\s*\$schema=\S+/m;
+const MODELINE = /^\ufeff?#\s*yaml-language-server:\s*\$schema=\S+/m;
 
 /** The folder of a project that contains the schemas for editors. */
 export function schemaFolder(root: string): string {

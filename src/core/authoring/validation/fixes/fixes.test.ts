@@ -113,6 +113,22 @@ describe('fixing files', () => {
     }
   });
 
+  it('names the schema once, also in a file with a byte order mark', async () => {
+    for (const file of ['tools/marked/tool.yaml', '.acor/config.yaml']) {
+      const other = projectFolder({ '.acor/config.yaml': 'version: 1\n', [file]: '\ufeffversion: 1\n' });
+      try {
+        for (let time = 0; time < 2; time++)
+          await fixFiles(await openSubject([], { cwd: other.root, env: {} }), { dryRun: false });
+        assert.match(
+          readFileSync(other.at(file), 'utf8'),
+          /^\ufeff# yaml-language-server: \S+\nversion: .*\n$/,
+        );
+      } finally {
+        other.remove();
+      }
+    }
+  });
+
   it('renames no key that the file knows at another place, nor one that is as near to such a key', async () => {
     for (const [file, before, after] of [
       ['tools/top/tool.yaml', 'version: 1.0.0\ncommands: [git]\n', undefined],
