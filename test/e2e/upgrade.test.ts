@@ -115,6 +115,46 @@ describe('acor upgrade', () => {
     }
   });
 
+  it('names the places and keys of the file before in what is invalid', async () => {
+    for (const [text, ...problems] of [
+      [
+        'name: old\ntools_dir: mine/\nheartbeat_grace_s: 10\ntimeout_s: soon\n',
+        'config.yaml:4:12: \'timeout_s\' must be a number, got the text "soon"',
+      ],
+      [
+        'version: 0\ntools_dir: 5\nenvironment:\n  timeout_s: soon\n  stall_s: never\ntimeout_s: 5\nstal_s: 6\n',
+        "config.yaml:2:12: 'tools_dir' must be text, got the number 5",
+        'config.yaml:4:14: \'environment.timeout_s\' must be a number, got the text "soon"',
+        'config.yaml:5:12: \'environment.stall_s\' must be a number, got the text "never"',
+        "config.yaml:7:1: unknown key 'stal_s'",
+      ],
+      [
+        'tools_dir: [a, 5]\nruns_dir: {}\n',
+        "config.yaml:1:16: 'tools_dir[1]' must be text, got the number 5",
+        "config.yaml:2:11: 'runs_dir' must be text, got a map of keys",
+      ],
+    ] as const) {
+      using project = projectOf(text);
+      const { error } = await project.envelope(['upgrade', '--config']);
+      const found = error.details.problems as { line: number; column: number; message: string }[];
+      assert.deepEqual(
+        found.map(({ line, column, message }) => `config.yaml:${line}:${column}: ${message}`),
+        problems,
+      );
+    }
+  });
+
+  it('keeps the line ends and the byte order mark of the file', async () => {
+    const windows = (text: string) => `\ufeff${text.replaceAll('\n', '\r\n')}`;
+    using project = projectOf(windows(OLD));
+    await project.envelope(['upgrade', '--config']);
+    assert.equal(readFileSync(project.path('.acor/config.yaml'), 'utf8'), windows(NEW));
+    const set = await project.envelope(['config', 'set', 'environment.timeout_s', '5']);
+    assert.equal(set.ok, true, JSON.stringify(set));
+    const changed = NEW.replace('timeout_s: 600', 'timeout_s: 5');
+    assert.equal(readFileSync(project.path('.acor/config.yaml'), 'utf8'), windows(changed));
+  });
+
   it('also renames outdated keys of manifests and updates the versions in version.json, and fixes nothing else', async () => {
     using project = projectOf('version: 1\nproject: { tools_dirs: [mine] }\n');
     const manifest = 'nam: one   # a slip\npermissions:\n  network:\n    egress_allow: "*"  # all\n';

@@ -17,13 +17,14 @@ export interface Allowed {
 
 /**
  * Validates a file against its schema. Reports every problem at once, with its place, rule and fix. `onIssue` gets each
- * schema issue, and what is allowed at its place.
+ * schema issue, and what is allowed at its place. `pathInFile` is where the file has what is checked at another path.
  */
 export function checkFile<T>(
   schema: z.ZodType<T>,
   yaml: YamlFile,
   value: unknown = yaml.value,
   onIssue: (issue: Issue, allowed: Allowed) => void = () => {},
+  pathInFile: (path: KeyPath) => KeyPath = (path) => path,
 ): { data?: T; problems: Problem[] } {
   if (yaml.problems.length > 0) return { problems: yaml.problems };
   const schemas = new Map<unknown, z.ZodType>();
@@ -39,7 +40,8 @@ export function checkFile<T>(
   const problems = (checked.error.issues as Issue[]).flatMap(issuesMeant).flatMap((issue) => {
     const allowed = allowedBy(schemas.get(keyOf(issue)), schema);
     onIssue(issue, allowed);
-    return problemsOf(issue, yaml, allowed);
+    const path = [...pathInFile(issue.path as KeyPath)];
+    return problemsOf({ ...issue, path }, yaml, allowed);
   });
   return { problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
 }

@@ -14,8 +14,7 @@ export interface YamlEdit {
 /** The text of a YAML file with one key changed; comments, order and notation stay. */
 export async function editYaml(text: string, { path, value, add, without }: YamlEdit): Promise<string> {
   const yaml = await import('yaml');
-  const parse = (): Document => yaml.parseDocument(text, { stringKeys: true });
-  const document = parse();
+  const document: Document = yaml.parseDocument(text, { stringKeys: true });
   const old = document.getIn(path, true);
   if (add !== undefined && yaml.isSeq(old)) old.add(document.createNode(add));
   else if (without !== undefined && yaml.isSeq(old)) {
@@ -32,7 +31,15 @@ export async function editYaml(text: string, { path, value, add, without }: Yaml
     }
     document.setIn(path, nodeLike(old, add === undefined ? value : [add], document, yaml));
   }
-  return document.toString(notationOf(text, parse()));
+  return textLike(text, document, yaml);
+}
+
+/** The text of a changed document, with the notation, the line ends and the byte order mark of the text before. */
+export function textLike(before: string, document: Document, yaml: typeof import('yaml')): string {
+  const unchanged = yaml.parseDocument(before, { stringKeys: true });
+  const text = document.toString(notationOf(before, unchanged));
+  const start = before.startsWith('\ufeff') ? '\ufeff' : '';
+  return start + (before.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text);
 }
 
 /** The value that a path of keys leads to in parsed data; undefined when a key is missing. */
@@ -71,7 +78,7 @@ function notationOf(text: string, document: Document) {
   const all = [true, false].flatMap((flowCollectionPadding) =>
     [true, false].map((indentSeq) => ({ flowCollectionPadding, indentSeq })),
   );
-  const lines = new Set(text.split('\n'));
+  const lines = new Set(text.split(/\r?\n/));
   const added = all.map(
     (options) =>
       document

@@ -7,11 +7,12 @@ import { unifiedDiff } from '../../../util/unified-diff.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { checkFile } from '../../config/check-file.ts';
 import { CONFIG_VERSION, versionOf } from '../../config/config-version.ts';
+import { textLike } from '../../config/edit-yaml.ts';
 import { refuse } from '../../config/problem.ts';
 import { replaceFile } from '../../config/replace-file.ts';
 import { refuseLeadingOut } from '../../config/stay-inside.ts';
 import { expandVariables } from '../../config/variables.ts';
-import { parseYaml, readYamlFile } from '../../config/yaml-file.ts';
+import { type KeyPath, parseYaml, readYamlFile } from '../../config/yaml-file.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 
 /** A migrated configuration file. */
@@ -47,9 +48,13 @@ export async function migrateConfig(
   const yaml = await parseYaml(file, after);
   refuse(yaml.problems);
   // An upgrade does not need the values of variables.
-  const { value, problems: unset } = expandVariables(yaml, env);
-  const lines = new Set(unset.map(({ line }) => line));
-  refuse(checkFile(configFile, yaml, value).problems.filter(({ line }) => !lines.has(line)));
+  const lines = new Set(expandVariables(read, env).problems.map(({ line }) => line));
+  const { value } = expandVariables(yaml, env);
+  // The author has only the file before: its places and keys are named.
+  const pathBefore = (path: KeyPath) =>
+    steps.reduceRight((after, step) => step.pathBefore(after, read.value), path);
+  const { problems } = checkFile(configFile, read, value, undefined, pathBefore);
+  refuse(problems.filter(({ line }) => !lines.has(line)));
 
   const diff = unifiedDiff(relative(root, file), before, after);
   if (dryRun)
@@ -98,7 +103,7 @@ async function migrated(text: string, steps: readonly Migration[]): Promise<stri
     document.set('version', step.to);
   }
   if (document.has('acor_version')) document.set('acor_version', ACOR_VERSION);
-  return document.toString({ lineWidth: 0 });
+  return textLike(text, document, yaml);
 }
 
 /** Do not overwrite an earlier backup. */

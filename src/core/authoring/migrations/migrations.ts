@@ -1,5 +1,7 @@
 import type { Document, Pair, Scalar, YAMLMap } from 'yaml';
 import { FLAT_SETTINGS } from '../../config/config-version.ts';
+import { valueAt } from '../../config/edit-yaml.ts';
+import type { KeyPath } from '../../config/yaml-file.ts';
 
 /** Converts a configuration file of one version to the next. */
 export interface Migration {
@@ -9,6 +11,8 @@ export interface Migration {
   summary: string;
   /** Changes the document in place and keeps the comments. */
   apply(document: Document, yaml: typeof import('yaml')): void;
+  /** The path that a value had in the settings before. */
+  pathBefore(path: KeyPath, before: unknown): KeyPath;
 }
 
 /** Flat settings of the embedded runner (seed 000), with the section that contains each of them since seed 001. */
@@ -42,6 +46,15 @@ const config0to1: Migration = {
       // A setting that already exists under its new name wins.
       if (!section.has(move.key)) section.items.push(pair);
     }
+  },
+  pathBefore(path, before) {
+    const [section, key, ...rest] = path;
+    const name = FLAT_SETTINGS.find((each) => MOVES[each].section === section && MOVES[each].key === key);
+    // What has its new name already is not moved.
+    if (name === undefined || valueAt(before, [MOVES[name].section, MOVES[name].key]) !== undefined)
+      return path;
+    const isWrapped = MOVES[name].asList && !Array.isArray(valueAt(before, [name]));
+    return [name, ...(isWrapped ? rest.slice(1) : rest)];
   },
 };
 
