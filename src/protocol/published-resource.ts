@@ -1,5 +1,7 @@
 import * as z from 'zod';
 
+/** Each address that a client reads is compared with it. */
+const MAX_ADDRESS_CHARS = 1000;
 const VARIABLE = /\{([^{}]*)\}/g;
 
 /** Something that a project publishes: files of it, or what a tool returns. */
@@ -8,6 +10,7 @@ export const publishedResource = z
     uri: z
       .string()
       .regex(/^[a-z][a-z0-9+.-]*:\/\/[^\s?#]+$/, 'must be an address such as docs://{path}')
+      .max(MAX_ADDRESS_CHARS)
       .optional()
       .describe(
         'The address. With files {path} stands for the path; with a tool each {variable} for an input. By default acor://files/{path}.',

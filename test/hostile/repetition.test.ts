@@ -13,6 +13,7 @@ import { leastLevel } from '../../src/protocol/manifest-permissions.ts';
 import { parseMapPath } from '../../src/protocol/map-path.ts';
 import { parseMarkers } from '../../src/protocol/markers/marker-stream.ts';
 import { HotScanner } from '../../src/protocol/v1/hot-scanner.ts';
+import { FilePattern } from '../../src/util/file-pattern.ts';
 
 /** In a text of this length a step that is quadratic takes half a minute for each beginning that it meets, so that the test ends by its limit; a linear one takes milliseconds. */
 const CHARACTERS = 1 << 17;
@@ -99,6 +100,7 @@ const READERS: Record<string, (text: string) => unknown> = {
       network: { egress_allow: [] },
       commands: [],
     } as never),
+  'a pattern of files': (text) => FilePattern.ofPaths(`${text}z`).test(text.slice(0, 255)),
   'a path of a manifest': (text) => parseMapPath(`$.${text}`),
   'the settings of an agent': (text) => setInJson(`{"a": 1 /${text.slice(0, 4096)}\n}`, ['b'], 2),
 };

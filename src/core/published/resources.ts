@@ -1,13 +1,14 @@
 import { realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Config } from '../../protocol/config-file.ts';
+import { LinearPattern } from '../../protocol/linear-pattern.ts';
 import { escapePattern } from '../../util/escape-pattern.ts';
+import { FilePattern } from '../../util/file-pattern.ts';
 import { mediaTypeOf } from '../../util/media-type.ts';
 import { OpenFolder } from '../../util/open-folder.ts';
 import { isInside } from '../../util/real-path.ts';
 import { walkTree } from '../../util/walk-tree.ts';
 import { type LoadedConfig, runsDirOf } from '../config/load.ts';
-import { globPattern } from '../registry/tools-folder.ts';
 import { type FileContent, readFileContent } from './read-file.ts';
 
 type ResourceRule = Config['resources'][number];
@@ -45,7 +46,7 @@ const VARIABLE = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 /** The published files, each once, by address; at most `MAX_LISTED`. */
 export function publishedFiles(config: LoadedConfig): PublishedFile[] {
   const rules = config.config.resources.flatMap((rule) =>
-    rule.files === undefined ? [] : [{ ...rule, match: globPattern(rule.files) }],
+    rule.files === undefined ? [] : [{ ...rule, match: FilePattern.ofPaths(rule.files) }],
   );
   if (rules.length === 0) return [];
   const found = new Map<string, PublishedFile>();
@@ -75,7 +76,8 @@ export function findResource(config: LoadedConfig, uri: string): FoundResource |
   for (const rule of config.config.resources) {
     if (rule.files === undefined) continue;
     const path = pathIn(rule, uri);
-    if (path === undefined || !globPattern(rule.files).test(path) || !mayBePublished(config, path)) continue;
+    if (path === undefined || !FilePattern.ofPaths(rule.files).test(path) || !mayBePublished(config, path))
+      continue;
     const options = { maxBytes: MAX_BYTES, mimeType: rule.mime_type };
     return { kind: 'file', content: readFileContent(join(realpathSync(config.root), path), options) };
   }
@@ -98,20 +100,20 @@ function addressOf({ uri = OWN_ADDRESS }: ResourceRule, path: string): string {
 /** The path of a file in an address of a rule. */
 function pathIn({ uri = OWN_ADDRESS, files }: ResourceRule, given: string): string | undefined {
   if (!uri.includes('{path}')) return given === uri ? files : undefined;
-  return inputsIn(uri, given, '(.+)')?.['path'];
+  return inputsIn(uri, given, '.+')?.['path'];
 }
 
 /** The values of the variables in an address; undefined when it does not fit. */
-function inputsIn(template: string, uri: string, value = '([^/?#]+)'): Record<string, string> | undefined {
+function inputsIn(template: string, uri: string, value = '[^/?#]+'): Record<string, string> | undefined {
   const names = variablesOf(template);
   const source = template
     .split(VARIABLE)
-    .map((part, index) => (index % 2 === 1 ? value : escapePattern(part)))
+    .map((part, index) => (index % 2 === 1 ? `(?<v${index >> 1}>${value})` : escapePattern(part)))
     .join('');
-  const match = new RegExp(`^${source}$`, 'u').exec(uri);
-  if (match === null) return undefined;
+  const found = new LinearPattern(`^${source}$`, { isInFull: true }).search(uri);
+  if (found === undefined) return undefined;
   try {
-    return Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(match[index + 1]!)]));
+    return Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(found[`v${index}`]!)]));
   } catch {
     return undefined;
   }

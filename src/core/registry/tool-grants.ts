@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
-import { escapePattern } from '../../util/escape-pattern.ts';
+import { FilePattern } from '../../util/file-pattern.ts';
 import { isInside, realPathOf } from '../../util/real-path.ts';
 import { type ArgumentProblem, usageProblem } from './argument-problem.ts';
 import {
@@ -60,7 +60,8 @@ function grantsOf(tool: ToolEntry, text: string, access: Grant['access'], rules:
     );
   }
   const whole = isAbsolute(expanded) ? expanded : join(rules.projectRoot, expanded);
-  const folder = whole.replace(/(\/\*{1,2})+\/?$/, '');
+  // The look behind keeps the search linear: it begins once in a row of wildcards.
+  const folder = whole.replace(/(?<!\/\*{1,2})(\/\*{1,2})+\/?$/, '');
   return folder.includes('*')
     ? matchesOf(folder, refuse, access).flatMap((path) => settle(path))
     : settle(folder);
@@ -108,10 +109,10 @@ function matchesOf(
       access === 'write' ? 'Name a folder: dir/**' : "Only a last part may hold '*'.",
     );
   }
-  const asRegExp = new RegExp(`^${name.split('*').map(escapePattern).join('[^/]*')}$`);
+  const matching = FilePattern.ofNames(name);
   let names: string[];
   try {
-    names = readdirSync(folder).filter((each) => asRegExp.test(each));
+    names = readdirSync(folder).filter((each) => matching.test(each));
   } catch {
     return [];
   }

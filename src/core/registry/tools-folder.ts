@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode } from '../../util/error-code.ts';
-import { escapePattern } from '../../util/escape-pattern.ts';
+import { FilePattern } from '../../util/file-pattern.ts';
 import type { WatchedFiles } from './watched-files.ts';
 
 /** Folders among the tools that contain no tool. */
@@ -51,7 +51,7 @@ export function matchPatterns(
   files: WatchedFiles,
 ): { path: string; language: string }[] {
   const rules = Object.entries(patterns).flatMap(([language, globs]) =>
-    globs.map((glob) => ({ language, match: globPattern(glob) })),
+    globs.map((glob) => ({ language, match: FilePattern.ofPaths(glob) })),
   );
   const found: { path: string; language: string }[] = [];
   const walk = (dir: string, below: string, depth: number): void => {
@@ -68,31 +68,4 @@ export function matchPatterns(
   };
   if (rules.length > 0) walk(root, '', 0);
   return found;
-}
-
-/** `*` and `?` match within a name, `**` across folders, `{a,b}` matches either. */
-export function globPattern(glob: string): RegExp {
-  return new RegExp(`^${sourceOf(glob)}$`, 'u');
-}
-
-function sourceOf(glob: string): string {
-  const tokens = glob.match(/\*\*\/|\*\*|\{[^{}]*\}|[\s\S]/gu) ?? [];
-  return tokens
-    .map(
-      (token) =>
-        SOURCES[token] ??
-        (token.length > 1 && token.startsWith('{') ? eitherOf(token) : escapePattern(token)),
-    )
-    .join('');
-}
-
-const SOURCES: Readonly<Record<string, string>> = {
-  '**/': '(?:[^/]+/)*',
-  '**': '.*',
-  '*': '[^/]*',
-  '?': '[^/]',
-};
-
-function eitherOf(braces: string): string {
-  return `(?:${braces.slice(1, -1).split(',').map(sourceOf).join('|')})`;
 }

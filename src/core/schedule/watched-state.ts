@@ -3,8 +3,8 @@ import { lstat, readdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { errorCode } from '../../util/error-code.ts';
+import { FilePattern } from '../../util/file-pattern.ts';
 import { newSha256 } from '../../util/sha256.ts';
-import { globPattern } from '../registry/tools-folder.ts';
 
 /** Nothing below them is a source: what version control, package managers and ACOR itself write. */
 const LEFT_OUT = new Set(['.git', '.hg', '.jj', '.runs', 'node_modules']);
@@ -34,7 +34,7 @@ export function checkPatterns(patterns: readonly string[]): void {
 
 /** The present state of the files that match. Links are not followed. Throws E_USAGE when that takes too many folders. */
 export async function watchedState(root: string, patterns: readonly string[]): Promise<WatchedState> {
-  const matchers = patterns.map(globPattern);
+  const matchers = patterns.map(FilePattern.ofPaths);
   const lines: string[] = [];
   const queue = [...new Set(patterns.map(baseOf))];
   // A folder that does not exist yet is seen by the folder above it.

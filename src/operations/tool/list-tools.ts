@@ -1,8 +1,8 @@
 import type { OperationContext, OperationResult } from '../../compose/operation.ts';
 import { findProject } from '../../core/config/find.ts';
 import { notHere, toolsOutside } from '../../core/registry/registry.ts';
-import { globPattern } from '../../core/registry/tools-folder.ts';
 import { createTool, describeTool, INIT, LIST_TOOLS, type NextStep } from '../../protocol/next-steps.ts';
+import { FilePattern } from '../../util/file-pattern.ts';
 import { shellCommand } from '../../util/shell-words.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { commandOf } from '../command-forms.ts';
@@ -86,7 +86,7 @@ function listThere(folder: string): NextStep {
 /** A text is searched everywhere; a pattern matches a whole name or category. */
 function filterOf(filter: string | undefined): (tool: ToolLine) => boolean {
   if (filter === undefined) return () => true;
-  const pattern = /[*?]/.test(filter) ? globPattern(filter) : undefined;
+  const pattern = /[*?]/.test(filter) ? FilePattern.ofPaths(filter) : undefined;
   return ({ name, category, description }) => {
     const texts = [name, category ?? '', ...(pattern === undefined ? [description] : [])].map((text) =>
       text.toLowerCase(),
