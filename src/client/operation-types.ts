@@ -1234,6 +1234,10 @@ export interface OperationTypes {
       tool: string;
       version: string;
       argv: Array<string>;
+      /** The arguments as the record of the run shows them: secrets are masked. */
+      args: Array<string>;
+      /** The arguments as they were given; null when one of them is a secret. */
+      given_args: Array<string> | null;
       cwd: string;
       env: Array<string>;
       grants: Array<{
@@ -1480,6 +1484,10 @@ export interface OperationTypes {
       tool: string;
       version: string;
       argv: Array<string>;
+      /** The arguments as the record of the run shows them: secrets are masked. */
+      args: Array<string>;
+      /** The arguments as they were given; null when one of them is a secret. */
+      given_args: Array<string> | null;
       cwd: string;
       env: Array<string>;
       grants: Array<{
@@ -1971,6 +1979,10 @@ export interface OperationTypes {
       tool: string;
       version: string;
       argv: Array<string>;
+      /** The arguments as the record of the run shows them: secrets are masked. */
+      args: Array<string>;
+      /** The arguments as they were given; null when one of them is a secret. */
+      given_args: Array<string> | null;
       cwd: string;
       env: Array<string>;
       grants: Array<{
@@ -2177,6 +2189,7 @@ export interface OperationTypes {
       /** The tool or the workflow that it runs. */
       target: string;
       workflow: boolean;
+      /** As they were given; where one is a secret, as the tool gets them, with [secret] in its place. */
       args: Array<string>;
       cron: string | null;
       timezone: string | null;
@@ -2214,6 +2227,7 @@ export interface OperationTypes {
         /** The tool or the workflow that it runs. */
         target: string;
         workflow: boolean;
+        /** As they were given; where one is a secret, as the tool gets them, with [secret] in its place. */
         args: Array<string>;
         cron: string | null;
         timezone: string | null;
@@ -2257,6 +2271,7 @@ export interface OperationTypes {
       /** The tool or the workflow that it runs. */
       target: string;
       workflow: boolean;
+      /** As they were given; where one is a secret, as the tool gets them, with [secret] in its place. */
       args: Array<string>;
       cron: string | null;
       timezone: string | null;
@@ -2297,6 +2312,7 @@ export interface OperationTypes {
         /** The tool or the workflow that it runs. */
         target: string;
         workflow: boolean;
+        /** As they were given; where one is a secret, as the tool gets them, with [secret] in its place. */
         args: Array<string>;
         cron: string | null;
         timezone: string | null;
@@ -2337,6 +2353,7 @@ export interface OperationTypes {
       /** The tool or the workflow that it runs. */
       target: string;
       workflow: boolean;
+      /** As they were given; where one is a secret, as the tool gets them, with [secret] in its place. */
       args: Array<string>;
       cron: string | null;
       timezone: string | null;
@@ -2374,6 +2391,7 @@ export interface OperationTypes {
       /** The tool or the workflow that it runs. */
       target: string;
       workflow: boolean;
+      /** As they were given; where one is a secret, as the tool gets them, with [secret] in its place. */
       args: Array<string>;
       cron: string | null;
       timezone: string | null;
@@ -2434,6 +2452,7 @@ export interface OperationTypes {
       /** The tool or the workflow that it runs. */
       target: string;
       workflow: boolean;
+      /** As they were given; where one is a secret, as the tool gets them, with [secret] in its place. */
       args: Array<string>;
       cron: string | null;
       timezone: string | null;
@@ -2882,6 +2901,10 @@ export interface OperationTypes {
       tool: string;
       version: string;
       argv: Array<string>;
+      /** The arguments as the record of the run shows them: secrets are masked. */
+      args: Array<string>;
+      /** The arguments as they were given; null when one of them is a secret. */
+      given_args: Array<string> | null;
       cwd: string;
       env: Array<string>;
       grants: Array<{

@@ -86,6 +86,42 @@ describe('a schedule', () => {
     assert.deepEqual([copied.ok, copied.data?.workflow], [true, true], JSON.stringify(copied));
   });
 
+  it('shows no secret among its arguments, and passes it to its runs', async () => {
+    const secret = 'hunter2-of-the-schedule';
+    project.write(
+      'tools/keyed/tool.yaml',
+      'name: keyed\nversion: 1.0.0\nadapter: plain\ninputs: [{ name: key, type: string, secret: true }, { name: day, type: string }]\n',
+    );
+    project.write('tools/keyed/cli.sh', 'test "$2" = hunter2-of-the-schedule && echo passed\n');
+    const args = ['--key', secret, '--day', 'monday'];
+    const words = ['keyed', '--name', 'masked', ...args];
+    await serve();
+    const answers = [
+      await project.acor(['schedule', 'add', ...words, '--cron', EVERY_SECOND, '--dry-run']),
+      await project.acor(['watch', ...words, '--on', '*.md', '--dry-run']),
+      await project.acor(['schedule', 'add', ...words, '--cron', EVERY_SECOND]),
+      await project.acor(['schedule', 'list']),
+      await project.acor(['schedule', 'list', '--format', 'text']),
+      await project.acor(['schedule', 'show', 'masked']),
+      { stdout: (await server!.get('/api/v1/schedule.list')).text },
+    ];
+    await until(() => started('masked').length > 0);
+    const run = started('masked')[0]!.run_id!;
+    await project.envelope(['wait', run]);
+    answers.push(
+      await project.acor(['schedule', 'pause', 'masked']),
+      await project.acor(['schedule', 'resume', 'masked']),
+      await project.acor(['schedule', 'rm', 'masked']),
+    );
+    for (const { stdout } of answers) {
+      assert.doesNotMatch(stdout, new RegExp(secret));
+      assert.match(stdout, /--key\W+\[secret\]\W+--day\W+monday/);
+    }
+    assert.equal(recordOf(run)['state'], 'completed');
+    const { data } = await add(['keyed', '--day', 'monday', '--timeout', '77', '--cron', NEVER_NOW]);
+    assert.deepEqual(data.args, ['--day', 'monday', '--timeout', '77']);
+  });
+
   it('that was only checked needs no server', async () => {
     const { data, meta } = await add(['quick', '--cron', NEVER_NOW, '--dry-run']);
     assert.equal(data.dry_run, true);

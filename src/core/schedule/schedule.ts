@@ -30,6 +30,8 @@ export interface Schedule {
   /** The tool or the workflow. */
   target: string;
   args: string[];
+  /** The arguments as they are shown where one of them is a secret. */
+  masked_args?: string[];
   cwd: string;
   trigger: CronTrigger | WatchTrigger;
   /** Who added it. Its runs need what the policy lets this caller do. */

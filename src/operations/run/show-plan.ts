@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { OperationResult } from '../../compose/operation.ts';
 import { wordsAgain } from '../../core/registry/tool-schema.ts';
+import { recordedArgs } from '../../core/run/plan/run-plan.ts';
 import type { ToolPlan } from '../../core/run/plan/tool-plan.ts';
 import type { RunRequest } from '../../core/run/run-request.ts';
 import type { RunnerServices } from '../../core/run/services.ts';
@@ -14,6 +15,13 @@ export const shownPlan = z.lazy(() =>
     tool: z.string(),
     version: z.string(),
     argv: z.array(z.string()),
+    args: z
+      .array(z.string())
+      .describe('The arguments as the record of the run shows them: secrets are masked.'),
+    given_args: z
+      .array(z.string())
+      .nullable()
+      .describe('The arguments as they were given; null when one of them is a secret.'),
     cwd: z.string(),
     env: z.array(z.string()),
     grants: z.array(
@@ -85,6 +93,8 @@ export async function showPlan(
     tool: plan.tool.name,
     version: plan.tool.manifest.version,
     argv: [...programWords, ...plan.shownArgs].map(hideRunId),
+    args: recordedArgs(plan).map(hideRunId),
+    given_args: plan.givenArgs,
     cwd: hideRunId(plan.sandboxed.cwd),
     env: Object.keys(env).sort(),
     grants: plan.grants.map(({ from: _, ...grant }) => grant),

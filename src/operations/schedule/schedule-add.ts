@@ -195,7 +195,7 @@ async function add(
   const { config } = await ctx.app.tools();
   const files = new ScheduleFiles(config.root, ctx.env);
   files.refuseTaken(name);
-  await refuseUnable({ tool, args, workflow }, ctx);
+  const masked = await maskedArguments({ tool, args, workflow }, ctx);
   const { principal } = ctx.app;
   const createdAt = new Date().toISOString();
   const schedule: Schedule = {
@@ -205,6 +205,7 @@ async function add(
     operation: workflow ? 'workflow.run' : 'run.start',
     target: tool,
     args,
+    ...(masked !== undefined && { masked_args: masked }),
     cwd: ctx.cwd,
     ...(await rule(config.root, createdAt)),
     by: { kind: principal.kind, name: principal.name },
@@ -224,17 +225,22 @@ async function add(
   };
 }
 
-/** Throws what would keep its runs from starting now: an unknown tool, wrong arguments, a policy, a missing approval. */
-async function refuseUnable(
+/**
+ * The arguments as they are shown, when one of them is a secret. Throws what would keep its runs from starting now: an unknown tool, wrong
+ * arguments, a policy, a missing approval.
+ */
+async function maskedArguments(
   { tool, args, workflow }: Pick<Given, 'tool' | 'args' | 'workflow'>,
   ctx: OperationContext<AcorApp>,
-): Promise<void> {
+): Promise<string[] | undefined> {
   const { runStart } = await import('../run/run-start.ts');
   const { workflowRun } = await import('../workflow/workflow-run.ts');
   const result = workflow
     ? await workflowRun.run(workflowRun.input.parse({ workflow: tool, args, dry_run: true }), ctx)
     : await runStart.run(runStart.input.parse({ tool, args, dry_run: true }), ctx);
   if (result.kind === 'failure') throw result.error;
+  const plan = result.kind === 'data' ? result.data : undefined;
+  return plan !== undefined && 'argv' in plan && plan.given_args === null ? plan.args : undefined;
 }
 
 function needed(

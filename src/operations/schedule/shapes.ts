@@ -16,7 +16,11 @@ export const scheduleLine = z.object({
   name: z.string(),
   target: z.string().describe('The tool or the workflow that it runs.'),
   workflow: z.boolean(),
-  args: z.array(z.string()),
+  args: z
+    .array(z.string())
+    .describe(
+      'As they were given; where one is a secret, as the tool gets them, with [secret] in its place.',
+    ),
   cron: z.string().nullable(),
   timezone: z.string().nullable(),
   jitter_s: z.number().nullable(),
@@ -38,13 +42,13 @@ export const shownSchedule = scheduleLine.extend({
 });
 
 export function lineOf(schedule: Schedule): z.output<typeof scheduleLine> {
-  const { name, target, operation, args, trigger, paused, by, created_at, history } = schedule;
+  const { name, target, operation, args, masked_args, trigger, paused, by, created_at, history } = schedule;
   const cron = trigger.kind === 'cron' ? trigger : undefined;
   return {
     name,
     target,
     workflow: operation === 'workflow.run',
-    args,
+    args: masked_args ?? args,
     cron: cron?.cron ?? null,
     timezone: cron?.timezone ?? null,
     jitter_s: cron?.jitter_s ?? null,
