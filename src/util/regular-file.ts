@@ -41,6 +41,21 @@ export function readOwn(path: string): Buffer {
   return readAndClose(openOwn(path));
 }
 
+/** The text of an own file that no other user can have written. Throws for one of another user, and for one that the group or others may write. */
+export function readPrivate(path: string): string {
+  const fd = openOwn(path);
+  try {
+    // Windows has no users of this kind.
+    const user = process.getuid?.();
+    const { uid, mode } = fstatSync(fd);
+    if (user !== undefined && (uid !== user || mode & 0o022))
+      throw new Error(`${path} may have been written by another user`);
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** Throws `NOT_REGULAR` when a part of a path below a folder is a link. */
 export function refuseLinks(folder: string, path: string): void {
   let at = folder;

@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { names, openedRegistry } from '../../../test/support/opened-registry.ts';
@@ -189,11 +201,7 @@ describe('the cache of discovery', () => {
   it('that came along with a copy of the project is not believed', async () => {
     project.write('tools/a/cli.py', '');
     await settled();
-    const cache = JSON.parse(readFileSync(cacheFile(), 'utf8'));
-    const unit = cache.units.find(([id]: [string]) => id.startsWith('tool:'));
-    unit[2].manifest.version = '6.6.6';
-    unit[1] = [];
-    project.write('.runs/cache/discovery.json', JSON.stringify(cache));
+    const cache = JSON.parse(readFileSync(believed('6.6.6'), 'utf8'));
     // The control: where the cache was made, what it says counts.
     assert.equal((await find('a')).manifest.version, '6.6.6');
     rmSync(project.root, { recursive: true });
@@ -202,13 +210,48 @@ describe('the cache of discovery', () => {
     assert.equal((await find('a')).manifest.version, '0.0.0');
   });
 
+  it('that is a link or a pipe is not read, and is replaced', async () => {
+    project.write('tools/a/cli.py', '');
+    await settled();
+    renameSync(believed('6.6.6'), project.at('elsewhere.json'));
+    symlinkSync(project.at('elsewhere.json'), cacheFile());
+    assert.equal((await find('a')).manifest.version, '0.0.0');
+    assert.ok(lstatSync(cacheFile()).isFile());
+    // The control: the same file in its place counts.
+    renameSync(project.at('elsewhere.json'), cacheFile());
+    assert.equal((await find('a')).manifest.version, '6.6.6');
+    rmSync(cacheFile());
+    spawnSync('mkfifo', [cacheFile()]);
+    assert.equal((await find('a')).manifest.version, '0.0.0');
+    assert.ok(lstatSync(cacheFile()).isFile());
+  });
+
+  const others = [
+    ['the group may write', () => chmodSync(cacheFile(), 0o664), false],
+    ['all may write', () => chmodSync(cacheFile(), 0o646), false],
+    [
+      'belongs to another user',
+      () => chownSync(cacheFile(), 12_345, 12_345),
+      process.getuid?.() !== 0 && 'only root can give files away',
+    ],
+  ] as const;
+  for (const [what, change, skip] of others)
+    it(`that ${what} is not believed, and is replaced by an own one`, { skip }, async () => {
+      project.write('tools/a/cli.py', '');
+      await settled();
+      believed('6.6.6');
+      // The control: the same file, which only this user can have written.
+      assert.equal((await find('a')).manifest.version, '6.6.6');
+      change();
+      assert.equal((await find('a')).manifest.version, '0.0.0');
+      const { uid, mode } = statSync(cacheFile());
+      assert.deepEqual([uid, mode & 0o022], [process.getuid!(), 0]);
+    });
+
   it('that was written in the future, before the clock was set back, is not believed', async () => {
     project.write('tools/a/cli.py', '');
     await settled();
-    const cache = JSON.parse(readFileSync(cacheFile(), 'utf8'));
-    const unit = cache.units.find(([id]: [string]) => id.startsWith('tool:'));
-    unit[2].manifest.version = '6.6.6';
-    unit[1] = [];
+    const cache = JSON.parse(readFileSync(believed('6.6.6'), 'utf8'));
     const later = { ...cache, read_at_ms: Date.now() + 3_600_000 };
     project.write('.runs/cache/discovery.json', JSON.stringify(later));
     assert.equal((await find('a')).manifest.version, '0.0.0');
@@ -235,6 +278,15 @@ describe('the cache of discovery', () => {
     assert.deepEqual(one, two);
     assert.equal(tool.name, 'a');
   });
+
+  /** Makes the cache say that the tool has this version, whatever its manifest says. */
+  function believed(version: string): string {
+    const cache = JSON.parse(readFileSync(cacheFile(), 'utf8'));
+    const unit = cache.units.find(([id]: [string]) => id.startsWith('tool:'));
+    unit[2].manifest.version = version;
+    unit[1] = [];
+    return project.write('.runs/cache/discovery.json', JSON.stringify(cache));
+  }
 
   /** Lists until the cache is no longer rewritten: a file that changed a moment ago is read again. Returns the time of the last write. */
   async function settled(): Promise<number> {

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { isSameSignature, type Signature, signatureOf } from '../../util/file-signature.ts';
-import { refuseLinks } from '../../util/regular-file.ts';
+import { readPrivate, refuseLinks } from '../../util/regular-file.ts';
 import { WatchedFiles } from './watched-files.ts';
 
 /** Raise this number when the format or the meaning of the cache changes. */
@@ -28,7 +28,8 @@ interface CacheFile {
 
 /**
  * Caches the results of discovery between starts in `<runs_dir>/cache/discovery.json` (contract §6). A cached unit is
- * valid while every file that it was derived from has the same signature. A round is one pass over all units.
+ * valid while every file that it was derived from has the same signature. A round is one pass over all units. It says what tools may do, so
+ * only a file of this user that no other one may write is read: users of one group can share a store.
  */
 export class DiscoveryCache {
   readonly #file: string;
@@ -126,7 +127,7 @@ export class DiscoveryCache {
     this.#isLoaded = true;
     try {
       this.#refuseLink();
-      const kept = JSON.parse(readFileSync(this.#file, 'utf8')) as CacheFile;
+      const kept = JSON.parse(readPrivate(this.#file)) as CacheFile;
       if (kept.version !== CACHE_VERSION || kept.key !== this.#key) return;
       if (!kept.units.every(([, signatures]) => signatures?.every(Array.isArray))) return;
       this.#units = new Map(kept.units.map(([id, signatures, value]) => [id, { signatures, value }]));

@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { onceASecond } from '../../util/once-a-second.ts';
 import { bootId } from '../../util/process-table.ts';
+import { readPrivate } from '../../util/regular-file.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { kernelRelease } from '../../util/system.ts';
 import { ACOR_VERSION } from '../../util/version.ts';
@@ -133,10 +124,10 @@ function withNewest<T>(entries: Readonly<Record<string, T>>, key: string, value:
 
 const EMPTY: CacheFile = { probes: {}, filters: {} };
 
-/** A damaged cache counts as empty. */
+/** A damaged cache counts as empty, and so does one that another user can write: it could make ACOR choose a weaker sandbox. */
 function readCache(path: string): CacheFile {
   try {
-    const { probes, filters } = JSON.parse(readOwn(path));
+    const { probes, filters } = JSON.parse(readPrivate(path));
     return { probes: { ...probes }, filters: { ...filters } };
   } catch {
     return EMPTY;
@@ -145,18 +136,6 @@ function readCache(path: string): CacheFile {
 
 function sha256(bytes: Uint8Array): string {
   return newSha256().update(bytes).digest('hex');
-}
-
-/** A user who can write this file could make ACOR choose a weaker sandbox. */
-function readOwn(path: string): string {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    const { uid, mode } = fstatSync(fd);
-    if (uid !== process.getuid?.() || mode & 0o022) return '{}';
-    return readFileSync(fd, 'utf8');
-  } finally {
-    closeSync(fd);
-  }
 }
 
 /** What of this process, besides its user, decides which sandboxes it can make. */

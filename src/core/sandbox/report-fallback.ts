@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type NextStep, SEE_HEALTH } from '../../protocol/next-steps.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
+import { readOwn, refuseLinks } from '../../util/regular-file.ts';
 import type { ChosenBackend } from './choose.ts';
 
 /** The warning about a sandbox that is weaker than possible. */
@@ -28,6 +29,7 @@ export function reportFallback(
   const warning = JSON.stringify([hostname(), msg]);
   if (readText(path) === warning) return undefined;
   try {
+    refuseLinks(dirname(cacheFolder), basename(cacheFolder));
     mkdirSync(cacheFolder, { recursive: true });
     writeAtomic(path, warning, { mode: 0o600 });
   } catch {
@@ -39,7 +41,7 @@ export function reportFallback(
 
 function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readOwn(path).toString();
   } catch {
     return undefined;
   }
