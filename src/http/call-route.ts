@@ -50,7 +50,8 @@ export async function callByHttp(
     return rendered(exchange, envelope);
   };
   if (isGet) return sendCached(req, res, await call());
-  const key = req.headers['idempotency-key'];
+  // What only reads is done again: kept answers of its size would fill the memory.
+  const key = op.effect === 'reads' ? undefined : req.headers['idempotency-key'];
   sendEnvelope(res, await (typeof key === 'string' ? withKey(key) : call()));
 
   /** The key is the operation's own where it has one, which is durable. */

@@ -6,6 +6,8 @@ import type { NextRequest } from './next-requests.ts';
 
 /** Of one client. */
 const MAX_KEPT = 1000;
+/** Of one client, in characters of its keys and answers as JSON; the newest answer is kept whatever its size. The clients of a server are configured. */
+const MAX_LENGTH = 8 * 1024 * 1024;
 
 interface IdempotencyKey {
   client: Principal;
@@ -15,6 +17,7 @@ interface IdempotencyKey {
 interface Kept {
   digest: string;
   answer: Promise<Envelope<NextRequest>>;
+  length: number;
 }
 
 /**
@@ -36,9 +39,11 @@ export class RepeatedCalls {
     const kept = ofClient.get(text);
     if (kept === undefined) {
       const answer = answerOf();
-      ofClient.set(text, { digest, answer });
-      const [oldest] = ofClient.keys();
-      if (ofClient.size > MAX_KEPT) ofClient.delete(oldest!);
+      const added = { digest, answer, length: text.length };
+      ofClient.set(text, added);
+      removeOldest(ofClient);
+      added.length += JSON.stringify(await answer).length;
+      removeOldest(ofClient);
       return answer;
     }
     if (kept.digest === digest) return kept.answer;
@@ -55,5 +60,15 @@ export class RepeatedCalls {
       this.#kept.set(name, kept);
     }
     return kept;
+  }
+}
+
+function removeOldest(kept: Map<string, Kept>): void {
+  let length = 0;
+  for (const each of kept.values()) length += each.length;
+  for (const [key, each] of kept) {
+    if (kept.size <= MAX_KEPT && (length <= MAX_LENGTH || kept.size === 1)) return;
+    kept.delete(key);
+    length -= each.length;
   }
 }

@@ -450,24 +450,35 @@ describe('an operation by HTTP', () => {
     assert.equal((await open.call('run.answer', { run, choice: 'fast' })).status, 400);
   });
 
-  it('is the same for an idempotency key in any order of keys, and not in another order of a list', async () => {
+  it('is the same for an idempotency key in any order of keys', async () => {
     const run = await askingRun();
     const answer = (value: object) => open.call('run.answer', value, { 'Idempotency-Key': 'order' });
     const given = await answer({ run, choice: 'fast', reason: 'quick' });
     assert.equal(given.status, 200, given.text);
     assert.deepEqual((await answer({ reason: 'quick', choice: 'fast', run })).json, given.json);
-    const logs = (input: object) => open.call('run.logs', input, { 'Idempotency-Key': 'list' });
-    const types = await logs({ run, type: ['start', 'result'] });
-    assert.deepEqual((await logs({ type: ['start', 'result'], run })).json, types.json);
-    assert.equal((await logs({ run, type: ['result', 'start'] })).status, 422);
+  });
+
+  it('is done again for an idempotency key when it only reads', async () => {
+    const tools = async () => {
+      const { status, json } = await server.call('tool.list', {}, { 'Idempotency-Key': 'reads' });
+      return [status, json.data.tools.length];
+    };
+    const [, before] = await tools();
+    project.write('tools/added/cli.sh', 'true\n');
+    assert.deepEqual(await tools(), [200, before + 1]);
+    rmSync(project.path('tools/added'), { recursive: true });
+    // The control: an answer of another operation is kept.
+    const check = async () =>
+      (await server.call('project.validate', {}, { 'Idempotency-Key': 'checks' })).json.meta.elapsed;
+    assert.equal(await check(), await check());
   });
 
   it('is refused for an idempotency key that another part of the answer was asked with', async () => {
     const list = (query: string) =>
-      open.send('POST', `/api/v1/tool.list?${query}`, { headers: { 'Idempotency-Key': 'part' } });
-    const whole = await list('fields=tools.name');
-    assert.deepEqual((await list('fields=tools.name')).json, whole.json);
-    for (const other of ['fields=total', 'fields=tools.name&limit=1', 'fields=tools.name&filter=asks', '']) {
+      open.send('POST', `/api/v1/project.validate?${query}`, { headers: { 'Idempotency-Key': 'part' } });
+    const whole = await list('fields=errors');
+    assert.deepEqual((await list('fields=errors')).json, whole.json);
+    for (const other of ['fields=tools', 'fields=errors&limit=1', 'fields=errors&strict=true', '']) {
       const { status, json } = await list(other);
       assert.deepEqual([other, status, json.error?.code], [other, 422, 'E_USAGE']);
       assert.match(json.error.message, /belongs to another request/);
