@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { AppError } from './app-error.ts';
 import { type Call, callOperation } from './call-operation.ts';
 import { loadAll } from './catalog.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
@@ -23,8 +24,12 @@ export interface OfferedTool<C> {
   inputSchema: Record<string, unknown>;
 }
 
-/** The commands that a server offers, the same ones in the same order each time. */
+/** The commands that a server offers, the same ones in the same order each time. Throws E_USAGE for another `allow`. */
 export async function offeredTools<C>(app: CliApp<C>, allow: Allowed): Promise<OfferedTool<C>[]> {
+  if (!ORDER.includes(allow))
+    throw new AppError('E_USAGE', `allow must be one of ${ORDER.join(', ')}, not ${JSON.stringify(allow)}`, {
+      hint: `Pass the most that callers may do: { allow: 'reads' }`,
+    });
   const offered = (await loadAll(app.routes.filter(({ shellOnly }) => shellOnly !== true))).filter(
     ({ op }) => op.passthrough === undefined && ORDER.indexOf(op.effect) <= ORDER.indexOf(allow),
   );

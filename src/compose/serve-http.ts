@@ -43,6 +43,7 @@ export async function serveHttp<C>(
   { port = 0, token = randomBytes(24).toString('base64url'), allow = 'reads' }: HttpOptions = {},
   maxBodyMs = MAX_BODY_MS,
 ): Promise<HttpServer> {
+  checkToken(token);
   const tools = new Map((await offeredTools(app, allow)).map((each) => [each.op.name, each]));
   const server = createServer((request, response) => {
     const gone = new AbortController();
@@ -70,6 +71,14 @@ export async function serveHttp<C>(
         server.closeAllConnections();
       }),
   };
+}
+
+/** With an empty token a request without one would be let in. */
+function checkToken(token: unknown): void {
+  if (typeof token === 'string' && /^\S+$/.test(token)) return;
+  throw new AppError('E_USAGE', 'token of serveHttp must be a text that is not empty and has no spaces', {
+    hint: 'Give it a value, for example from a variable that is set, or leave it out: serveHttp then makes a random one.',
+  });
 }
 
 /** The status of an answer that is not a failure of a command. */

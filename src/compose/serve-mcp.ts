@@ -23,8 +23,8 @@ export async function serveMcp<C>(
   { allow = 'destroys' }: { allow?: Allowed } = {},
 ): Promise<void> {
   const release = guardStdout();
-  const server = new McpServer(app, await offeredTools(app, allow));
   try {
+    const server = new McpServer(app, await offeredTools(app, allow));
     for await (const line of createInterface({ input: process.stdin })) server.receive(line);
     await server.idle();
   } finally {

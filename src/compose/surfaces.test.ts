@@ -9,7 +9,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { doubles } from '../../examples/compose/doubles.ts';
 import { captureCli } from './capture-cli.ts';
-import { functionTools, manualPage, serveHttp, skillFiles } from './surfaces.ts';
+import { functionTools, manualPage, serveHttp, serveMcp, skillFiles } from './surfaces.ts';
 
 const DOUBLES = join(import.meta.dirname, '../../examples/compose/doubles.ts');
 
@@ -154,6 +154,36 @@ describe('a program over HTTP', () => {
     } finally {
       await server.close();
     }
+  });
+
+  it('is not served with a token that is empty, which a request without one would match, or that no request can have', async () => {
+    for (const token of ['', ' ', 'two words', 'end\n', 5, null]) {
+      const served = serveHttp(doubles, { token: token as string, allow: 'destroys' });
+      served.then(
+        (server) => server.close(),
+        () => undefined,
+      );
+      await assert.rejects(served, { code: 'E_USAGE', message: /^token of serveHttp must be a text/ });
+    }
+    const server = await serveHttp(doubles, { token: 'a' });
+    const statusWith = async (headers: Record<string, string>) =>
+      (await fetch(`${server.url}tools`, { headers })).status;
+    try {
+      assert.deepEqual([await statusWith({}), await statusWith({ authorization: 'Bearer a' })], [401, 200]);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('is not served, nor are its functions made, with an unknown `allow`', async () => {
+    const allow = 'everything' as 'reads';
+    const refusal = {
+      code: 'E_USAGE',
+      message: /^allow must be one of reads, writes, destroys, not "everything"/,
+    };
+    await assert.rejects(serveHttp(doubles, { allow }), refusal);
+    await assert.rejects(serveMcp(doubles, { allow }), refusal);
+    await assert.rejects(functionTools(doubles, { allow }), refusal);
   });
 });
 
