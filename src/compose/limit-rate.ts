@@ -3,6 +3,7 @@ import { writeAtomic } from '../util/atomic-write.ts';
 import { withFileLock } from '../util/file-lock.ts';
 import { readRegular } from '../util/regular-file.ts';
 import { AppError } from './app-error.ts';
+import { notKept } from './state-folder.ts';
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const RATE = /^([1-9]\d{0,5})\/(s|m|h|d)(?:ec|econd|in|inute|our|ay)?$/;
@@ -35,6 +36,8 @@ export async function limitRate(folder: string, operation: string, rate: string)
       });
     }
     writeAtomic(file, JSON.stringify([...recent, now]), { mode: 0o600 });
+  }).catch((error: unknown) => {
+    throw notKept(file, error);
   });
 }
 

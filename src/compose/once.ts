@@ -6,6 +6,7 @@ import { ownIdentity, type ProcessOwner, stateOfOwner } from '../util/process-ow
 import { readRegular } from '../util/regular-file.ts';
 import { AppError } from './app-error.ts';
 import { digestOf } from './digest-of.ts';
+import { notKept } from './state-folder.ts';
 
 /** The file of a key: the call that began, and its answer once it has one. */
 interface Kept {
@@ -50,7 +51,7 @@ function begin(file: string, kept: Kept): boolean {
     return true;
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return false;
-    throw error;
+    throw notKept(file, error);
   }
 }
 
@@ -70,14 +71,19 @@ function answerOf<T>(file: string, own: Kept, { operation, key }: { operation: s
       hint: 'Repeat the call later: it will get the answer.',
       retryable: true,
     });
-  throw new AppError('E_OUTCOME_UNKNOWN', `a call of ${operation} with the key '${key}' was killed`, {
-    hint: `Find out what it did. To call it again, use another key, or remove ${file}`,
-  });
+  throw new AppError(
+    'E_OUTCOME_UNKNOWN',
+    `a call of ${operation} with the key '${key}' was killed, or its file is damaged`,
+    {
+      hint: `Find out what it did. To call it again, use another key, or remove ${file}`,
+    },
+  );
 }
 
 function read(file: string): Kept | undefined {
   try {
-    return JSON.parse(readRegular(file).toString()) as Kept;
+    const kept = JSON.parse(readRegular(file).toString());
+    return typeof kept?.input === 'string' && typeof kept.owner?.host === 'string' ? kept : undefined;
   } catch {
     return undefined;
   }
