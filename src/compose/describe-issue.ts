@@ -28,6 +28,7 @@ export function describeIssue(
   if (parameter !== undefined && below.length === 0 && whole === undefined) {
     return { parameter: where, message: `${where} is required` };
   }
+  if (parameter?.isSecret === true) return { parameter: where, message: ofSecret(where, issue) };
   // For a repeated flag, the value identifies the occurrence.
   const inner = parameter?.isArray && Array.isArray(whole) ? below.slice(1) : below;
   const place = inner.length === 0 ? where : `${where} at ${inner.map(String).join('.')}`;
@@ -42,6 +43,13 @@ export function describeIssue(
     message: `${place} must ${wanted(issue)}${instead(issue, given)}`,
     ...didYouMean(guess),
   };
+}
+
+/** Nothing of the value, which the keys in it belong to. */
+function ofSecret(where: string, issue: z.core.$ZodIssue): string {
+  if (issue.message !== '') return `${where}: ${issue.message}`;
+  const namesKeys = issue.code === 'unrecognized_keys' || issue.code === 'invalid_union';
+  return `${where} must ${namesKeys ? 'be valid for the command' : wanted(issue)}`;
 }
 
 function instead({ code }: z.core.$ZodIssue, given: unknown): string {

@@ -164,7 +164,7 @@ function readOwn(line: CommandLine, parameter: ParameterForm, token: OptionToken
     give(line, parameter, true);
     return;
   }
-  const value = optionValue(line, token);
+  const value = optionValue(line, token, parameter.isSecret);
   if (value !== undefined) give(line, parameter, value);
 }
 
@@ -184,10 +184,13 @@ export function looksLikeFlag(text: string): boolean {
 }
 
 /** A flag's value. If the next text looks like a flag, the value was probably forgotten. */
-function optionValue(line: CommandLine, token: OptionToken): string | undefined {
+function optionValue(line: CommandLine, token: OptionToken, isSecret = false): string | undefined {
   const value = token.value;
   if (value !== undefined && (token.inlineValue || !looksLikeFlag(value))) return value;
-  const fix = value === undefined ? {} : { fix: `If ${value} is the value, write ${token.rawName}=${value}` };
+  const known = isSecret
+    ? `Write its value as ${token.rawName}=VALUE`
+    : `If ${value} is the value, write ${token.rawName}=${value}`;
+  const fix = value === undefined ? {} : { fix: known };
   line.problems.push({ parameter: token.rawName, message: `${token.rawName} needs a value`, ...fix });
   return undefined;
 }

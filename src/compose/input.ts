@@ -98,6 +98,9 @@ async function readInputJson(
     const loss = lossOf(text, value);
     if (loss !== undefined) return wrong(loss.mistake, loss);
   } catch (error) {
+    // The message of the engine quotes what it could not read.
+    if (error instanceof SyntaxError && parameters.some(({ isSecret }) => isSecret))
+      return wrong('is not JSON');
     return wrong(error instanceof Error ? error.message : String(error));
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -161,7 +164,6 @@ function readJson(parameter: Parameter, text: string): ReadValue {
 
 function wrong(parameter: Parameter, text: string, wanted: string): ReadValue {
   const where = label(parameter);
-  return {
-    problem: { parameter: where, message: `${where} must be ${wanted}, not ${JSON.stringify(text)}` },
-  };
+  const instead = parameter.isSecret ? '' : `, not ${JSON.stringify(text)}`;
+  return { problem: { parameter: where, message: `${where} must be ${wanted}${instead}` } };
 }

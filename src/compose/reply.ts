@@ -278,7 +278,8 @@ export class Reply<C> {
   async #nextPage(op: AnsweredOperation, { hasMore, count }: Selected): Promise<string[]> {
     if (hasMore !== true || !count || this.#repeatable === undefined) return [];
     const { nextPageCommand } = await import('./next-page.ts');
-    const command = nextPageCommand(op, this.#repeatable, (this.globals.offset ?? 0) + count);
+    const offset = (this.globals.offset ?? 0) + count;
+    const command = nextPageCommand(op, this.#repeatable, offset, this.parameters);
     return command === undefined ? [] : [command];
   }
 
