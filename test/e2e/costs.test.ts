@@ -16,7 +16,7 @@ echo '{"type":"result","status":"ok","metrics":{"cost_usd":'"$(awk "BEGIN{print 
 const MANIFEST = `name: spends
 version: 1.0.0
 idempotent: true
-inputs: [{ name: steps, type: int, required: true }, { name: then, default: end }]
+inputs: [{ name: steps, type: int, required: true }, { name: finally, default: end }]
 cost: { per_run: 0.1 }
 `;
 
@@ -32,6 +32,8 @@ function writePriced(made: TestProject): void {
   made.write('tools/priced/tool.yaml', 'name: priced\nversion: 1.0.0\ncost: { per_run: 0.1 }\n');
   made.write('tools/priced/cli.sh', `#!/bin/sh\necho '{"type":"result","status":"ok"}'\n`, 0o755);
 }
+
+const RAISE = 'Raise budget.max_workflow_cost_usd if more may be spent. Then resume the workflow.';
 
 const warnings = (events: readonly Event[]) =>
   events.filter(({ type, code }) => type === 'runner_warning' && code === 'E_BUDGET').map(({ msg }) => msg);
@@ -66,7 +68,7 @@ describe('what a run costs', () => {
   it('ends a run at its limit while it works, after a warning at 80 %, and exits with 2', async () => {
     using made = project('budget: { max_cost_usd: 1 }');
     const run = readRun(
-      await made.acor(['run', 'spends', '--steps', '4', '--then', 'wait', '--timeout', '30', '--stream']),
+      await made.acor(['run', 'spends', '--steps', '4', '--finally', 'wait', '--timeout', '30', '--stream']),
     );
     assert.equal(run.code, 2, run.stdout);
     assert.deepEqual([run.end.state, run.end.code], ['failed', 'E_BUDGET']);
@@ -89,7 +91,7 @@ describe('what a run costs', () => {
     const first = readRun(await made.acor(['run', 'spends', '--steps', '3', '--stream']));
     assert.equal(first.end.state, 'completed', first.stdout);
     const second = readRun(
-      await made.acor(['run', 'spends', '--steps', '9', '--then', 'wait', '--timeout', '30', '--stream']),
+      await made.acor(['run', 'spends', '--steps', '9', '--finally', 'wait', '--timeout', '30', '--stream']),
     );
     assert.equal(second.end.code, 'E_BUDGET', 'it may only spend what is left');
     assert.match(String(second.of('runner_error')[0]!.msg), /budget.max_day_cost_usd allows 0.25$/);
@@ -164,6 +166,41 @@ describe('what a run costs', () => {
     await made.envelope(['answer', runId, 'budget-0.1.again-2', '--choice', 'continue']);
     const ended = await made.envelope(['wait', runId]);
     assert.equal(ended.data.state, 'completed', JSON.stringify(ended));
+  });
+
+  it('asks when a step reaches the limit of its workflow while it works, and runs the step again when it may spend more', async () => {
+    using made = project('budget: { max_workflow_cost_usd: 1, on_cost_limit: ask }');
+    const steps = [
+      { name: 'one', tool: 'spends', args: { steps: 1 } },
+      { name: 'two', tool: 'spends', args: { steps: 4, finally: 'wait' }, needs: ['one'] },
+    ];
+    made.write('workflows/two.json', JSON.stringify({ name: 'two', steps }));
+    const asked = await made.envelope(['workflow', 'run', 'two', '--no-stream']);
+    assert.equal(asked.error.code, 'E_ACTION_REQUIRED', JSON.stringify(asked));
+    const { run_id: runId } = asked.error.details;
+    assert.match(asked.meta.warnings.join(), /'two' was stopped at the limit of cost.* it runs again/);
+    assert.equal(made.runIds().length, 3);
+    await made.envelope(['answer', runId, 'budget-1', '--choice', 'continue']);
+    const again = await made.envelope(['wait', runId]);
+    assert.equal(again.error.code, 'E_ACTION_REQUIRED', JSON.stringify(again));
+    assert.equal(made.runIds().length, 4);
+    await made.envelope(['answer', runId, '--choice', 'stop']);
+    const ended = await made.envelope(['wait', runId]);
+    assert.deepEqual([ended.error.code, ended.error.hint], ['E_BUDGET', RAISE]);
+    assert.equal(ended.error.details.failed_run, made.runIds().at(-1));
+    const args = ['--answer', 'budget=continue', '--no-stream'];
+    const beforehand = await made.envelope(['workflow', 'run', 'two', ...args]);
+    assert.deepEqual([beforehand.error.code, beforehand.error.hint], ['E_BUDGET', RAISE]);
+    assert.equal(made.runIds().length, 7);
+  });
+
+  it('names the setting to raise when a step is stopped at the limit of its workflow', async () => {
+    using made = project('budget: { max_workflow_cost_usd: 0.5 }');
+    const steps = [{ name: 'one', tool: 'spends', args: { steps: 2, finally: 'wait' } }];
+    made.write('workflows/one.json', JSON.stringify({ steps }));
+    const { error } = await made.envelope(['workflow', 'run', 'one', '--no-stream']);
+    assert.deepEqual([error.code, error.hint], ['E_BUDGET', RAISE]);
+    assert.equal(error.details.failed_run, made.runIds()[1]);
   });
 });
 

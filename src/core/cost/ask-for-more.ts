@@ -1,5 +1,8 @@
 import { type OverBudget, rounded } from './run-spending.ts';
 
+/** The action of the question. */
+export const ASK_FOR_MORE = 'budget';
+
 /** The option that allows as much again. */
 export const MORE = 'continue';
 
@@ -7,7 +10,7 @@ export const MORE = 'continue';
 export function questionForMore(what: 'task' | 'workflow', { usd, limit }: OverBudget) {
   return {
     action_id: `budget-${limit.usd}`,
-    action: 'budget',
+    action: ASK_FOR_MORE,
     audience: 'user' as const,
     msg: `The ${what} has cost ${usd} USD; ${limit.by} allows ${limit.usd}. May it spend more?`,
     context: { usd, limit_usd: limit.usd, by: limit.by },

@@ -47,6 +47,15 @@ export class ChildCosts {
     return this.#parts.get(taskId);
   }
 
+  /** The excess where a task's child was held to the rest of the limit, and nothing is left of it. */
+  overAfter(taskId: string): OverBudget | undefined {
+    const part = this.#parts.get(taskId);
+    const limit = this.#limit;
+    if (part === undefined || limit === null || this.usd < limit.usd) return undefined;
+    const isRest = this.#perChildUsd === undefined || part < this.#perChildUsd;
+    return isRest ? { kind: 'over-budget', usd: this.usd, limit } : undefined;
+  }
+
   /** Reserves a part for a task's child. Returns the excess when nothing is left, and 'stopped' when `signal` ended the wait. */
   async reserve(taskId: string, signal: AbortSignal): Promise<OverBudget | 'stopped' | undefined> {
     for (;;) {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorInfo } from '../../../protocol/error-codes.ts';
+import { ASK_FOR_MORE } from '../../cost/ask-for-more.ts';
 import type { OverBudget } from '../../cost/run-spending.ts';
 import { backoffMs } from '../../run/retry.ts';
 import { runChild } from './child-task.ts';
@@ -44,22 +45,58 @@ async function tryOnce(engine: Engine, task: EngineTask, isFirst: boolean): Prom
   if (release === undefined) return undefined;
   try {
     if (!engine.plan.mayCost(task as ChildTask)) return await runChild(engine, task as ChildTask, isFirst);
-    const over = await engine.costs.reserve(task.id, engine.stop.signal);
-    if (over === 'stopped') return undefined;
-    if (over !== undefined) return overLimit(over);
-    try {
-      return await runChild(engine, task as ChildTask, isFirst);
-    } finally {
-      engine.costs.settle(task.id, undefined);
-    }
+    return await runWithinLimit(engine, task as ChildTask, isFirst);
   } finally {
     release();
   }
 }
 
-function overLimit({ usd, limit }: OverBudget): TaskTry {
-  const message = `the workflow has cost ${usd} USD; ${limit.by} allows ${limit.usd}`;
-  return { status: 'failed', code: 'E_BUDGET', message, retryable: false, isUnknown: false, fields: {} };
+/**
+ * Runs a child that may cost money. When it was stopped at the limit of the workflow, and a person allows more, it runs again: an answer that
+ * was given beforehand was not meant for a repetition.
+ */
+async function runWithinLimit(
+  engine: Engine,
+  task: ChildTask,
+  isFirst: boolean,
+): Promise<TaskTry | undefined> {
+  const { costs, decisions, stop, writer } = engine;
+  let stopped: TaskTry | undefined;
+  for (;;) {
+    const over = await costs.reserve(task.id, stop.signal);
+    if (over === 'stopped') return stopped;
+    if (over !== undefined) return overLimit(over, stopped);
+    try {
+      const tried = await runChild(engine, task, isFirst && stopped === undefined);
+      const overNow = wasStoppedForCost(task, tried) ? costs.overAfter(task.id) : undefined;
+      if (overNow === undefined) return tried;
+      if (decisions.isAnsweredBeforehand(ASK_FOR_MORE)) return overLimit(overNow, tried);
+      stopped = tried;
+    } finally {
+      costs.settle(task.id, undefined);
+    }
+    const msg = `'${task.id}' was stopped at the limit of cost. When the workflow may spend more, it runs again from its beginning`;
+    writer.log.append({ type: 'runner_warning', msg, task_id: task.id });
+  }
+}
+
+/** A sub-workflow asks at its limit itself. */
+function wasStoppedForCost({ work }: ChildTask, { code, isUnknown }: TaskTry): boolean {
+  return code === 'E_BUDGET' && !isUnknown && work.kind !== 'workflow';
+}
+
+function overLimit({ usd, limit }: OverBudget, stopped: TaskTry | undefined): TaskTry {
+  return {
+    ...{
+      status: 'failed',
+      code: 'E_BUDGET',
+      retryable: false,
+      isUnknown: false,
+      fields: stopped?.fields ?? {},
+    },
+    message: `the workflow has cost ${usd} USD; ${limit.by} allows ${limit.usd}`,
+    refusal: { hint: `Raise ${limit.by} if more may be spent.` },
+  };
 }
 
 const MAX_BACKOFF_S = 300;
