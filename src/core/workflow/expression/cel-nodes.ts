@@ -3,9 +3,6 @@ import type { ASTNode } from '@marcbachmann/cel-js';
 const MOST_LOOPS = 5;
 const MOST_NESTED_LOOPS = 2;
 
-/** The functions that count the rounds of inner loops, and the elements through which `in` searches. */
-export const COUNTED = { loop: '_looped', search: '_searched' } as const;
-
 /**
  * Rejects expressions that could take too long or fill the memory: regular expressions of the host, bound names that
  * double a value repeatedly, and too many loops.
@@ -34,43 +31,7 @@ const LEFT_OUT: Readonly<Record<string, string | undefined>> = {
   matches:
     "'matches' is not supported, because a regular expression may never end. Use startsWith, endsWith or contains",
   bind: "'bind' is left out: bound values can be doubled until they fill the memory. Write the value where it is used",
-  [COUNTED.loop]: `'${COUNTED.loop}' is not a function`,
-  [COUNTED.search]: `'${COUNTED.search}' is not a function`,
 };
-
-/**
- * The expression with calls that first count the elements of each inner loop and search; undefined when there are none.
- */
-export function countedLoops(ast: ASTNode): ASTNode | undefined {
-  let isChanged = false;
-  const counted = (node: ASTNode, what: keyof typeof COUNTED): ASTNode => {
-    isChanged = true;
-    return { op: 'call', args: [COUNTED[what], [node]] } as unknown as ASTNode;
-  };
-  const copy = (node: ASTNode, inLoop: boolean): ASTNode => {
-    const each = (value: unknown, within: boolean): unknown =>
-      Array.isArray(value)
-        ? value.map((item) => each(item, within))
-        : isNode(value)
-          ? copy(value, within)
-          : value;
-    const loop = loopOf(node);
-    if (loop !== undefined && node.op === 'rcall') {
-      const [name, , [variable]] = node.args;
-      const over = copy(loop.over, inLoop);
-      const bodies = loop.bodies.map((body) => copy(body, true));
-      const range = inLoop ? counted(over, 'loop') : over;
-      return { op: 'rcall', args: [name, range, [variable, ...bodies]] } as ASTNode;
-    }
-    if (node.op === 'in' && inLoop) {
-      const searched = counted(copy(node.args[1], true), 'search');
-      return { op: 'in', args: [copy(node.args[0], true), searched] } as ASTNode;
-    }
-    return { op: node.op, args: each(node.args, inLoop) } as ASTNode;
-  };
-  const copied = copy(ast, false);
-  return isChanged ? copied : undefined;
-}
 
 function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
   for (const item of items) {
@@ -84,6 +45,8 @@ function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R
 export interface CelProblem {
   message: string;
   offset: number;
+  /** What to do about it, where that is known. */
+  hint?: string;
 }
 
 const LOOPS = ['map', 'filter', 'all', 'exists', 'exists_one'];

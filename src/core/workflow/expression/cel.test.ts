@@ -112,7 +112,7 @@ describe('an expression that would take too long', () => {
       'inputs.list.exists(a, inputs.list.exists(b, b == a - 0.5))',
       'inputs.list.filter(a, a + 0.5 in inputs.list)',
     ])
-      assert.match(JSON.stringify(valueFrom(source, long)), /more than 1000000 rounds/, source);
+      assert.match(JSON.stringify(valueFrom(source, long)), /too much work/, source);
     assert.deepEqual(valueFrom('inputs.list.filter(a, a + 0.5 in inputs.other)', long), [0]);
   });
 
@@ -123,9 +123,32 @@ describe('an expression that would take too long', () => {
       'inputs.map.all(a, inputs.map.all(b, a != ""))',
       'inputs.list.map(a, inputs.map.map(b, a))',
     ])
-      assert.match(JSON.stringify(valueFrom(source, long)), /more than 1000000 rounds/, source);
+      assert.match(JSON.stringify(valueFrom(source, long)), /too much work/, source);
     assert.equal(valueFrom('inputs.list.all(a, a in inputs.map)', long), true);
     assert.equal(valueFrom('inputs.map.exists(a, a == "k7")', long), true);
+  });
+
+  it('ends when it reads or makes too much text, at any place and also without a loop', () => {
+    const large = { inputs: { text: 'ab'.repeat(400_000), many: Array.from({ length: 60 }, () => 1) } };
+    const keys = `'${'k'.repeat(1000)}'.split('')`;
+    for (const source of [
+      `${keys}.map(x, ${keys}.map(y, '${'ab'.repeat(20_000)}'.indexOf('aa')).size()).size() > 3`,
+      "inputs.many.map(x, inputs.many.map(y, inputs.text)).map(z, z.join('-')).size()",
+      `[inputs.text]${'.map(x, x + x + x + x + x + x + x + x)'.repeat(5)}.size()`,
+      `inputs.many.map(x, [${'inputs.text, '.repeat(3)}inputs.text])`,
+      `inputs.many.map(x, inputs.many.map(y, [inputs.text] == [inputs.text]))`,
+      `inputs.many.map(x, inputs.many.map(y, 'x' in [inputs.text]))`,
+      `'${'a'.repeat(300_000)}b'.contains('${'a'.repeat(200_000)}ba')`,
+      `inputs.many.map(x, inputs.many.map(y, [${'y, '.repeat(400)}y].map(z, [${'z, '.repeat(90)}z])).size())`,
+    ])
+      assert.match(JSON.stringify(valueFrom(source, large)), /too much work|nested loops/, source.slice(-80));
+    for (const [source, value] of [
+      ["inputs.text.contains('aa') || inputs.text.endsWith('ab')", true],
+      ["inputs.text.split('a').map(x, x + x).filter(x, x != '').size()", 400_000],
+      ['inputs.many.map(x, inputs.text.size()).exists(x, x == 800000)', true],
+      ["[].join(',') + ''.split(',').join('x')", ''],
+    ] as const)
+      assert.equal(valueFrom(source, large), value, source);
   });
 
   it('starts its count from zero in each evaluation', () => {

@@ -1,8 +1,7 @@
-import { Environment, EvaluationError, ParseError, type ParseResult, serialize } from '@marcbachmann/cel-js';
-import { type CelProblem, COUNTED, countedLoops, referencesIn, refusalOf } from './cel-nodes.ts';
-
-/** The maximum number of iterations of all inner loops of an expression. */
-const MOST_ROUNDS = 1_000_000;
+import { Environment, EvaluationError, ParseError, type ParseResult } from '@marcbachmann/cel-js';
+import { TooCostly } from '../../../protocol/too-costly.ts';
+import { type CelProblem, referencesIn, refusalOf } from './cel-nodes.ts';
+import { type Checked, WorkMeter } from './work-meter.ts';
 
 /**
  * CEL (cel.dev) is a small language in which every expression terminates. It is loaded only when a workflow is read.
@@ -29,28 +28,7 @@ for (const [operator, compute] of Object.entries(ARITHMETIC)) {
   }
 }
 
-let rounds = 0;
-function count(more: number): void {
-  rounds += more;
-  if (rounds > MOST_ROUNDS) throw new Error(`its inner loops take more than ${MOST_ROUNDS} rounds`);
-}
-
-environment.registerFunction(`${COUNTED.search}(dyn): dyn`, (within: unknown) => {
-  // A key of a map is found at once.
-  count(Array.isArray(within) ? within.length : 1);
-  return within;
-});
-
-environment.registerFunction(`${COUNTED.loop}(dyn): dyn`, (over: unknown) => {
-  count(roundsOver(over));
-  return over;
-});
-
-/** A loop over a list takes a round for each element, one over a map a round for each key. */
-function roundsOver(over: unknown): number {
-  if (Array.isArray(over)) return over.length;
-  return typeof over === 'object' && over !== null ? Object.keys(over).length : 1;
-}
+const meter = new WorkMeter();
 
 export interface ParsedCel {
   references: string[][];
@@ -70,17 +48,17 @@ export function parseCel(source: string): ParsedCel | { problem: CelProblem } {
     return { problem: problemOf(error) };
   }
   const { ast } = parsed;
-  const counted = countedLoops(ast);
-  const run = counted === undefined ? parsed : environment.parse(serialize(counted));
+  meter.attach(ast as unknown as Checked);
   return {
     references: referencesIn(ast),
     evaluate(scope) {
-      rounds = 0;
+      meter.restart();
       try {
-        return { value: toJson(run(scope)) };
+        const value: unknown = parsed(scope);
+        meter.spendAll(value);
+        return { value: toJson(value) };
       } catch (error) {
-        // The counting calls shift the source positions, so errors of this form carry none.
-        return { problem: { ...problemOf(error), ...(counted !== undefined && { offset: 0 }) } };
+        return { problem: problemOf(error) };
       }
     },
   };
@@ -90,6 +68,12 @@ function problemOf(error: unknown): CelProblem {
   if (error instanceof ParseError || error instanceof EvaluationError) {
     return { message: error.summary, offset: error.range?.start ?? 0 };
   }
+  if (error instanceof TooCostly)
+    return {
+      message: error.message,
+      offset: 0,
+      hint: 'Let a tool compute it, or read a smaller part of the data.',
+    };
   if (error instanceof NoJson) return { message: error.message, offset: 0 };
   // The CEL library does not export the class of its type errors.
   const { summary, range, message } = error as {

@@ -2,6 +2,9 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { placeText } from '../../config/problem.ts';
 import type { CelProblem } from './cel-nodes.ts';
 
+/** How much of an expression a message shows. */
+const MOST_SHOWN = 200;
+
 /** A parsed expression of a workflow file (CEL). */
 export interface Expression {
   /** The source between the braces. */
@@ -101,10 +104,19 @@ export function asText(value: unknown): string {
 export function evaluationError(
   file: string,
   { source, at }: Expression,
-  { message }: CelProblem,
+  { message, hint }: CelProblem,
 ): AcorError {
-  return new AcorError('E_WORKFLOW_INVALID', `${placeText({ file, ...at })}: \${${source}}: ${message}`, {
-    hint: 'Check the result of the earlier step, or test it first: has(…) ? … : …',
-    details: { expression: source },
-  });
+  return new AcorError(
+    'E_WORKFLOW_INVALID',
+    `${placeText({ file, ...at })}: \${${beginningOf(source)}}: ${message}`,
+    {
+      hint: hint ?? 'Check the result of the earlier step, or test it first: has(…) ? … : …',
+      details: { expression: source },
+    },
+  );
+}
+
+/** The reason behind a long expression must not be cut off with it. */
+function beginningOf(source: string): string {
+  return source.length > MOST_SHOWN ? `${source.slice(0, MOST_SHOWN)}…` : source;
 }
