@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { linksOut } from '../../src/core/config/links-out.ts';
+import { linkedFolders } from '../../src/core/config/project-folders.ts';
+import { TrustStore } from '../../src/core/config/trust.ts';
+import { configDefaults } from '../../src/protocol/config-defaults.ts';
 import { TestProject } from '../support/project.ts';
 
 const SECRET = 'private_words_of_the_user';
@@ -136,5 +140,73 @@ describe('a file of a cloned project', { skip }, () => {
     symlinkSync(join(outside, 'tools'), project.path('tools'));
     const listed = await project.envelope(['list']);
     assert.notEqual(listed.error?.code, 'E_CONFIG_INVALID', JSON.stringify(listed.error));
+  });
+});
+
+describe('a command that writes files of a project', { skip }, () => {
+  const MANIFEST = 'name: quick\nversion: 1.0.0\n';
+  const FLOW = ['workflow', 'template', '--name', 'nightly'];
+  const cases: [what: string, link: string, words: string[], code: string][] = [
+    ['a first tool', 'tools', ['init', '--template', 'bash'], 'E_APPROVAL_REQUIRED'],
+    ['schemas', '.acor/schemas', ['init', '--template', 'bash'], 'E_PERMISSION'],
+    ['schemas, also in a dry run', '.acor/schemas', ['init', '--dry-run'], 'E_PERMISSION'],
+    ['a configuration', '.acor', ['init', '--template', 'bash'], 'E_APPROVAL_REQUIRED'],
+    ['a record of agents', '.acor', ['init', '--agents', 'claude', '--agents-only'], 'E_PERMISSION'],
+    ['a replaced file', '.acor/replaced', ['init', '--force'], 'E_PERMISSION'],
+    ['a workflow', 'workflows', FLOW, 'E_PERMISSION'],
+    ['a new tool', 'tools', ['template', 'bash', '--name', 'made'], 'E_APPROVAL_REQUIRED'],
+    ['the files of a new tool', 'tools/made', ['template', 'bash', '--name', 'made'], 'E_PERMISSION'],
+    ['a new tool in a named folder', 'more', ['template', 'bash', '--output', 'more'], 'E_PERMISSION'],
+    ['the schema of a new tool', '.acor/schemas', ['template', 'bash', '--name', 'made'], 'E_PERMISSION'],
+    ['an adopted manifest', 'more', ['adopt', 'uname', '--output', 'more'], 'E_PERMISSION'],
+    ['the schema of an adopted one', '.acor/schemas', ['adopt', 'uname'], 'E_PERMISSION'],
+    ['a learned manifest', 'more', ['learn', '--output', 'more/tool.yaml', 'quick'], 'E_PERMISSION'],
+    [
+      'a migrated tool',
+      'more',
+      ['compose', 'migrate', 'uname', '--call', '-a', '--output', 'more'],
+      'E_PERMISSION',
+    ],
+  ];
+  for (const [what, link, words, code] of cases)
+    it(`(${what}) writes none of them when a link leads one out of the project`, async () => {
+      using project = new TestProject({ tools: ['quick'], config: 'version: 1\nproject: {}\n' });
+      const isNew = words[0] === 'init' && !link.startsWith('.acor/');
+      if (isNew) for (const each of ['.acor', 'tools']) rmSync(project.path(each), { recursive: true });
+      else project.write('tools/quick/tool.yaml', MANIFEST);
+      if (link === '.acor/replaced')
+        project.write('.acor/config.yaml', '# Written by `acor init`\nversion: 1\n');
+      const target = mkdtempSync(join(outside, 'target-'));
+      rmSync(project.path(link), { recursive: true, force: true });
+      symlinkSync(target, project.path(link));
+      const files = () =>
+        readdirSync(project.root, { recursive: true }).filter(
+          (each) => !/\.runs|user|data|home/.test(String(each)),
+        );
+      const before = files();
+      const { error } = await project.envelope(words);
+      assert.deepEqual(
+        [error?.code, readdirSync(target), files()],
+        [code, [], before],
+        JSON.stringify(error),
+      );
+      assert.match(error.message, new RegExp(`${link}.* leads .*out`));
+      // The control: without the link it writes.
+      rmSync(project.path(link));
+      if (words[0] === 'learn') return;
+      const again = await project.envelope(words);
+      assert.equal(again.ok, true, JSON.stringify(again.error));
+    });
+
+  it('writes through a link that a person has trusted', async () => {
+    using project = new TestProject();
+    const target = mkdtempSync(join(outside, 'trusted-'));
+    rmSync(project.path('tools'), { recursive: true });
+    symlinkSync(target, project.path('tools'));
+    const links = linksOut(linkedFolders(configDefaults(), project.root), project.root);
+    new TrustStore(project.environment()).write(project.root, links, { by: 'test', at: '' });
+    const { ok, error } = await project.envelope(['template', 'bash', '--name', 'made']);
+    assert.equal(ok, true, JSON.stringify(error));
+    assert.ok(readdirSync(join(target, 'made')).includes('tool.yaml'));
   });
 });

@@ -93,10 +93,7 @@ export async function loadConfig(options: {
   for (const [source, settings] of later) apply(source, settings);
   const isSame = later.every(([, settings]) => settings.length === 0);
   const links = acceptLinks ? [] : isSame ? ownLinks : await linksIn(config, root);
-  if (links.length > 0) {
-    const { refuseLinks } = await import('./links-out.ts');
-    refuseLinks(links, trust.isTrusted ? trust.widenings : []);
-  }
+  await refuseUntrusted(links, trust);
   return {
     config,
     root,
@@ -108,6 +105,19 @@ export async function loadConfig(options: {
     warnings,
     trust,
   };
+}
+
+/** The configuration of a folder without one that becomes a project. Throws E_APPROVAL_REQUIRED as `loadConfig` does. */
+export async function newConfig(
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<LoadedConfig> {
+  const config: Config = configDefaults();
+  config.project.name = basename(root) || 'project';
+  const links = await linksIn(config, root);
+  const trust = await trustIn(links, root, env);
+  await refuseUntrusted(links, trust);
+  return { config, root, file: null, origins: {}, warnings: [], trust };
 }
 
 function originsOf(applied: readonly [ConfigSource, Setting][]): Record<string, Origin> {
@@ -159,6 +169,12 @@ async function linksIn(config: Config, root: string): Promise<Widening[]> {
   if (folders.length === 0) return [];
   const { linksOut } = await import('./links-out.ts');
   return linksOut(folders, root);
+}
+
+async function refuseUntrusted(links: readonly Widening[], trust: LoadedConfig['trust']): Promise<void> {
+  if (links.length === 0) return;
+  const { refuseLinks } = await import('./links-out.ts');
+  refuseLinks(links, trust.isTrusted ? trust.widenings : []);
 }
 
 async function trustIn(

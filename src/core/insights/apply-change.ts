@@ -89,6 +89,6 @@ function newWorkflow(
   return {
     file,
     diff: unifiedDiff(relative(config.root, file), '', text),
-    write: () => writeFiles([planFile(file, text)], config.root),
+    write: () => writeFiles([planFile(file, text)], config.root, { trust: config.trust }),
   };
 }

@@ -7,6 +7,7 @@ import { audit, judge, planAudit } from '../../core/authoring/contract/audit.ts'
 import { observe } from '../../core/authoring/contract/observe.ts';
 import type { Migration } from '../../core/authoring/migrate/plan-migration.ts';
 import { toolsDirsOf } from '../../core/config/load.ts';
+import { refuseWritingOut } from '../../core/config/stay-inside.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { LIST_TOOLS, VALIDATE } from '../../protocol/next-steps.ts';
 import type { AcorApp } from '../acor-app.ts';
@@ -150,8 +151,8 @@ async function migrate(
   await refuseTaken(migration, ctx);
   if (given.plan !== undefined && given.plan !== migration.token) throw planChanged(given.program);
   if (!given.dry_run) {
-    write(migration);
     await writeSchema(config.root);
+    write(migration);
   }
   const after = given.dry_run ? undefined : await judgeWrapper(name, opened.place, ctx);
   const left = new Set(after?.findings.map(({ rule }) => rule));
@@ -214,7 +215,8 @@ function brief({ rule, severity, message }: { rule: string; severity: string; me
 
 async function refuseTaken({ files, tools }: Migration, ctx: OperationContext<AcorApp>): Promise<void> {
   const there = files.map(({ path }) => path).filter((path) => existsSync(path));
-  const { registry } = await ctx.app.tools();
+  const { config, registry } = await ctx.app.tools();
+  for (const { path } of files) refuseWritingOut(path, config);
   const names = tools.map(({ name }) => name);
   const taken = (await registry.list()).map(({ name }) => name).filter((name) => names.includes(name));
   if (there.length === 0 && taken.length === 0) return;

@@ -87,12 +87,13 @@ export const toolAdopt = acorOperation({
   ],
   async run(input, ctx) {
     const { config, registry } = await ctx.app.tools();
-    const [{ loadRuntime }, { placeOf }, { scriptOf }, { FOUND_FILES, writeDrafts }] = await Promise.all([
-      import('../../core/process/load-runtime.ts'),
-      import('../../core/authoring/adopt/place.ts'),
-      import('../../core/authoring/adopt/script.ts'),
-      import('../../core/authoring/adopt/draft-manifest.ts'),
-    ]);
+    const [{ loadRuntime }, { placeOf }, { scriptOf }, { FOUND_FILES, checkDrafts, writeDrafts }] =
+      await Promise.all([
+        import('../../core/process/load-runtime.ts'),
+        import('../../core/authoring/adopt/place.ts'),
+        import('../../core/authoring/adopt/script.ts'),
+        import('../../core/authoring/adopt/draft-manifest.ts'),
+      ]);
     const folder = input.output === undefined ? toolsDirsOf(config)[0]! : resolve(ctx.cwd, input.output);
     const runtime = await loadRuntime();
     const script = await scriptOf(input.program, { config, registry, cwd: ctx.cwd, env: ctx.env });
@@ -128,8 +129,10 @@ export const toolAdopt = acorOperation({
     );
     if (rivals.length > 0) throw nameTaken(rivals.map(({ name }) => name));
     if (!input.dry_run) {
-      writeDrafts(placed);
+      checkDrafts(placed, config);
+      // First, so that no modeline names a schema that could not be written.
       await writeSchema(config.root);
+      writeDrafts(placed);
     }
     const [first] = placed;
     const isFound = script !== null || toolsDirsOf(config).includes(folder);

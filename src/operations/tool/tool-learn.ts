@@ -5,6 +5,7 @@ import { declares, type ForwardedCommand } from '../../compose/forwarded-command
 import { takeKnownFlags } from '../../compose/known-flags.ts';
 import type { OperationContext } from '../../compose/operation.ts';
 import { userFolders } from '../../core/config/find.ts';
+import { refuseWritingOut } from '../../core/config/stay-inside.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import type { ObservedTool } from '../../core/run/run-request.ts';
 import { startRun } from '../../core/run/start-run.ts';
@@ -76,6 +77,7 @@ export const toolLearn = acorOperation({
     refusePrivileged(tool, given.tool);
     refuseTaken(given.output, ctx.cwd);
     const { root } = services.config;
+    if (given.output !== undefined) refuseWritingOut(resolve(ctx.cwd, given.output), services.config);
     const hidden = [services.workspaces.root, join(root, '.acor'), ...userFolders(ctx.env)];
     const named = {
       ...given,

@@ -25,7 +25,7 @@ export const workflowTemplate = acorOperation({
     const folders = workflowFolders(config);
     const folder = output === undefined ? folders.at(-1)! : resolve(ctx.cwd, output);
     const rival = workflowFiles(config).find((file) => workflowNameOf(file) === name);
-    const file = newWorkflow({ root: config.root, name, folder, rival, dryRun: dry_run });
+    const file = newWorkflow({ config, name, folder, rival, dryRun: dry_run });
     // Outside of the project's folders, a workflow is named by its path.
     const workflow = folders.includes(folder) ? name : file.path;
     return {

@@ -3,6 +3,8 @@ import { dirname } from 'node:path';
 import { Document, isMap, isSeq, type Node, type YAMLMap } from 'yaml';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { errorCode } from '../../../util/error-code.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { refuseWritingOut } from '../../config/stay-inside.ts';
 import type { DraftInputs } from './draft-inputs.ts';
 import type { ReadHelp } from './help-shape.ts';
 import type { Offer } from './offers.ts';
@@ -117,13 +119,20 @@ function keepShort(item: YAMLMap): void {
   }
 }
 
-/**
- * Writes new manifests and never overwrites a file. Throws E_USAGE, before it writes anything, when one of the files
- * exists.
- */
-export function writeDrafts(drafts: readonly { file: string; manifest: string }[]): void {
+type PlacedDraft = Readonly<{ file: string; manifest: string }>;
+
+/** Throws E_USAGE when one of the files exists, and E_PERMISSION when a link leads one out of the project. */
+export function checkDrafts(
+  drafts: readonly PlacedDraft[],
+  project: Pick<LoadedConfig, 'root' | 'trust'>,
+): void {
   const there = drafts.map(({ file }) => file).filter((file) => existsSync(file));
   if (there.length > 0) throw alreadyThere(there);
+  for (const { file } of drafts) refuseWritingOut(file, project);
+}
+
+/** Writes new manifests and never overwrites a file. */
+export function writeDrafts(drafts: readonly PlacedDraft[]): void {
   for (const { file, manifest } of drafts) {
     mkdirSync(dirname(file), { recursive: true });
     try {

@@ -34,7 +34,7 @@ export async function initProject(
   const moved = fromExisting ? planMove(root) : [];
   const plan = await planInit(request);
   const files = [...plan.files.map((file) => (fromExisting ? withNewShortcut(file, root) : file)), ...moved];
-  if (!dryRun) writeFiles(files, root);
+  writeFiles(files, root, { trust: plan.trust, dryRun });
   const build =
     dryRun || plan.tool === null ? null : await buildTool(plan.tool.template, plan.tool.folder, request);
   const config = await configAt(root, env);

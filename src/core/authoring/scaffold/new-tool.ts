@@ -42,7 +42,7 @@ export async function newTool(config: LoadedConfig, request: NewToolRequest): Pr
   const folder = join(parent, name);
   const tools = await toolsOf(config);
   const files = planTool({ root: config.root, name, template, folder }, tools);
-  if (!dryRun) writeFiles(files, config.root);
+  writeFiles(files, config.root, { trust: config.trust, dryRun });
   const build = dryRun ? null : await buildTool(template, folder, request);
   return { folder, files, build, isFound: toolsDirsOf(config).includes(parent) };
 }

@@ -4,6 +4,7 @@ import { createTool } from '../../../protocol/next-steps.ts';
 import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import { ACOR_VERSION } from '../../../util/version.ts';
 import { findProject } from '../../config/find.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import { findProgram } from '../../registry/find-program.ts';
 import { planBlock } from './marked-block.ts';
 import { toolFiles } from './new-tool.ts';
@@ -37,18 +38,22 @@ export interface InitPlan {
   above: string | null;
 }
 
+/** The plan, and what a person trusts of the folder's links. */
+interface CheckedPlan extends InitPlan, Pick<LoadedConfig, 'trust'> {}
+
 /**
  * Plans the files of a project. Existing content is never lost, and a correct file stays (contract §7). Writes nothing.
  */
-export async function planInit(request: InitRequest): Promise<InitPlan> {
-  const { root, force } = request;
+export async function planInit(request: InitRequest): Promise<CheckedPlan> {
+  const { root, env, force } = request;
+  const config = await configAt(root, env);
   const words = {
     PROJECT_NAME: JSON.stringify(basename(root) || 'project'),
     ACOR_VERSION,
     CONFIG_SCHEMA: schemaReference(root, join(root, '.acor'), 'config'),
   };
   const own = Object.fromEntries(templateFiles('project', words).map((file) => [file.path, file]));
-  const first = await planFirstTool(request);
+  const first = await planFirstTool(request, config);
   return {
     files: [
       planFile(join(root, '.acor', 'config.yaml'), own['config.yaml']!.text, { force }),
@@ -60,6 +65,7 @@ export async function planInit(request: InitRequest): Promise<InitPlan> {
     ],
     tool: first.tool,
     above: projectAbove(root),
+    trust: config.trust,
   };
 }
 
@@ -75,9 +81,11 @@ function planVersionFile(root: string): PlannedFile {
   return { path, action: 'create', text: `${JSON.stringify(version, null, 2)}\n` };
 }
 
-async function planFirstTool(request: InitRequest): Promise<Pick<InitPlan, 'files' | 'tool'>> {
+async function planFirstTool(
+  request: InitRequest,
+  config: LoadedConfig,
+): Promise<Pick<InitPlan, 'files' | 'tool'>> {
   const { root, env, template, fromExisting } = request;
-  const config = await configAt(root, env);
   const folder = join(newToolsFolder(config), FIRST_TOOL);
   const newTool = { root, name: FIRST_TOOL, folder };
   if (textAt(folder) !== undefined) {

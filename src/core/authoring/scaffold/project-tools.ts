@@ -1,9 +1,7 @@
 import { existsSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { basename, join } from 'node:path';
-import { configDefaults } from '../../../protocol/config-defaults.ts';
-import type { Config } from '../../../protocol/config-file.ts';
-import { type LoadedConfig, loadConfig, toolsDirsOf } from '../../config/load.ts';
+import { join } from 'node:path';
+import { type LoadedConfig, loadConfig, newConfig, toolsDirsOf } from '../../config/load.ts';
 import { discover } from '../../registry/discover.ts';
 import { DiscoveryCache } from '../../registry/discovery-cache.ts';
 import { LANGUAGES } from '../../registry/languages/index.ts';
@@ -14,10 +12,7 @@ export async function configAt(
   root: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<LoadedConfig> {
-  if (existsSync(join(root, '.acor'))) return loadConfig({ cwd: root, env });
-  const config: Config = configDefaults();
-  config.project.name = basename(root) || 'project';
-  return { config, root, file: null, origins: {}, warnings: [], trust: { isTrusted: true, widenings: [] } };
+  return existsSync(join(root, '.acor')) ? loadConfig({ cwd: root, env }) : newConfig(root, env);
 }
 
 /** Finds the tools of a project without writing a cache. */

@@ -4,16 +4,24 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import { writeAtomic } from '../../../util/atomic-write.ts';
 import { errorCode } from '../../../util/error-code.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { refuseWritingOut } from '../../config/stay-inside.ts';
 import type { PlannedFile } from './planned-file.ts';
 
 /** The folder for the backups that ACOR makes in a project. */
 const ASIDE = join('.acor', 'replaced');
 
 /**
- * Executes the plan in order. Throws E_STORAGE or E_DISK_FULL with the files written so far in its details; a second
- * call continues from there.
+ * Executes the plan in order. Throws E_PERMISSION, before it writes anything, when a link leads a file out of the project, also with
+ * `dryRun`, which writes nothing. Throws E_STORAGE or E_DISK_FULL with the files written so far in its details; a second call continues from there.
  */
-export function writeFiles(files: readonly PlannedFile[], root: string): void {
+export function writeFiles(
+  files: readonly PlannedFile[],
+  root: string,
+  { trust, dryRun = false }: Partial<Pick<LoadedConfig, 'trust'>> & { dryRun?: boolean } = {},
+): void {
+  for (const file of files) checkPlace(file, { root, ...(trust && { trust }) });
+  if (dryRun) return;
   const written: string[] = [];
   for (const file of files) {
     try {
@@ -21,6 +29,21 @@ export function writeFiles(files: readonly PlannedFile[], root: string): void {
     } catch (error) {
       throw cannotWrite(file.path, error, written);
     }
+  }
+}
+
+function checkPlace(
+  { path, action }: PlannedFile,
+  project: Pick<LoadedConfig, 'root'> & Partial<Pick<LoadedConfig, 'trust'>>,
+): void {
+  if (['keep', 'unchanged', 'could_not'].includes(action)) return;
+  const isPutAside = action === 'move' || action === 'replace';
+  try {
+    refuseWritingOut(path, project);
+    if (isPutAside) refuseWritingOut(asideOf(path, project.root), project);
+  } catch (error) {
+    if (error instanceof AcorError) throw error;
+    throw cannotWrite(path, error, []);
   }
 }
 
@@ -66,11 +89,15 @@ function removeEmptyFolders(folder: string, root: string): void {
 }
 
 function putAside(path: string, root: string): void {
-  const wanted = join(root, ASIDE, relative(root, path));
+  const wanted = asideOf(path, root);
   let target = wanted;
   for (let number = 1; existsSync(target); number++) target = `${wanted}.${number}`;
   mkdirSync(dirname(target), { recursive: true });
   renameSync(path, target);
+}
+
+function asideOf(path: string, root: string): string {
+  return join(root, ASIDE, relative(root, path));
 }
 
 function cannotWrite(path: string, error: unknown, written: string[]): AcorError {
