@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('./fixtures/notes-main.ts', import.meta.url));
+const waits = fileURLToPath(new URL('./fixtures/waits-main.ts', import.meta.url));
 const env = {
   PATH: process.env['PATH'],
   HOME: process.env['HOME'],
@@ -75,6 +77,27 @@ describe('a real process', () => {
     const [bytes, code] = out.trim().split(' ').map(Number);
     assert.equal(code, 0);
     assert.ok(bytes! > 2_000_000, out);
+  });
+
+  it('that a signal stops is cancelled, for its hooks as well', async () => {
+    for (const [signal, code] of [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+    ] as const) {
+      const child = spawn(process.execPath, [waits, 'wait'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+      let [out, err] = ['', ''];
+      child.stdout.on('data', (chunk) => (out += chunk));
+      child.stderr.on('data', (chunk) => {
+        const waited = err.includes('waits');
+        err += chunk;
+        if (!waited && err.includes('waits')) child.kill(signal);
+      });
+      const [exit] = await once(child, 'close');
+      assert.deepEqual([exit, err], [code, 'waits\nafter E_CANCELLED\n']);
+      const { error } = JSON.parse(out);
+      assert.equal(error.code, 'E_CANCELLED');
+      assert.doesNotMatch(JSON.stringify(error), /[Rr]eport it/);
+    }
   });
 
   it('is silent when its reader has gone', { skip: process.platform === 'win32' }, () => {

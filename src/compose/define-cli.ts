@@ -70,7 +70,7 @@ export function defineCli<C = undefined>(definition: CliDefinition<C>): CliApp<C
     errorInfo: (code) => errors[code],
     openContext: (globals, io) => context?.(globals, io) ?? (undefined as C),
     asksForMissing: true,
-    perform: strictly(name, hooks),
+    perform: strictly({ name, errorInfo: (code) => errors[code] }, hooks),
     layers: async (io) => (await import('./config-layers.ts')).readLayers(name, io),
     terminal: async () => (await import('./plain-person.ts')).plainTerminal,
   };

@@ -11,7 +11,8 @@ export interface Failure {
   next: readonly NextStep[] | undefined;
 }
 
-type ErrorTable = Pick<CliApp<never>, 'name' | 'errorInfo'>;
+/** What an application knows of its codes. */
+export type ErrorTable = Pick<CliApp<never>, 'name' | 'errorInfo'>;
 
 /** Converts any thrown value to a failure. An error without a code of the application's table is a crash. */
 export function toFailure(
@@ -21,7 +22,7 @@ export function toFailure(
 ): Failure {
   if (isCoded(thrown, app)) return coded(thrown, app);
   if (isInterruption(thrown, circumstances.signal)) {
-    return coded(new AppError('E_UNKNOWN', 'Interrupted by a signal.', { hint: 'Run it again.' }), app);
+    return coded(new AppError('E_CANCELLED', 'The call was cancelled before its end.'), app);
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const stack = thrown instanceof Error ? thrown.stack : undefined;

@@ -8,7 +8,8 @@ import * as z from 'zod';
 import { captureCli } from './capture-cli.ts';
 import { type CliDefinition, defineCli } from './define-cli.ts';
 import { readRate } from './limit-rate.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, type OperationResult } from './operation.ts';
+import type { Hooks } from './strict.ts';
 
 let folder: string;
 before(() => {
@@ -189,4 +190,78 @@ describe('hooks', () => {
       'closed',
     ]);
   });
+
+  it('get the code of the answer, once for each call, whatever is thrown', async () => {
+    const codes: unknown[] = [];
+    const after: Hooks<undefined>['after'] = (_, { code }) => void codes.push(code);
+    const stopped = new AbortController();
+    stopped.abort();
+    const thrown = [
+      null,
+      Object.assign(new Error('gone'), { code: 'ENOENT' }),
+      stopped.signal.reason,
+      Object.assign(new Error('mine'), { code: 'E_CONFLICT' }),
+    ];
+    for (const each of thrown) {
+      const { error } = await failing(each, { after }, stopped.signal);
+      assert.equal(codes.pop(), error.code);
+      assert.deepEqual(codes, []);
+    }
+    const cancelled = await failing(stopped.signal.reason, {}, stopped.signal);
+    assert.equal(cancelled.error.code, 'E_CANCELLED');
+    assert.equal((await failing(null)).error.message, 'shelf failed unexpectedly: null');
+  });
+
+  it('are not called again when `after` throws', async () => {
+    let calls = 0;
+    const after = () => {
+      calls++;
+      throw new Error('the hook failed');
+    };
+    const { call } = shelf({ hooks: { after } });
+    assert.match((await call('add', 'Dune')).error.message, /the hook failed/);
+    assert.equal(calls, 1);
+  });
+
+  it('see the end of events that fail', async () => {
+    const seen: unknown[] = [];
+    const events = { kind: 'events' as const, stream: true, events: noEvents() };
+    const hooks: Hooks<undefined> = { after: (_, { ok, code }) => void seen.push([ok, code]) };
+    const ended = () => Promise.reject(new Error('lost'));
+    await failing(undefined, hooks, undefined, { ...events, ended });
+    assert.deepEqual(seen, [[false, 'E_UNKNOWN']]);
+  });
 });
+
+async function* noEvents(): AsyncGenerator<Uint8Array> {}
+
+/** The answer of a command that throws, or has a result. */
+async function failing(
+  thrown: unknown,
+  hooks: Hooks<undefined> = {},
+  signal = new AbortController().signal,
+  result?: OperationResult<{ count: number }>,
+) {
+  const add = defineOperation({
+    name: 'book.add',
+    summary: 'Add a book.',
+    effect: 'reads',
+    idempotent: true,
+    rateLimit: null,
+    input: z.object({}),
+    output: z.object({ count: z.int() }),
+    example: 'shelf add',
+    async run() {
+      if (result === undefined) throw thrown;
+      return result;
+    },
+  });
+  const app = defineCli({
+    name: 'shelf',
+    version: '1.0.0',
+    summary: 'Keep books.',
+    commands: { add },
+    hooks,
+  });
+  return JSON.parse((await captureCli(app, ['add'], { signal })).stdout);
+}

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { AppError } from './app-error.ts';
+import type { ErrorTable } from './failure.ts';
 import type {
   Answer,
   DataResult,
@@ -74,11 +75,15 @@ export function withKitInputs<C>(op: Operation<C>): Operation<C> {
  * Performs operations as the kit promises: rate limits hold, hooks are called, a person confirms what destroys, plan tokens
  * and idempotency keys are honoured, and answers fit their schema.
  */
-export function strictly<C>(program: string, hooks: Hooks<C> = {}): PerformOperation<C> {
+export function strictly<C>(program: ErrorTable, hooks: Hooks<C> = {}): PerformOperation<C> {
   return async (extended, input, ctx) => {
     const { op, own, kit } = parted(extended, input);
+    const codeOf = async (thrown: unknown) =>
+      (await import('./failure.ts')).toFailure(thrown, program, { signal: ctx.signal, showsStack: false })
+        .error.code;
     const result = await hooked(
       hooks,
+      codeOf,
       { operation: op.name, effect: op.effect, input: own, app: ctx.app },
       async () => {
         if (op.rateLimit !== null) {
@@ -86,9 +91,9 @@ export function strictly<C>(program: string, hooks: Hooks<C> = {}): PerformOpera
             import('./limit-rate.ts'),
             import('./state-folder.ts'),
           ]);
-          await limitRate(stateFolder(program, 'rates', ctx.env), op.name, op.rateLimit);
+          await limitRate(stateFolder(program.name, 'rates', ctx.env), op.name, op.rateLimit);
         }
-        return run(program, op, own, kit, ctx);
+        return run(program.name, op, own, kit, ctx);
       },
     );
     if (op.deprecated === undefined && parametersOf(op).every(({ replacement }) => replacement === undefined))
@@ -98,37 +103,43 @@ export function strictly<C>(program: string, hooks: Hooks<C> = {}): PerformOpera
   };
 }
 
-/** Performs a call between the hooks. That of events ends with the events. */
+/** Performs a call between the hooks. That of events ends with the events. `after` gets the code of the answer, once. */
 async function hooked<C>(
   { before, after }: Hooks<C>,
+  codeOf: (thrown: unknown) => Promise<string>,
   call: HookCall<C>,
   perform: () => Promise<OperationResult<unknown>>,
 ): Promise<OperationResult<unknown>> {
   await before?.(call);
   const startedAt = performance.now();
-  const end = (failed?: unknown) =>
+  const end = async (failed?: { thrown: unknown }) =>
     after?.(call, {
       ok: failed === undefined,
-      ...(failed !== undefined && { code: (failed as Partial<AppError>).code ?? 'E_UNKNOWN' }),
+      ...(failed !== undefined && { code: await codeOf(failed.thrown) }),
       elapsedMs: performance.now() - startedAt,
     });
-  try {
-    const result = await perform();
-    if (result.kind === 'events')
-      return {
-        ...result,
-        async ended() {
-          const ended = await result.ended();
-          await end(ended.answer.kind === 'failure' ? ended.answer.error : undefined);
-          return ended;
-        },
-      };
-    await end(result.kind === 'failure' ? result.error : undefined);
-    return result;
-  } catch (error) {
-    await end(error);
-    throw error;
-  }
+  const orEnd = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (thrown) {
+      await end({ thrown });
+      throw thrown;
+    }
+  };
+  const endAs = (answer: OperationResult<unknown>) =>
+    end(answer.kind === 'failure' ? { thrown: answer.error } : undefined);
+  const result = await orEnd(perform);
+  if (result.kind === 'events')
+    return {
+      ...result,
+      async ended() {
+        const ended = await orEnd(() => result.ended());
+        await endAs(ended.answer);
+        return ended;
+      },
+    };
+  await endAs(result);
+  return result;
 }
 
 interface KitValues {
