@@ -13,7 +13,9 @@ export function checkFields(
 ): { problems: UsageProblem[]; value: Record<string, unknown> } {
   const parameters = parametersOf(declared);
   const names = parameters.map(({ key }) => key);
-  const unknown = Object.keys(given).filter((key) => !names.includes(key));
+  // A program may pass anything: the schema refuses what is not an object.
+  const keys = typeof given === 'object' && given !== null && !Array.isArray(given) ? Object.keys(given) : [];
+  const unknown = keys.filter((key) => !names.includes(key));
   const problems = [
     ...unknown.map((key) => ({
       parameter: key,

@@ -21,7 +21,7 @@ export function describeIssue(
     each === undefined ? '--input-json' : label(each),
 ): UsageProblem {
   const [key, ...below] = issue.path;
-  if (key === undefined) return { parameter: 'input', message: issue.message || 'the input does not fit' };
+  if (key === undefined) return { parameter: 'input', message: issue.message || wholeWanted(issue) };
   const parameter = parameters.find((each) => each.key === key);
   const where = nameOf(parameter);
   const whole = values[String(key)];
@@ -43,6 +43,10 @@ export function describeIssue(
     message: `${place} must ${wanted(issue)}${instead(issue, given)}`,
     ...didYouMean(guess),
   };
+}
+
+function wholeWanted({ code }: z.core.$ZodIssue): string {
+  return code === 'invalid_type' ? 'the input must be a JSON object' : 'the input does not fit';
 }
 
 /** Nothing of the value, which the keys in it belong to. */

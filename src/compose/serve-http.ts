@@ -92,7 +92,7 @@ async function answer<C>(
 ): Promise<Envelope<string>> {
   admit(request, token);
   const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
-  const name = decodeURIComponent(pathname.slice(1));
+  const name = decoded(pathname.slice(1));
   if (name === 'tools' || name === '') {
     return { ok: true, data: await buildCatalog(app), meta: { tool: 'system.tools', elapsed: 0 } };
   }
@@ -110,6 +110,15 @@ async function answer<C>(
     throw new AppError('E_USAGE', `${op.name} ${op.effect}: it takes POST with a JSON object`);
   const { selection } = readQuery(op, searchParams);
   return withCommands(app, await callTool(app, op, await bodyOf(request, maxBodyMs), { signal, selection }));
+}
+
+/** A path that is not encoded as UTF-8 names no command. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 function admit(request: IncomingMessage, token: string): void {

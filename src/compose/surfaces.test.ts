@@ -143,6 +143,7 @@ describe('a program over HTTP', () => {
       assert.equal((await get('copies.list', { method: 'POST', headers: posted, body: '[]' })).status, 400);
       assert.equal((await get('copies.list', { method: 'POST', headers, body })).status, 400);
       assert.equal((await get('copies.list?folder=nothing')).status, 422);
+      assert.equal((await get('%E0%A4%A')).status, 404);
       // It destroys, and this server lets callers read.
       assert.equal((await get('copies.remove', { method: 'POST', headers: posted, body })).status, 404);
       assert.equal((await get('tools', { headers: {} })).status, 401);
@@ -207,6 +208,18 @@ describe('a program for a model', () => {
     const answer = await list.call({ folder: join(folder, 'photos'), min_size: 2 });
     assert.deepEqual([answer.ok, answer.meta.tool], [true, 'copies.list']);
     assert.ok(!tools.some(({ name }) => name === 'copies_remove'));
+  });
+
+  it('refuses an input that is not an object', async () => {
+    const [list] = await functionTools(doubles, { allow: 'reads' });
+    for (const input of [null, undefined, 'folder', 5, ['photos']]) {
+      const answer = await list!.call(input as unknown as Record<string, unknown>);
+      assert.ok(!answer.ok);
+      assert.deepEqual(
+        [answer.error.code, answer.error.message],
+        ['E_USAGE', 'the input must be a JSON object'],
+      );
+    }
   });
 
   it('is a skill with every command, and a guide', async () => {

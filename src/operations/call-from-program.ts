@@ -40,12 +40,20 @@ export async function callFromProgram(
   const { cwd, env, config, projects, note } = caller;
   const context = new AcorApp({ routes: cli.routes, surface: 'library', cwd, env, config, projects, note });
   const call: Call<AcorApp> = { context, cwd, env, signal, selection: { fields, limit, offset, maxTokens } };
+  const failed: { listener?: { thrown: unknown } } = {};
   if (onEvent !== undefined)
     call.onEvents = (lines) => {
-      for (const event of eventsIn(lines)) onEvent(event as RunEvent);
+      try {
+        for (const event of eventsIn(lines)) onEvent(event as RunEvent);
+      } catch (thrown) {
+        failed.listener = { thrown };
+        throw thrown;
+      }
       return 'more';
     };
   const envelope = await callOperation(cli, await route.load(), input, call);
+  // The caller's own error is no failure of the operation.
+  if (failed.listener !== undefined) throw failed.listener.thrown;
   if (envelope.ok) return { data: envelope.data, meta: envelope.meta };
   const { code, message, hint, details } = envelope.error;
   throw new AcorError(code, message, { hint, ...(details && { details }), next: envelope.meta.next ?? [] });

@@ -302,6 +302,20 @@ try { for await (const _ of acor.run('no_such_tool')) ; } catch ({ code }) { con
     assert.equal(events.at(-1)!.state, 'completed');
   });
 
+  it('throws the error of a listener of a call as it is', async () => {
+    const { run_id: run } = await acor.run('quick');
+    const mine = new Error('mine');
+    const onEvent = () => {
+      throw mine;
+    };
+    for (const [operation, input] of [
+      ['run.attach', { run }],
+      ['run.logs', { run, follow: true }],
+    ] as const)
+      await assert.rejects(acor.call(operation, input, { onEvent }), (thrown) => thrown === mine);
+    await acor.call('run.attach', { run }, { onEvent: () => {} });
+  });
+
   it('keeps two concurrent runs apart', async () => {
     const runs = [
       acor.run('many_events', ['200']),
