@@ -21,6 +21,7 @@ const show = defineOperation({
       .meta({ short: 'o', env: 'BOX_OWNER', config: 'box.owner' })
       .describe('Whose.'),
     size: z.int().max(9).optional().meta({ config: 'box.size', replacement: '--owner' }).describe('How big.'),
+    edge: z.int().max(9).optional().meta({ env: 'BOX_EDGE' }).describe('How long.'),
     token: z.string().optional().meta({ config: 'token', secret: true }).describe('The key.'),
   }),
   output: z.object({ owner: z.string(), size: z.int().optional() }),
@@ -82,6 +83,17 @@ describe('the layers of a setting', () => {
     const broken = await call(['health']);
     assert.deepEqual([broken.exit, broken.error.code], [2, 'E_NOT_READY']);
     assert.equal((await call(['show'])).error.hint, `Fix or remove ${projects()}`);
+  });
+});
+
+describe('a value of a variable that does not fit', () => {
+  it('is reported with the variable, and one of the flag without it', async () => {
+    const message = async (argv: readonly string[], edge: string) =>
+      (await call(['show', ...argv], { BOX_EDGE: edge })).error.message;
+    assert.equal(await message([], 'x'), 'BOX_EDGE: --edge must be a number, not "x"');
+    assert.equal(await message([], '70'), 'BOX_EDGE: --edge must be at most 9, not 70');
+    assert.equal(await message(['--edge', 'y'], 'x'), '--edge must be a number, not "y"');
+    assert.equal(await message(['--edge'], '7'), '--edge needs a value');
   });
 });
 

@@ -34,14 +34,17 @@ export async function readInput<I extends z.ZodObject>(
   const problems = [...line.problems];
   const values: Record<string, unknown> = await readInputJson(line, parameters, sources, problems);
   const places = new Map<string, string>();
+  const variables = new Map<string, string>();
   for (const each of parameters) {
     const texts = line.given.get(each.key);
     const variable = each.env === undefined ? undefined : sources.env?.[each.env];
     if (texts !== undefined) values[each.key] = readTexts(each, texts, problems);
     else if (values[each.key] !== undefined) continue;
-    else if (variable !== undefined && variable !== '')
+    else if (variable !== undefined && variable !== '') {
       values[each.key] = readTexts(each, each.isArray ? variable.split(',') : [variable], problems);
-    else {
+      if (!line.problems.some(({ parameter }) => parameter === label(each)))
+        variables.set(label(each), each.env!);
+    } else {
       const layer = each.config === undefined ? undefined : sources.layers?.valueOf(each.config);
       if (layer === undefined) continue;
       values[each.key] = layer.value;
@@ -59,8 +62,19 @@ export async function readInput<I extends z.ZodObject>(
     if (!blamed.has(problem.parameter)) problems.push(problem);
   }
   if (problems.length > 0 || !checked.success)
-    throw usageError(problems, sources.invocation, sources.example, sources.none);
+    throw usageError(inVariables(problems, variables), sources.invocation, sources.example, sources.none);
   return checked.data;
+}
+
+/** The problems of values from the environment, with the variable in front. */
+function inVariables(
+  problems: readonly UsageProblem[],
+  variables: ReadonlyMap<string, string>,
+): readonly UsageProblem[] {
+  return problems.map((problem) => {
+    const variable = variables.get(problem.parameter);
+    return variable === undefined ? problem : { ...problem, message: `${variable}: ${problem.message}` };
+  });
 }
 
 /** Converts the texts that were given for a parameter; each one that cannot be converted is a problem. */
