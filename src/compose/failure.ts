@@ -65,7 +65,7 @@ function isCoded(thrown: unknown, app: ErrorTable): thrown is Coded {
   return typeof code === 'string' && app.errorInfo(code) !== undefined;
 }
 
-/** What the table says of a code. Its advice to try again does not hold for a failure that is not retryable. */
+/** What the table says of a code. Its advice to try again does not hold for a failure that is not retryable, nor the opposite one. */
 export function rowOf(
   info: ReturnType<ErrorTable['errorInfo']>,
   retryable: boolean | undefined,
@@ -73,6 +73,8 @@ export function rowOf(
   const is = retryable ?? info?.retryable ?? false;
   if (info?.class === 'retryable' && !is)
     return { class: 'unknown', retryable: false, action: 'Find out what it did before you repeat it.' };
+  if (info?.class === 'user_error' && is && !info.retryable)
+    return { class: 'retryable', retryable: true, action: 'Do what the hint says, then repeat the call.' };
   return { class: info?.class ?? 'unknown', retryable: is, action: info?.action ?? '' };
 }
 

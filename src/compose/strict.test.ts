@@ -149,7 +149,10 @@ describe('an idempotency key', () => {
     assert.ok(error.hint.includes(file));
     // The control: the caller that began lives, so that its answer may still come.
     writeFileSync(file, JSON.stringify(kept));
-    assert.equal((await call('add', 'Dune', '--idempotency-key', 'killed')).error.retryable, true);
+    const { error: waiting } = await call('add', 'Dune', '--idempotency-key', 'killed');
+    assert.deepEqual([waiting.code, waiting.class, waiting.retryable], ['E_CONFLICT', 'retryable', true]);
+    assert.match(waiting.action, /repeat the call/);
+    assert.doesNotMatch(waiting.action, /do not retry/);
   });
 });
 
