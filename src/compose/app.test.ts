@@ -155,9 +155,10 @@ describe('errors', () => {
     assert.equal((await callNotes(['remove', 'circular'])).envelope.error.code, 'E_UNKNOWN');
   });
 
-  it('after a signal say that the command was interrupted', async () => {
+  it('after a signal say that the command was cancelled', async () => {
     const { envelope } = await callNotes(['remove', 'n-1'], { signal: AbortSignal.abort() });
-    assert.match(envelope.error.message, /Interrupted/);
+    assert.equal(envelope.error.code, 'E_CANCELLED');
+    assert.match(envelope.error.message, /cancelled/);
   });
 
   it('go to stderr for a person, without the terminal codes in untrusted text', async () => {
