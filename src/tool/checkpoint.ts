@@ -13,32 +13,33 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { takeCheckpointLock } from './checkpoint-lock.ts';
+import { exactJson } from './exact-json.ts';
 import { checkpointDir } from './run-context.ts';
 import { assertFileName, ToolError } from './tool-error.ts';
 
 interface StoredCheckpoint {
   stage: string;
   version: number;
-  saved_at: string;
   data: unknown;
 }
 
 /**
- * Saves a stage's state durably (contract §6) and returns its version, which counts up. Throws E_DISK_FULL or
- * E_STORAGE; the previously saved state is kept then.
+ * Saves a stage's state durably (contract §6) and returns its version, which counts up. Throws E_DISK_FULL, E_STORAGE, or
+ * E_USAGE for a state that JSON cannot hold; the previously saved state is kept then.
  */
 export function saveCheckpoint(stage: string, data: unknown): number {
   assertFileName('checkpoint stage', stage);
   const dir = checkpointDir();
+  const json = exactJson(`the state of the checkpoint '${stage}'`, data);
   try {
-    return save(dir, stage, data);
+    return save(dir, stage, json);
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;
     throw cause.syscall === undefined ? error : cannotSave(stage, dir, cause);
   }
 }
 
-function save(dir: string, stage: string, data: unknown): number {
+function save(dir: string, stage: string, json: string): number {
   mkdirSync(dir, { recursive: true });
   for (;;) {
     const lock = takeCheckpointLock(join(dir, `.${stage}.lock`));
@@ -46,13 +47,8 @@ function save(dir: string, stage: string, data: unknown): number {
     try {
       if (lock.brokeStale) removeDrafts(dir, stage);
       const version = (readStored(dir, stage)?.version ?? 0) + 1;
-      const stored: StoredCheckpoint = {
-        stage,
-        version,
-        saved_at: new Date().toISOString(),
-        data: data ?? null,
-      };
-      writeDurably(draft, `${JSON.stringify(stored)}\n`);
+      const about = JSON.stringify({ stage, version, saved_at: new Date().toISOString() });
+      writeDurably(draft, `${about.slice(0, -1)},"data":${json}}\n`);
       if (!lock.isStillOurs()) continue;
       renameSync(draft, join(dir, `${stage}.json`));
       syncDir(dir);

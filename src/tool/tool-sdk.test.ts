@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { answerLine, describeSdk } from '../../sdk/contract/sdk-contract.ts';
@@ -20,6 +21,23 @@ describe('the TypeScript SDK on its own', () => {
     tool.write(answerLine('a-2', 'B'));
     tool.write(answerLine('a-1', 'A'));
     assert.deepEqual((await tool.ended).events.at(-1)?.['data'], { first: 'A', second: 'B' });
+  });
+
+  it('saves no state that JSON cannot hold, and keeps the one before', async () => {
+    using run = new RunFolders();
+    const call = async (...args: string[]) => {
+      const options = { cwd: run.workspace, env: run.env() };
+      return (await new ToolProcess([...driver, ...args], options).ended).events.at(-1)?.['data'];
+    };
+    await call('save', 'stage', '2');
+    const file = join(run.checkpoints, 'stage.json');
+    const before = readFileSync(file, 'utf8');
+    assert.deepEqual(await call('save-wrong'), Array(14).fill('E_USAGE'));
+    assert.equal(readFileSync(file, 'utf8'), before);
+    assert.deepEqual(await call('load', 'stage'), { i: 2, note: 'a "b"\n' });
+    // The control: JSON holds these.
+    const odd = { at: '1970-01-01T00:00:00.000Z', none: null, list: [], '': -1.5, bare: {} };
+    assert.deepEqual(await call('save-odd'), odd);
   });
 
   it('ends with what a ToolError of the tool says, also whether to retry', async () => {
