@@ -15,14 +15,9 @@ import { RUNNER_EVENTS } from '../src/protocol/v1/runner-events.ts';
 import { TASK_MESSAGES, TOOL_MESSAGES } from '../src/protocol/v1/tool-messages.ts';
 import { versionFile } from '../src/protocol/version-file.ts';
 import { workflowFile } from '../src/protocol/workflow-file.ts';
+import { type JsonSchema, withVariables } from './variables-in-schema.ts';
 
 // Writes schemas/ from the zod schemas. With --check it writes nothing, and exits 1 naming what is stale.
-
-interface JsonSchema {
-  [keyword: string]: unknown;
-  required?: string[];
-  properties?: Record<string, JsonSchema>;
-}
 
 const FOLDER = fileURLToPath(new URL('../schemas/', import.meta.url));
 const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
@@ -51,10 +46,12 @@ const SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
       'What tools may ask for. The files of the system, the user and the project hold together: none can widen another.',
     ),
   'config.schema.json': () =>
-    fileSchema(
-      configFile,
-      'ACOR configuration (.acor/config.yaml)',
-      'The settings of a project; all of them may be left out. Values may hold ${VAR} and ${VAR:-default}.',
+    withVariables(
+      fileSchema(
+        configFile,
+        'ACOR configuration (.acor/config.yaml)',
+        'The settings of a project; all of them may be left out. Values may hold ${VAR} and ${VAR:-default}.',
+      ),
     ),
   'error-codes.schema.json': () =>
     fileSchema(

@@ -23,7 +23,7 @@ describe('the published JSON Schemas', () => {
   it('are called stale, missing or unknown by name when they are, and the printed command fixes them', () => {
     const copy = mkdtempSync(join(tmpdir(), 'acor-schemas-'));
     try {
-      for (const part of ['src', 'scripts/write-schemas.ts', 'schemas', 'package.json']) {
+      for (const part of ['src', 'scripts', 'schemas', 'package.json']) {
         cpSync(join(ROOT, part), join(copy, part), { recursive: true });
       }
       symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));

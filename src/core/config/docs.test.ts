@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { configDefaults } from '../../protocol/config-defaults.ts';
 import { configFile } from '../../protocol/config-file.ts';
 import { errorCodesFile } from '../../protocol/error-codes-file.ts';
@@ -21,6 +22,14 @@ const SCHEMAS = {
   'policy.yaml': policyFile,
 };
 
+/** The schemas of editors, which read a file as it is written. */
+const PUBLISHED = {
+  'tool.yaml': published('manifest'),
+  'config.yaml': published('config'),
+  'error_codes.yaml': published('error-codes'),
+  'policy.yaml': published('policy'),
+};
+
 describe('the documents on manifests and configuration', () => {
   it('show files that hold', async () => {
     const shown: string[] = [];
@@ -30,6 +39,8 @@ describe('the documents on manifests and configuration', () => {
         const yaml = await parseYaml(name, text!);
         const { value } = expandVariables(yaml, {});
         assert.deepEqual(checkFile<unknown>(SCHEMAS[name], yaml, value).problems, [], page);
+        const validate = PUBLISHED[name];
+        assert.ok(validate(yaml.value), `${page}: ${JSON.stringify(validate.errors)}`);
         shown.push(name);
       }
     }
@@ -92,6 +103,11 @@ describe('the documents on manifests and configuration', () => {
     }
   });
 });
+
+function published(name: string): ValidateFunction {
+  const path = join(DOCS, '..', 'schemas', `${name}.schema.json`);
+  return new Ajv({ strict: false }).compile(JSON.parse(readFileSync(path, 'utf8')));
+}
 
 function read(page: string): string {
   return readFileSync(join(DOCS, page), 'utf8');

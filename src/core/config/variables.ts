@@ -1,7 +1,8 @@
 import type { Problem } from './problem.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
-const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+/** A variable in a text. */
+export const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
 /** The variables that a text refers to. */
 export function variablesIn(text: string): string[] {
