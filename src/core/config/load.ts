@@ -93,7 +93,7 @@ export async function loadConfig(options: {
   for (const [source, settings] of later) apply(source, settings);
   const isSame = later.every(([, settings]) => settings.length === 0);
   const links = acceptLinks ? [] : isSame ? ownLinks : await linksIn(config, root);
-  await refuseUntrusted(links, trust);
+  if (links.length > 0) await refuseUntrusted(links, trust);
   return {
     config,
     root,
@@ -116,7 +116,7 @@ export async function newConfig(
   config.project.name = basename(root) || 'project';
   const links = await linksIn(config, root);
   const trust = await trustIn(links, root, env);
-  await refuseUntrusted(links, trust);
+  if (links.length > 0) await refuseUntrusted(links, trust);
   return { config, root, file: null, origins: {}, warnings: [], trust };
 }
 
@@ -172,7 +172,6 @@ async function linksIn(config: Config, root: string): Promise<Widening[]> {
 }
 
 async function refuseUntrusted(links: readonly Widening[], trust: LoadedConfig['trust']): Promise<void> {
-  if (links.length === 0) return;
   const { refuseLinks } = await import('./links-out.ts');
   refuseLinks(links, trust.isTrusted ? trust.widenings : []);
 }
