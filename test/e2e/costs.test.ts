@@ -201,6 +201,10 @@ describe('what a run costs', () => {
     const { error } = await made.envelope(['workflow', 'run', 'one', '--no-stream']);
     assert.deepEqual([error.code, error.hint], ['E_BUDGET', RAISE]);
     assert.equal(error.details.failed_run, made.runIds()[1]);
+    made.write('.acor/config.yaml', `version: 1\n${QUICK}\nbudget: { max_cost_usd: 0.5 }\n`);
+    const ofRun = await made.envelope(['workflow', 'run', 'one', '--no-stream']);
+    assert.match(ofRun.error.message, /budget.max_cost_usd allows 0.5/);
+    assert.match(ofRun.error.hint, /^Raise the limit of the budget that the message names/);
   });
 });
 

@@ -80,9 +80,9 @@ async function runWithinLimit(
   }
 }
 
-/** A sub-workflow asks at its limit itself. */
+/** A sub-workflow asks at its limit itself. A stage of a pipe is held to its share, not to the rest. */
 function wasStoppedForCost({ work }: ChildTask, { code, isUnknown }: TaskTry): boolean {
-  return code === 'E_BUDGET' && !isUnknown && work.kind !== 'workflow';
+  return code === 'E_BUDGET' && !isUnknown && work.kind === 'tool';
 }
 
 function overLimit({ usd, limit }: OverBudget, stopped: TaskTry | undefined): TaskTry {

@@ -196,7 +196,7 @@ export class WorkflowExecutor implements RunExecutor {
     const msg = `'${taskId}' failed: ${message}${others}`;
     const remedies = remediesAmong(refusal?.next ?? []);
     const isGone = isResumedBy(remedies, this.#plan.runId);
-    const hint = hintAfter(refusal, { isGone, isUnknown });
+    const hint = hintAfter(code, refusal, { isGone, isUnknown });
     // A resume tries the step again.
     const retryable = of.retryable === true && !isUnknown;
     const reported = { code, msg, hint, retryable, failed: this.#named(engine, failed) };
@@ -264,12 +264,16 @@ async function askForMore({ decisions, stop }: Engine, over: OverBudget, attempt
 }
 
 function hintAfter(
+  code: string,
   refusal: Fatal['refusal'],
   { isGone, isUnknown }: { isGone: boolean; isUnknown: boolean },
 ): string {
   if (isUnknown && !isGone)
     return 'Find out what the step did before it was stopped. If a repeat is harmless, resume the workflow with --force.';
-  if (refusal?.hint === undefined) return 'Fix what failed, then resume the workflow.';
+  if (refusal?.hint === undefined)
+    return code === 'E_BUDGET'
+      ? 'Raise the limit of the budget that the message names, then resume the workflow.'
+      : 'Fix what failed, then resume the workflow.';
   return isGone ? refusal.hint : `${refusal.hint} Then resume the workflow.`;
 }
 
