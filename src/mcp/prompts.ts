@@ -16,6 +16,7 @@ import {
 } from '../operations/project/published.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { PLACEHOLDER } from '../protocol/prompt-file.ts';
+import { sentence } from '../util/sentence.ts';
 import { boundedText } from './bounded-text.ts';
 import type { Client } from './client-of.ts';
 import type { Host, OpenHost } from './host.ts';
@@ -79,7 +80,8 @@ export async function getPrompt(
 async function explanation({ open, ctx }: PromptCall, { topic }: Given): Promise<GetPromptResult> {
   const input = topic === undefined ? {} : { topic };
   const envelope = await open.call('system.explain', input, { signal: ctx.mcpReq.signal });
-  if (!envelope.ok) throw new ProtocolError(-32602, `${envelope.error.message}. ${envelope.error.hint}`);
+  if (!envelope.ok)
+    throw new ProtocolError(-32602, `${sentence(envelope.error.message)} ${envelope.error.hint}`);
   return {
     messages: [
       { role: 'user', content: { type: 'text', text: explanationText(explanationInCalls(envelope.data)) } },

@@ -9,6 +9,7 @@ import type { Envelope } from '../compose/envelope.ts';
 import { publishedResource, publishedResources } from '../operations/project/published.ts';
 import { AcorError } from '../protocol/acor-error.ts';
 import { isRunId } from '../protocol/run.ts';
+import { sentence } from '../util/sentence.ts';
 import { boundedText } from './bounded-text.ts';
 import { checkCursor } from './cursors.ts';
 import type { Host, OpenHost } from './host.ts';
@@ -148,7 +149,7 @@ async function readPublished(
 ): Promise<ReadResourceResult> {
   const found = await publishedResource(open.app, uri).catch((error) => {
     if (!(error instanceof AcorError)) throw error;
-    throw new ProtocolError(-32602, `${error.code}: ${error.message}. ${error.hint}`, { uri });
+    throw new ProtocolError(-32602, `${error.code}: ${sentence(error.message)} ${error.hint}`, { uri });
   });
   if (found === undefined) throw new ResourceNotFoundError(uri);
   if (found.kind === 'tool') return readToolResource(host, open, { uri, ...found }, signal);
@@ -178,5 +179,5 @@ function dataOf(envelope: Envelope<unknown>, uri: string): unknown {
   if (envelope.ok) return envelope.data;
   const { code, message, hint } = envelope.error;
   if (code === 'E_RUN_NOT_FOUND') throw new ResourceNotFoundError(uri);
-  throw new ProtocolError(-32602, `${code}: ${message}. ${hint}`, { uri });
+  throw new ProtocolError(-32602, `${code}: ${sentence(message)} ${hint}`, { uri });
 }

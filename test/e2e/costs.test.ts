@@ -65,6 +65,26 @@ describe('what a run costs', () => {
     assert.deepEqual(made.events(child!).at(-1)!.cost, { usd: 0.5, source: 'reported' });
   });
 
+  it('is that of the manifest where the tool reports what is no amount, with a warning', async () => {
+    using made = project('');
+    for (const [metrics, ...wrong] of [
+      ['{"cost_usd":-3}', 'metrics.cost_usd'],
+      ['{"cost_usd":"3"}', 'metrics.cost_usd'],
+      ['{"input_tokens":"5","cost_usd":0.1}', 'metrics.input_tokens'],
+      ['{"cost_usd":0.1,"model":"x","other":-1}'],
+    ] as const) {
+      const result = `{"type":"result","status":"ok","metrics":${metrics}}`;
+      made.write('tools/spends/cli.sh', `#!/bin/sh\necho '${result}'\n`, 0o755);
+      const run = readRun(await made.acor(['run', 'spends', '--steps', '1', '--stream']));
+      assert.deepEqual([run.end.state, (run.end.cost as { usd: number }).usd], ['completed', 0.1]);
+      const warned = run.of('runner_warning').filter(({ code }) => code === 'E_PROTOCOL');
+      assert.deepEqual(
+        warned.map(({ field }) => field),
+        wrong,
+      );
+    }
+  });
+
   it('ends a run at its limit while it works, after a warning at 80 %, and exits with 2', async () => {
     using made = project('budget: { max_cost_usd: 1 }');
     const run = readRun(

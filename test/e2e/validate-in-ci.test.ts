@@ -128,6 +128,11 @@ describe('acor validate in a CI job', () => {
       commands.every((line) => /^::(error|warning) file=[^,]+(,line=\d+,col=\d+)?,title=[\w-]+::/.test(line)),
     );
     assert.ok(commands.some((line) => line.startsWith('::error file=tools/wrong/tool.yaml,line=3,')));
+    project.write('.acor/policy.yaml', 'max_levl: standard\n');
+    const { stderr: asked } = await project.acor(['validate', '--ci', '--junit', 'report.xml']);
+    const fixed = "; did you mean 'max_level'? Write 'max_level', or leave it out.";
+    assert.ok(asked.includes(fixed), asked);
+    assert.ok(readFileSync(project.path('report.xml'), 'utf8').includes(fixed));
   });
 
   it('writes no report with --dry-run, and says when it cannot write one', async () => {

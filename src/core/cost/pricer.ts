@@ -1,7 +1,7 @@
 import type { Config } from '../../protocol/config-file.ts';
 import type { RunKind } from '../../protocol/run.ts';
 import type { RunCost } from '../../protocol/run-cost.ts';
-import { TOKEN_FIELDS } from '../../protocol/token-fields.ts';
+import { TOKEN_FIELDS } from '../../protocol/v1/wire.ts';
 import { tableRates } from './price-table.ts';
 import type { Rates } from './rates.ts';
 import { type Metrics, type Prices, rounded } from './run-spending.ts';

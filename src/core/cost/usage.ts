@@ -1,4 +1,4 @@
-import { TOKEN_FIELDS, type TokenField } from '../../protocol/token-fields.ts';
+import { isAmount, TOKEN_FIELDS, type TokenField } from '../../protocol/v1/wire.ts';
 import type { Metrics } from './run-spending.ts';
 
 export type TokenUsage = Record<TokenField, number>;
@@ -24,5 +24,5 @@ export function modelIn(metrics: Metrics): string | undefined {
 }
 
 function amountOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+  return isAmount(value) ? value : undefined;
 }

@@ -3,6 +3,7 @@ import { GLOBAL_FLAGS } from '../../compose/globals.ts';
 import type { OldArgument, OldCommandCall } from '../../compose/old-program.ts';
 import type { OldCommand, OldCommands, OldOption } from '../../core/authoring/codemod/old-commands.ts';
 import { effectOf } from '../../core/authoring/contract/effects.ts';
+import { sentence } from '../../util/sentence.ts';
 
 /** A command of the new command line. */
 export interface NewCommand {
@@ -49,7 +50,7 @@ const old = oldProgram(new URL(${text(old)}, import.meta.url), {});
 export const cli = defineCli({
   name: ${text(name)},
   version: ${text(version)},
-  summary: ${text(sentence(summary || program.summary || `The command line of ${name}.`))},
+  summary: ${text(firstLine(summary || program.summary || `The command line of ${name}.`))},
   errors: {
     E_FAILED: {
       class: 'failed',
@@ -94,7 +95,7 @@ function operationOf(old: OldCommand, program: string): Written {
   const command = BUILTIN_COMMANDS.some((each) => each === plain) ? `old ${plain}` : plain;
   const parts = command.split(' ').map(idOf);
   const operation = `${parts.length === 1 ? idOf(program) : parts[0]}.${(parts.length === 1 ? parts : parts.slice(1)).join('-')}`;
-  const summary = sentence(old.summary || `Call ${program} ${plain}.`);
+  const summary = firstLine(old.summary || `Call ${program} ${plain}.`);
   const judged = effectOf({ name: words.at(-1)!, text: old.summary });
   const effect = judged === 'unknown' ? 'writes' : judged;
   const asJson = old.options.find(({ name, type }) => name === 'json' && type === 'boolean');
@@ -215,12 +216,11 @@ function exampleOf({ positionals, options }: OldCommand): string[] {
 }
 
 function described(summary: string): string {
-  return `.describe(${text(sentence(summary))})`;
+  return `.describe(${text(firstLine(summary))})`;
 }
 
-function sentence(summary: string): string {
-  const line = summary.trim().split('\n')[0]!;
-  return /[.!?]$/.test(line) ? line : `${line}.`;
+function firstLine(summary: string): string {
+  return sentence(summary.trim().split('\n')[0]!);
 }
 
 function idOf(word: string): string {

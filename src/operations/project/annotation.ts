@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { sentence } from '../../util/sentence.ts';
 import type { FindingData } from './shapes.ts';
 
 /** A finding as a workflow command of GitHub, which marks the line in the changes of a pull request. Paths are relative to `root`. */
@@ -7,7 +8,7 @@ export function annotation(
   root: string,
 ): string {
   const place = { file: relative(root, file), ...(line > 0 && { line, col }) };
-  return workflowCommand(severity, { ...place, title: rule }, `${message}. ${fix}`);
+  return workflowCommand(severity, { ...place, title: rule }, `${sentence(message)} ${fix}`);
 }
 
 /** A command to the runner of a job in GitHub Actions. Its parts are escaped: a tool may have written them. */

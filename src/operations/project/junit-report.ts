@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { isInside } from '../../util/real-path.ts';
+import { sentence } from '../../util/sentence.ts';
 import { type FindingData, placed } from './shapes.ts';
 
 interface CheckedTool {
@@ -88,7 +89,7 @@ function isError({ severity }: FindingData): boolean {
 
 function textOf(findings: readonly FindingData[]): string {
   return findings
-    .map((each) => `${placed(each)}: ${each.severity} ${each.rule}: ${each.message}. ${each.fix}`)
+    .map((each) => `${placed(each)}: ${each.severity} ${each.rule}: ${sentence(each.message)} ${each.fix}`)
     .join('\n');
 }
 

@@ -120,7 +120,9 @@ async function refusalOfWorkflow(
     await planWorkflow(await ctx.app.services(), request);
     return undefined;
   } catch (error) {
-    return error instanceof AcorError ? `${error.message}. ${error.hint}` : errorMessage(error);
+    if (!(error instanceof AcorError)) return errorMessage(error);
+    const { sentence } = await import('../../util/sentence.ts');
+    return `${sentence(error.message)} ${error.hint}`;
   }
 }
 

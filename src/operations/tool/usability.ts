@@ -3,6 +3,7 @@ import { runtimesOf } from '../../core/registry/command.ts';
 import { assertCompatible } from '../../core/registry/compatibility.ts';
 import type { ToolEntry } from '../../core/registry/registry.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { sentence } from '../../util/sentence.ts';
 import type { Project } from '../acor-app.ts';
 
 /** Returns a function that lists why a tool cannot be run here, each with its fix: in its files, for its versions, or for want of a runtime. */
@@ -20,7 +21,7 @@ export async function usability(
       return [];
     } catch (error) {
       if (!(error instanceof AcorError)) throw error;
-      return [`${error.message}. ${error.hint ?? ''}`.trimEnd()];
+      return [`${sentence(error.message)} ${error.hint ?? ''}`.trimEnd()];
     }
   };
 }

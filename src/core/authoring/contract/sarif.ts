@@ -1,3 +1,4 @@
+import { sentence } from '../../../util/sentence.ts';
 import type { Finding } from './finding.ts';
 import { RULES, type RuleId, type Severity } from './rules.ts';
 
@@ -20,7 +21,7 @@ export function sarifOf(findings: readonly Finding[], uri: string, version: stri
             ruleId: rule,
             ruleIndex: rules.indexOf(rule),
             level: LEVEL[severity],
-            message: { text: `${message}. ${fix}` },
+            message: { text: `${sentence(message)} ${fix}` },
             locations: [{ physicalLocation: { artifactLocation: { uri }, ...regionOf(evidence) } }],
             partialFingerprints: { rule: `${rule}/${severity}` },
             properties: { severity, evidence },

@@ -6,7 +6,7 @@ import {
 } from '../../../protocol/v1/check-message.ts';
 import type { ChunkScanner } from '../../../protocol/v1/chunk-scanner.ts';
 import { type HotLine, LineCompleter, type LineGaps } from '../../../protocol/v1/hot-scanner.ts';
-import { PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
+import { COUNTED_METRICS, isAmount, PROTOCOL_VERSION } from '../../../protocol/v1/wire.ts';
 import type { NewEvent, RunLog } from '../../ports/run-store.ts';
 import { isRunnersQuestion } from '../answers/question.ts';
 import { TextLines } from './text-lines.ts';
@@ -294,7 +294,15 @@ export class Intake {
 
   #noteMetrics({ type, metrics }: NewEvent): void {
     if (typeof metrics !== 'object' || metrics === null || Array.isArray(metrics)) return;
-    this.#onMetrics(metrics as Record<string, unknown>, LAST_MESSAGES.has(type));
+    const reported = metrics as Record<string, unknown>;
+    for (const name of COUNTED_METRICS) if (!isAmount(reported[name] ?? 0)) this.#warnOfMetric(type, name);
+    this.#onMetrics(reported, LAST_MESSAGES.has(type));
+  }
+
+  /** A tool may write anything into `metrics`, so this is no invalid message. */
+  #warnOfMetric(type: string, name: string): void {
+    const msg = `'metrics.${name}' of the '${type}' is ignored: it must be a number that is not negative`;
+    this.warnOnce(`metrics:${name}`, 'E_PROTOCOL', msg, { field: `metrics.${name}` });
   }
 
   #warnOfForeign(): void {
