@@ -365,6 +365,14 @@ describe('a faulty plugin', () => {
       [/'bad' ended its process \(exit code 7\) in onEvent/],
     ],
     'cannot be loaded': ["throw new Error('no');", [/'bad' cannot be loaded: it threw "no"/]],
+    'has several syntax errors': [
+      'export default {\n  onPreRun( { return 1 }\n};\n',
+      [/'bad' cannot be loaded: it threw "bad\.js:2:22: Expected /],
+    ],
+    'has one syntax error': [
+      'export default {\n  onPreRun() { return 1 }\n',
+      [/'bad' cannot be loaded: it threw "bad\.js:2:26: Expected /],
+    ],
     'exports no plugin': [
       'export default { onPrerun() {} };',
       [/unknown key 'onPrerun'; valid keys: onDiscovery/],

@@ -1,3 +1,4 @@
+import { dirname, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { errorMessage } from '../../../util/error-code.ts';
@@ -31,7 +32,7 @@ export async function servePlugin(): Promise<void> {
         plugin = await load(question.file, question.root);
         answer({ id, value: outlineOf(plugin) });
       } catch (error) {
-        answer({ id, threw: errorMessage(error) });
+        answer({ id, threw: syntaxErrorIn(error, question.file) ?? errorMessage(error) });
       }
       continue;
     }
@@ -46,6 +47,20 @@ export async function servePlugin(): Promise<void> {
 async function load(file: string, root: string): Promise<Plugin> {
   process.chdir(root);
   return checkPlugin((await import(pathToFileURL(file).href)).default);
+}
+
+/** The first syntax error with its place, as Bun reports it: one, or several together. The path is that in the folder of the plugin, which is a copy. */
+function syntaxErrorIn(error: unknown, file: string): string | undefined {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const { position, message } = (first ?? {}) as { position?: SourcePlace | null; message?: string };
+  if (!position?.file) return undefined;
+  return `${relative(dirname(file), position.file)}:${position.line}:${position.column}: ${message}`;
+}
+
+interface SourcePlace {
+  file: string;
+  line: number;
+  column: number;
 }
 
 /** The plugin's description for the supervisor; its functions stay in this process. */
