@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { cellText } from '../../src/compose/table.ts';
 import { safeData, safeLine } from '../../src/compose/terminal-text.ts';
+import { readHelp } from '../../src/core/authoring/adopt/read-help.ts';
 import { setInJson } from '../../src/core/authoring/agents/edit-json.ts';
 import { saidDenials } from '../../src/core/policy/said-denials.ts';
 import { readProxyRequest } from '../../src/core/sandbox/egress/proxy.ts';
@@ -100,6 +101,7 @@ const READERS: Record<string, (text: string) => unknown> = {
       network: { egress_allow: [] },
       commands: [],
     } as never),
+  'a help text': (text) => readHelp(`Usage: r ${text}\n  --b=${text}\n`, ['r']),
   'a pattern of files': (text) => FilePattern.ofPaths(`${text}z`).test(text.slice(0, 255)),
   'a path of a manifest': (text) => parseMapPath(`$.${text}`),
   'the settings of an agent': (text) => setInJson(`{"a": 1 /${text.slice(0, 4096)}\n}`, ['b'], 2),

@@ -192,12 +192,16 @@ function valueWords(line: string, start: number): string | undefined {
   return small?.replace(/:$/, '');
 }
 
+/** Brackets that are nested deeper are noise. Because of this limit only so many searches for a partner cross each character. */
+const MAX_NESTED = 50;
+
 /** The text between a bracket and its partner. */
 export function balanced(line: string, at: number): string | undefined {
   let depth = 0;
   for (let end = at; end < line.length; end++) {
-    if ('<[{('.includes(line[end]!)) depth++;
-    else if ('>]})'.includes(line[end]!) && --depth === 0) return line.slice(at + 1, end);
+    if ('<[{('.includes(line[end]!)) {
+      if (++depth > MAX_NESTED) return undefined;
+    } else if ('>]})'.includes(line[end]!) && --depth === 0) return line.slice(at + 1, end);
   }
   return undefined;
 }

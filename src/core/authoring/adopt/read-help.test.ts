@@ -223,6 +223,18 @@ describe('a help text', () => {
     assert.deepEqual([found.length, leftOut], [1, ['--bind SRC DEST: takes 2 values']]);
   });
 
+  it('is read to the end behind a line, brackets or words that no program writes', () => {
+    const options = (text: string) => readHelp(text, ['x']).options.map(({ spellings }) => spellings[0]);
+    assert.deepEqual(options(`  --a X  ${'long '.repeat(100_000)}\n  --b  y\n`), ['--a', '--b']);
+    assert.deepEqual(options(`Usage: x\n  --a=${'{a,'.repeat(100_000)}\n  --b  y\n`), ['--a', '--b']);
+    assert.deepEqual(options(`Usage: x ${'a'.repeat(100_000)}\n\n${'a'.repeat(100_000)}\n\n  --b  y\n`), [
+      '--b',
+    ]);
+    assert.ok(options(`${'  -a,\n'.repeat(20_000)}\n  --b  y\n`).includes('--b'));
+    const nested = `${'['.repeat(20)}X${']'.repeat(20)}`;
+    assert.equal(readHelp(`  --a=${nested}  y\n`, ['x']).options[0]!.value!.name, nested);
+  });
+
   it('lists subcommands under a heading, between commas and in columns', () => {
     const names = (text: string) => readHelp(text, ['x']).commands.map(({ name }) => name);
     assert.deepEqual(names('Usage: x <command>\n\nCommands:\n  add, a  Add it.\n  rm      Remove it.\n'), [

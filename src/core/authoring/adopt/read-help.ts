@@ -6,6 +6,8 @@ import { indentOf, plainLines } from './plain-lines.ts';
 import { readUsage, usageLines } from './usage.ts';
 
 const MOST = 0.8;
+/** A program with more has a help text that was made to hold up its reader. */
+const MAX_OPTIONS = 5000;
 
 /** Parses a help text of any common style. `words` are the program and its subcommand. */
 export function readHelp(text: string, words: readonly string[]): ReadHelp {
@@ -20,7 +22,10 @@ export function readHelp(text: string, words: readonly string[]): ReadHelp {
   if (commands.length === 0) commands.push(...readArgparseCommands(lines));
   return {
     description: descriptionOf(lines),
-    options: mergedOptions(withSigns(listed.options, text), usage.options),
+    options: mergedOptions(
+      withSigns(listed.options, text).slice(0, MAX_OPTIONS),
+      usage.options.slice(0, MAX_OPTIONS),
+    ),
     positionals: usage.positionals.map((each) => ({ ...each, text: positionalText(lines, each) })),
     commands,
     unread: [...listed.unread, ...usage.unread],
@@ -94,10 +99,12 @@ function descriptionOf(lines: readonly string[]): string {
     else paragraphs.at(-1)!.push(line);
   }
   if (firstList >= 0 && paragraphs.at(-1)!.length > 0) paragraphs.pop();
-  const prose = paragraphs
-    .map((paragraph) => proseOf(paragraph))
-    .find((paragraph) => /[a-z]{2,}.* .*[a-z]{2,}/i.test(paragraph));
+  const prose = paragraphs.map((paragraph) => proseOf(paragraph)).find(hasTwoWords);
   return prose ?? '';
+}
+
+function hasTwoWords(text: string): boolean {
+  return text.split(' ').filter((word) => /[a-z]{2}/i.test(word)).length > 1;
 }
 
 function proseOf(paragraph: readonly string[]): string {

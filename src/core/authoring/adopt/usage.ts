@@ -8,6 +8,8 @@ const PLACEHOLDERS =
   /^(?:(?:global|gnu|main|general)[ _-])?(?:long |short )?(?:options?|opts?|flags?|switch(?:es)?|arguments)[ .]*$/i;
 /** The name of an operand. `+FORMAT` is one with a literal sign. */
 const OPERAND = /^\+?[A-Za-z][\w./:@#=-]*(?: [\w./:-]+){0,2}$/;
+/** Of the lines of a call, which are joined. The longest of the known ones has half of it. */
+const MAX_CALL_CHARS = 20_000;
 const SUBCOMMANDS = /^(?:sub)?-?_?(?:commands?|cmd)$/i;
 
 /** The usage lines of a help text, each on one line and without the word `usage`. */
@@ -71,7 +73,7 @@ export function readUsage(calls: readonly string[], words: readonly string[]): U
   let takesCommand = false;
   for (const call of calls) {
     const positionals: FoundPositional[] = [];
-    const parts = [...partsOf(withoutProgram(call, words), true)];
+    const parts = [...partsOf(withoutProgram(call, words).slice(0, MAX_CALL_CHARS), true)];
     for (const [index, part] of parts.entries()) {
       const { text } = part;
       if (text.startsWith('-') && text.length > 1) {
@@ -160,9 +162,15 @@ function* partsOf(text: string, isRequired: boolean): Generator<Part> {
     const word = text.slice(at, end).replace(/,$/, '');
     at = end;
     const repeats = word.endsWith('...') || /^ ?\.\.\./.test(text.slice(at));
-    const isEither = /^ *\|/.test(text.slice(at)) || /\| *$/.test(text.slice(0, at - word.length));
+    const isEither = /^ *\|/.test(text.slice(at)) || isBehindBar(text, at - word.length);
     if (!/^[.]+$/.test(word)) yield { text: word, isRequired: isRequired && !isEither, repeats };
   }
+}
+
+function isBehindBar(text: string, at: number): boolean {
+  let before = at - 1;
+  while (text[before] === ' ') before--;
+  return text[before] === '|';
 }
 
 function* partsOfBracket(text: string, hasOptions: boolean): Generator<Part> {
