@@ -285,7 +285,8 @@ os.rename('new/deep', 'sub/deep')
         Object.keys(data()).filter((name) => /(?:^|\/)\.acor-[0-9a-f]{16}$/.test(name));
       let [kills, conflicts, leftFiles] = [0, 0, 0];
       for (const call of ['mkdir', 'chmod', 'rename', 'unlink', 'rmdir']) {
-        for (let nth = 1, wasKilled = true; wasKilled; nth++) {
+        // Root tries the odd calls and another user the even ones: all of them take half a minute.
+        for (let nth = process.getuid?.() === 0 ? 1 : 2, wasKilled = true; wasKilled; nth += 2) {
           inProject(start);
           const argv = ['-qqq', '-o', '/dev/null', '-e', `trace=${call}`, ACOR, 'apply', run];
           const inject = ['-e', `inject=${call}:signal=SIGKILL:when=${nth}`];
@@ -315,7 +316,7 @@ os.rename('new/deep', 'sub/deep')
       }
       inProject('chmod -R u+rwX .');
       const counts = `${kills} kills, ${conflicts} conflicts, ${leftFiles} unfinished files`;
-      assert.ok(kills > 20 && conflicts > 2 && leftFiles > 2, counts);
+      assert.ok(kills > 15 && conflicts > 1 && leftFiles > 1, counts);
     },
   );
 
