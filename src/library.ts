@@ -161,8 +161,7 @@ export class Acor {
         import('./core/task/task-record.ts'),
       ]);
       await refuseWhileLive(store, readTask(workspaces.root, taskId));
-      const place = { settings: config.config.task, cwd: this.#options.cwd };
-      return taskCall({ taskId, description, plan, executor }, place);
+      return taskCall({ taskId, description, plan, executor }, { config, cwd: this.#options.cwd });
     };
     return new RunningTool(this.#start(call, options), options);
   }

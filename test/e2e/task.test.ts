@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { filesWith } from '../support/files-with.ts';
-import { readRun, until } from '../support/project.ts';
+import { readRun, TestProject, until } from '../support/project.ts';
 import { TaskProject } from '../support/task-project.ts';
 
 const THREAD = '0199a213-81c0-7800-8aa1-bbab2a035a53';
@@ -377,6 +377,19 @@ echo made >made.txt; echo x >lib/x.ts; echo evil >AGENTS.md; echo other >README.
     assert.equal(command.error.code, 'E_CONFIG_INVALID');
     const openai = await project.envelope(['task', 't', 'Go', '--executor', 'responses'], { env });
     assert.match(openai.error.hint, /npm install openai/);
+  });
+
+  it('says that the executor of the project has no effect until a person trusts it', async () => {
+    using project = new TestProject({
+      config: 'version: 1\ntask: { executor: { command: [/bin/true], adapter: markers } }\n',
+      isTrusted: false,
+    });
+    for (const more of [[], ['--executor', 'command']]) {
+      const { error, meta } = await project.envelope(['task', 't', 'Go', ...more]);
+      assert.equal(error.code, 'E_APPROVAL_REQUIRED', more.join(' '));
+      assert.match(error.message, /config\.yaml:2:\d+ has no effect, because you have not trusted it$/);
+      assert.deepEqual(meta.next, ['acor trust']);
+    }
   });
 });
 

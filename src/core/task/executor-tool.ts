@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
+import { withoutKind } from '../../protocol/run.ts';
 import { homeFolder } from '../../util/home-folder.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { userFolders } from '../config/find.ts';
@@ -12,7 +13,7 @@ import { BASE_UTILITIES } from '../sandbox/profile/base-utilities.ts';
 import { executablePaths, runtimePaths } from '../sandbox/profile/programs.ts';
 import { PROTECTED_FILES, PROTECTED_FOLDERS } from '../sandbox/profile/protected-names.ts';
 import { SecretStore } from '../secrets/secret-store.ts';
-import { type Executor, executorOf } from './executors.ts';
+import { type Executor, executorOf, refuseUntrusted } from './executors.ts';
 import { responsesProgram } from './responses-program.ts';
 import { TURN_COMMAND } from './turn-script.ts';
 
@@ -28,7 +29,9 @@ const NEVER_WRITTEN = ['node_modules', '.git'];
 
 /** Presents a task executor as a tool to the runner: a manifest derived from the configuration, and its sandbox. */
 export async function executorTool(name: string, config: LoadedConfig, env: Env): Promise<ToolEntry> {
-  const executor = executorOf(name, config.config.task);
+  const { task } = config.config;
+  if (withoutKind(name) === 'command' && typeof task.executor !== 'object') refuseUntrusted(config);
+  const executor = executorOf(name, task);
   const program = await programOf(executor, config, env);
   const home = homeOf(config, executor.name, env);
   const { manifestFile, completeManifest } = await import('../../protocol/manifest.ts');

@@ -1,7 +1,8 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Config } from '../../protocol/config-file.ts';
-import { SEE_CONFIG } from '../../protocol/next-steps.ts';
+import { SEE_CONFIG, TRUST } from '../../protocol/next-steps.ts';
 import { runName, withoutKind } from '../../protocol/run.ts';
+import type { LoadedConfig } from '../config/load.ts';
 
 /** The request for one turn of an executor. */
 export interface RunSlot {
@@ -182,6 +183,22 @@ export const EXECUTOR_NAMES = ['codex', 'claude', 'gemini', 'responses', 'comman
 /** The name of the tool that runs an executor. */
 export function toolNameOf(executor: string): string {
   return runName('task', executor);
+}
+
+/** For a task without an executor: throws E_APPROVAL_REQUIRED when the project names one, which has no effect until a person trusts it. */
+export function refuseUntrusted({ trust }: Pick<LoadedConfig, 'trust'>): void {
+  const named = trust.isTrusted
+    ? undefined
+    : trust.widenings.find(({ key }) => /^task\.executor(\.|$)/.test(key));
+  if (named === undefined) return;
+  throw new AcorError(
+    'E_APPROVAL_REQUIRED',
+    `the task executor at ${named.where} has no effect, because you have not trusted it`,
+    {
+      hint: 'Read it, and trust it at a terminal.',
+      next: [TRUST],
+    },
+  );
 }
 
 /** The executor of a tool name. Throws E_TOOL_NOT_FOUND, and E_CONFIG_INVALID when no command is configured. */

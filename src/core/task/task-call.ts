@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { SEE_CONFIG } from '../../protocol/next-steps.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import type { RunRequest } from '../run/run-request.ts';
-import { EXECUTOR_NAMES, type TaskSettings, toolNameOf } from './executors.ts';
+import { EXECUTOR_NAMES, refuseUntrusted, toolNameOf } from './executors.ts';
 
 /** A task for an agent. */
 export interface GivenTask {
@@ -15,14 +16,14 @@ export interface GivenTask {
   executor?: string | undefined;
 }
 
-/** The request that runs a task. Throws E_CONFIG_INVALID when no executor is named or configured. */
+/** The request that runs a task. Throws E_CONFIG_INVALID when no executor is named or configured, and E_APPROVAL_REQUIRED for one that is not trusted. */
 export function taskCall(
   { taskId, description, plan, executor }: GivenTask,
-  { settings, cwd }: { settings: TaskSettings; cwd: string },
+  { config, cwd }: { config: LoadedConfig; cwd: string },
 ): Pick<RunRequest, 'kind' | 'tool' | 'args'> {
   return {
     kind: 'task',
-    tool: toolNameOf(executor ?? configuredExecutor(settings)),
+    tool: toolNameOf(executor ?? configuredExecutor(config)),
     args: [
       `--task-id=${taskId}`,
       `--description=${description}`,
@@ -31,9 +32,11 @@ export function taskCall(
   };
 }
 
-function configuredExecutor({ executor }: TaskSettings): string {
+function configuredExecutor(config: LoadedConfig): string {
+  const { executor } = config.config.task;
   if (typeof executor === 'string') return executor;
   if (executor !== undefined) return 'command';
+  refuseUntrusted(config);
   throw new AcorError('E_CONFIG_INVALID', 'no task executor is configured', {
     hint: `Write task: { executor: codex } in .acor/config.yaml, or pass --executor ${EXECUTOR_NAMES.join('|')}`,
     next: [SEE_CONFIG],

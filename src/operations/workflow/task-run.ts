@@ -45,7 +45,7 @@ export const taskRun = acorOperation({
     const request: RunRequest = {
       ...taskCall(
         { taskId: task_id, description, plan, executor },
-        { settings: services.config.config.task, cwd: ctx.cwd },
+        { config: services.config, cwd: ctx.cwd },
       ),
       cwd: ctx.cwd,
       env: ctx.env,
