@@ -65,7 +65,7 @@ function isCoded(thrown: unknown, app: ErrorTable): thrown is Coded {
   return typeof code === 'string' && app.errorInfo(code) !== undefined;
 }
 
-/** What the table says of a code. Its advice to try again does not hold for a failure that is not retryable, nor the opposite one. */
+/** What the table says of a code. A failure may be retryable where its row is not, and the other way round: then the advice of the row does not hold. */
 export function rowOf(
   info: ReturnType<ErrorTable['errorInfo']>,
   retryable: boolean | undefined,

@@ -1,10 +1,8 @@
 /**
- * Denials that a tool reports in its own output: `said` is the line. The text is untrusted and must be checked before
- * it is shown.
+ * Denials that a tool reports in its own output: `said` is the line, `rest` what may be the rest of a path that is written without quotes.
+ * The text is untrusted and must be checked before it is shown.
  */
-export type SaidDenial = {
-  said: string;
-} /** `rest` is what may be the rest of a path that is written without quotes. */ & (
+export type SaidDenial = { said: string } & (
   | { kind: 'path'; path: string; rest?: string; isWrite: boolean }
   | { kind: 'command'; command: string }
   | ({ kind: 'network' } & DeniedHost)

@@ -13,7 +13,7 @@ import { BASE_UTILITIES } from '../sandbox/profile/base-utilities.ts';
 import { executablePaths, runtimePaths } from '../sandbox/profile/programs.ts';
 import { PROTECTED_FILES, PROTECTED_FOLDERS } from '../sandbox/profile/protected-names.ts';
 import { SecretStore } from '../secrets/secret-store.ts';
-import { type Executor, executorOf, refuseUntrusted } from './executors.ts';
+import { type Executor, executorOf, refuseUntrustedExecutor } from './executors.ts';
 import { responsesProgram } from './responses-program.ts';
 import { TURN_COMMAND } from './turn-script.ts';
 
@@ -30,7 +30,7 @@ const NEVER_WRITTEN = ['node_modules', '.git'];
 /** Presents a task executor as a tool to the runner: a manifest derived from the configuration, and its sandbox. */
 export async function executorTool(name: string, config: LoadedConfig, env: Env): Promise<ToolEntry> {
   const { task } = config.config;
-  if (withoutKind(name) === 'command' && typeof task.executor !== 'object') refuseUntrusted(config);
+  if (withoutKind(name) === 'command' && typeof task.executor !== 'object') refuseUntrustedExecutor(config);
   const executor = executorOf(name, task);
   const program = await programOf(executor, config, env);
   const home = homeOf(config, executor.name, env);

@@ -186,7 +186,7 @@ export function toolNameOf(executor: string): string {
 }
 
 /** For a task without an executor: throws E_APPROVAL_REQUIRED when the project names one, which has no effect until a person trusts it. */
-export function refuseUntrusted({ trust }: Pick<LoadedConfig, 'trust'>): void {
+export function refuseUntrustedExecutor({ trust }: Pick<LoadedConfig, 'trust'>): void {
   const named = trust.isTrusted
     ? undefined
     : trust.widenings.find(({ key }) => /^task\.executor(\.|$)/.test(key));

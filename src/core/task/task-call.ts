@@ -3,7 +3,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { SEE_CONFIG } from '../../protocol/next-steps.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { RunRequest } from '../run/run-request.ts';
-import { EXECUTOR_NAMES, refuseUntrusted, toolNameOf } from './executors.ts';
+import { EXECUTOR_NAMES, refuseUntrustedExecutor, toolNameOf } from './executors.ts';
 
 /** A task for an agent. */
 export interface GivenTask {
@@ -36,7 +36,7 @@ function configuredExecutor(config: LoadedConfig): string {
   const { executor } = config.config.task;
   if (typeof executor === 'string') return executor;
   if (executor !== undefined) return 'command';
-  refuseUntrusted(config);
+  refuseUntrustedExecutor(config);
   throw new AcorError('E_CONFIG_INVALID', 'no task executor is configured', {
     hint: `Write task: { executor: codex } in .acor/config.yaml, or pass --executor ${EXECUTOR_NAMES.join('|')}`,
     next: [SEE_CONFIG],
