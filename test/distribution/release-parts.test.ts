@@ -20,6 +20,9 @@ const RELEASE = {
   digests: DIGESTS,
 };
 
+/** The longest text of a release that GitHub accepts, in characters. */
+const MOST_NOTES = 125_000;
+
 describe('the lock file', () => {
   it('has the digest of every package, so that npm installs exactly what was tried', () => {
     const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
@@ -98,6 +101,7 @@ describe('a release', () => {
     assert.match(notes, /^## 0\.1\.0/);
     assert.match(notes, /\| linux-x64 \| by the test suite \|/);
     assert.match(notes, /\| darwin-arm64 \| no: built only \|/);
+    assert.ok(notes.length < MOST_NOTES, `the notes have ${notes.length} characters`);
     assert.throws(() => releaseNotes(changelog, '9.9.9', PLATFORMS), /no section/);
   });
 });
