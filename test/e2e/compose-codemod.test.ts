@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, realpathSync, renameSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { canGiveUsers } from '../../src/core/sandbox/identity/run-users.ts';
@@ -170,6 +179,19 @@ describe('acor compose codemod', () => {
       for (const { path, text } of planned.data.files)
         assert.equal(readFileSync(project.path(path), 'utf8'), text);
     });
+
+  it('plans the same with the compiled program alone, without the files of a checkout', async () => {
+    const alone = project.path('alone', 'acor');
+    mkdirSync(dirname(alone));
+    copyFileSync(join(root, 'dist', 'acor'), alone);
+    const plan = ['compose', 'codemod', 'commander', '--dry-run'];
+    const planned = await project.startProgram(alone, plan, {
+      env: { XDG_CACHE_HOME: project.path('cache') },
+    }).finished;
+    const { ok, data, error } = JSON.parse(planned.stdout);
+    assert.ok(ok, JSON.stringify(error));
+    assert.deepEqual(data, (await project.envelope(plan)).data);
+  });
 
   it('names the folder that a strict umask has closed to the user of the sandbox, and its fix', {
     skip: !canGiveUsers() && 'needs root, whose sandbox has another user',

@@ -30,6 +30,7 @@ describe('the files in the compiled program', () => {
       [FILE, 'python'],
       ['dist/lib/tool/index.js', 'javascript'],
       ['templates/task/instructions.md', 'task'],
+      ['templates/codemod/read-commands.mjs', 'reader'],
       ['templates/python/cli.py', 'not for other processes'],
       ['digest', 'd1\n'],
     ] as const) {
@@ -49,7 +50,7 @@ describe('the files in the compiled program', () => {
     const target = extract('cache');
     assert.equal(target, join(root, 'cache', 'd1'));
     assert.equal(readFileSync(join(target, FILE), 'utf8'), 'python');
-    assert.deepEqual(readdirSync(join(target, 'templates')), ['task']);
+    assert.deepEqual(readdirSync(join(target, 'templates')).toSorted(), ['codemod', 'task']);
     assert.deepEqual(readdirSync(join(root, 'cache')), ['d1']);
     const { ino } = statSync(join(target, FILE));
     assert.equal(extract('cache'), target);
@@ -99,6 +100,20 @@ describe('the files in the compiled program', () => {
       writeFileSync(join(target, FILE), 'pythom');
       assert.equal(readFileSync(join(extract('cache'), FILE), 'utf8'), 'python');
     }
+  });
+
+  it('are completed in a folder of a program that extracted fewer of the same files', async () => {
+    const target = extract('cache');
+    const compared = join(target, 'compared.json');
+    await until(() => extract('cache') === target && existsSync(compared));
+    const reader = join(target, 'templates', 'codemod', 'read-commands.mjs');
+    const { [reader]: _reader, ...others } = JSON.parse(readFileSync(compared, 'utf8'));
+    writeFileSync(compared, JSON.stringify(others));
+    rmSync(dirname(reader), { recursive: true });
+    assert.equal(
+      readFileSync(join(extract('cache'), 'templates/codemod/read-commands.mjs'), 'utf8'),
+      'reader',
+    );
   });
 
   it('are not written where another user could replace them', () => {

@@ -8,7 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { errorMessage } from '../../util/error-code.ts';
@@ -19,8 +19,8 @@ import { userFolder } from '../config/find.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What tools read: the SDKs, and the program and the tool folder of task executors. */
-const EXTRACTED = ['sdk', join('dist', 'lib'), join('templates', 'task')];
+/** What other processes read: the SDKs, the program and the tool folder of task executors, and the reader of old command lines. */
+const EXTRACTED = ['sdk', join('dist', 'lib'), join('templates', 'task'), join('templates', 'codemod')];
 
 const ATTEMPTS = 3;
 
@@ -92,12 +92,15 @@ function ownFolder(folder: string): string {
   throw new Error(`${folder} is not a folder that only this user may write`);
 }
 
-/** Whether each file has the signature with which it was compared last. */
+/** Whether each file has the signature with which it was compared last. A program of the same files may have extracted fewer folders. */
 function isUnchanged(target: string): boolean {
   try {
     const compared = Object.entries(JSON.parse(readFileSync(join(target, COMPARED), 'utf8')));
+    const hasFiles = (folder: string) =>
+      compared.some(([path]) => path.startsWith(join(target, folder, sep)));
     return (
-      compared.length > 0 && compared.every(([path, known]) => isSameSignature(known, signatureOf(path)))
+      EXTRACTED.every(hasFiles) &&
+      compared.every(([path, known]) => isSameSignature(known, signatureOf(path)))
     );
   } catch {
     return false;

@@ -1,8 +1,8 @@
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { AcorError } from '../../../protocol/acor-error.ts';
 import { shellCommand } from '../../../util/shell-words.ts';
-import { ownFile } from '../../registry/own-files.ts';
+import { sdkPaths } from '../../registry/own-files.ts';
 import { callProgram } from '../adopt/call-program.ts';
 import type { HelpPlace } from '../adopt/help-place.ts';
 import type { CliSource } from './cli-source.ts';
@@ -63,7 +63,7 @@ export type OldCommands = z.output<typeof programShape>;
 
 /** Loads the definition of a program in the sandbox of `place`, whose program is the runtime. No command is performed. */
 export async function readOldCommands(source: CliSource, place: HelpPlace): Promise<OldCommands> {
-  const reader = ownFile('templates', 'codemod', 'read-commands.mjs');
+  const reader = join(sdkPaths().root, 'templates', 'codemod', 'read-commands.mjs');
   const oclif = source.oclif === null ? [] : ['--oclif', source.oclif];
   const called = await callProgram(
     { ...place, folders: [...place.folders, dirname(reader), ...source.folders] },
