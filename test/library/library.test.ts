@@ -400,6 +400,16 @@ describe('questions in the library', { skip: noPython }, () => {
     });
     assert.deepEqual(summary.result?.data, { first: { deep: [1] }, second: false, third: 3 });
     assert.deepEqual(heard, ['third']);
+    assert.deepEqual(summary.warnings, []);
+  });
+
+  it('that no tool asked, and that were answered in advance, are a warning of the run', async () => {
+    const { warnings } = await acor.run('asks', [], {
+      answers: { choose_speed: 'fast', choose_sped: 'slow' },
+    });
+    assert.deepEqual(warnings, [
+      "'choose_sped': no question asked for this answer, which was given beforehand",
+    ]);
   });
 
   it('stay open after an invalid answer, of the handler or of a caller', async () => {

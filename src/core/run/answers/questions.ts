@@ -71,7 +71,7 @@ export class Questions {
     const { parent, replays } = writer.record;
     // A child has the answers for all steps of its workflow, which reports those that none asked for. A replay has each recorded one twice.
     const isCallers = parent === null && replays === null;
-    this.#unused = new Set(given.answers.filter(({ source }) => source === 'beforehand' && isCallers));
+    this.#unused = new Set(given.answers.filter(({ source }) => source !== 'policy' && isCallers));
     this.#handler = given.onQuestion;
     this.#defaultTimeoutS = given.answerTimeoutS;
     this.#workspace = given.workspace;
