@@ -7,6 +7,7 @@ import { checkCall, type ExecuteOptions } from './operations/library-options.ts'
 import { refuseAborted } from './operations/refuse-aborted.ts';
 import { inInputs } from './operations/tool/input-words.ts';
 import { AcorError } from './protocol/acor-error.ts';
+import { errorInfo } from './protocol/error-codes.ts';
 import type { NextStep } from './protocol/next-steps.ts';
 
 /**
@@ -235,9 +236,18 @@ function ended({
     ...(result?.['data'] !== undefined && { data: result['data'] }),
     artifacts: artifacts.map(({ path, size, sha256, media_type }) => ({ path, size, sha256, media_type })),
     ...(code !== null && { error: { code, message: message ?? '', hint: hint ?? '', retryable } }),
+    ...(code === null && state === 'cancelled' && { error: CANCELLED }),
     ...noteOf(next),
   };
 }
+
+/** A cancelled run has no code, because nothing failed. For the model its call has no result. */
+const CANCELLED = {
+  code: 'E_CANCELLED',
+  message: 'the run was cancelled',
+  hint: errorInfo('E_CANCELLED')!.hint,
+  retryable: false,
+};
 
 /** The model has no function for these decisions. */
 function noteOf(steps: readonly NextStep[]): { note?: string } {

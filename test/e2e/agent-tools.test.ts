@@ -124,7 +124,8 @@ inputs:
     const call = endless!.execute({}, { signal: stop.signal });
     await until(() => project.runIds().some((run) => processesOf(run).length > 0));
     stop.abort();
-    assert.equal((await call).state, 'cancelled');
+    const { state, error } = await call;
+    assert.deepEqual([state, error?.code, error?.retryable], ['cancelled', 'E_CANCELLED', false]);
   });
 
   it('work in the example agent, against a scripted model', async () => {
