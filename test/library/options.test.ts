@@ -103,6 +103,43 @@ describe('the library, called wrongly', () => {
     for (const [call, said] of wrong) assert.match((await refusal(call)).message, said);
   });
 
+  it('lists every problem of the arguments by an input_schema, and names inputs and no flags', async () => {
+    project.write('tools/books/cli.sh', '#!/bin/bash\n', 0o755);
+    const properties = {
+      who: { type: 'string' },
+      mail: { type: 'string', format: 'email' },
+      seats: { type: 'integer', multipleOf: 2 },
+      at: { type: 'object', required: ['x'] },
+      max_price: {},
+      by_card: {},
+    };
+    const schema = {
+      required: ['who'],
+      properties,
+      anyOf: [{ required: ['max_price'] }, { required: ['by_card'] }],
+    };
+    const manifest = { name: 'books', adapter: 'plain', input_schema: { type: 'object', ...schema } };
+    project.write('tools/books/tool.yaml', JSON.stringify(manifest));
+    const problemsOf = async (args: Record<string, unknown>) => {
+      const { details } = await refusal(() => acor.run('books', args));
+      return (details!['problems'] as Record<string, string>[]).map(({ input, rule, fix }) => [
+        input,
+        rule,
+        fix,
+      ]);
+    };
+    const ofSchema = (name: string) => `It must match input_schema.properties.${name} of the tool.`;
+    assert.deepEqual(await problemsOf({ mail: 'x', seats: 3, at: {} }), [
+      ['who', 'required', "Add 'who'."],
+      ['mail', 'format', ofSchema('mail')],
+      ['seats', 'multipleOf', ofSchema('seats')],
+      ['at', 'required', ofSchema('at')],
+    ]);
+    assert.deepEqual(await problemsOf({ who: 'Ada' }), [
+      ['input_schema', 'anyOf', "Add 'max_price'. Or: Add 'by_card'."],
+    ]);
+  });
+
   it('starts no run with a wrong option', async () => {
     const runs = async () => (await acor.call('run.list')).data.runs.length;
     const before = await runs();

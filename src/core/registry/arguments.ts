@@ -5,7 +5,7 @@ import type { InputSpec } from '../../protocol/manifest.ts';
 import { type ArgumentProblem, refuseArguments, usageLine, usageProblem } from './argument-problem.ts';
 import { inputsOf } from './input-schema.ts';
 import { type Grant, type GrantRules, grantExisting, grantPath, type StagedOutput } from './path-grants.ts';
-import { givenValue, type ReadInput, readToolInputs, slowValuesOf } from './read-inputs.ts';
+import { givenValue, type ReadCall, type ReadInput, readToolInputs, slowValuesOf } from './read-inputs.ts';
 import type { ToolEntry } from './tool-entry.ts';
 import { grantInputs } from './tool-grants.ts';
 
@@ -47,12 +47,24 @@ export async function resolveCheckedArguments(
   given: readonly string[],
   options: ResolveOptions,
 ): Promise<ResolvedArguments> {
-  const resolved = resolveArguments(tool, given, options);
-  if (tool.manifest.input_schema === undefined && slowValuesOf(resolved.read).length === 0) return resolved;
+  const call = readCall(tool, given, options);
+  const isChecked =
+    call !== undefined && (tool.manifest.input_schema !== undefined || slowValuesOf(call.read).length > 0);
+  if (!isChecked) return resolveCall(tool, given, call, options);
   const { problemsBySchema } = await import('./check-by-schema.ts');
-  const usage = usageLine(tool.name, inputsOf(tool.manifest));
-  refuseArguments(tool.name, await problemsBySchema(tool, resolved.read), usage);
+  if (call.problems.length > 0)
+    refuse(tool, [
+      ...call.problems,
+      ...(await problemsBySchema(tool, withoutWrong(call), { isWhole: false })),
+    ]);
+  const resolved = resolveCall(tool, given, call, options);
+  refuse(tool, await problemsBySchema(tool, resolved.read));
   return resolved;
+}
+
+/** The inputs whose values could be read. */
+function withoutWrong({ read, problems }: ReadCall): ReadInput[] {
+  return read.filter(({ spec }) => problems.every(({ input }) => input !== spec.name));
 }
 
 /**
@@ -64,8 +76,31 @@ export function resolveArguments(
   given: readonly string[],
   options: ResolveOptions,
 ): ResolvedArguments {
-  const { cwd, readStdin, readsFiles = false } = options;
-  const values = readToolInputs(tool.manifest, given, { cwd, readsFiles, ...(readStdin && { readStdin }) });
+  return resolveCall(tool, given, readCall(tool, given, options), options);
+}
+
+function readCall(
+  { manifest }: ToolEntry,
+  given: readonly string[],
+  { cwd, readStdin, readsFiles = false }: ResolveOptions,
+): ReadCall | undefined {
+  return readToolInputs(manifest, given, { cwd, readsFiles, ...(readStdin && { readStdin }) });
+}
+
+function refuse(tool: ToolEntry, problems: readonly ArgumentProblem[]): void {
+  refuseArguments(
+    tool.name,
+    problems.map((each) => namingUnlisted(tool, each)),
+    usageLine(tool.name, inputsOf(tool.manifest)),
+  );
+}
+
+function resolveCall(
+  tool: ToolEntry,
+  given: readonly string[],
+  values: ReadCall | undefined,
+  options: ResolveOptions,
+): ResolvedArguments {
   if (values === undefined)
     return {
       ...passThrough(tool, given, options),
@@ -75,20 +110,15 @@ export function resolveArguments(
       inputs: null,
       read: [],
     };
-  const usage = usageLine(tool.name, inputsOf(tool.manifest));
-  refuseArguments(
-    tool.name,
-    values.problems.map((each) => namingUnlisted(tool, each)),
-    usage,
-  );
+  refuse(tool, values.problems);
   const granted = grantInputs(values.read, options);
-  refuseArguments(tool.name, granted.problems, usage);
+  refuse(tool, granted.problems);
   const extra = passThrough(tool, [...values.extra, ...values.behind], options);
   const { args, secretArgs } = commandWords(granted.read, {
     extra: extra.args.slice(0, values.extra.length),
     behind: extra.args.slice(values.extra.length),
   });
-  refuseArguments(tool.name, [...tooLongValues(granted.read), ...emptyJoinedValues(granted.read)], usage);
+  refuse(tool, [...tooLongValues(granted.read), ...emptyJoinedValues(granted.read)]);
   return {
     args,
     secretArgs,

@@ -10,19 +10,21 @@ import { slowPatternProblems } from './slow-patterns.ts';
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * The problems of a call by the `input_schema` of its tool, and by patterns that take long. Where a value is still unknown, each known value is checked on its own.
+ * The problems of a call by the `input_schema` of its tool, and by patterns that take long. Where a value is still unknown or wrong, each known value is checked on its own.
  * Throws E_MANIFEST_INVALID for a schema that cannot be used.
  */
 export async function problemsBySchema(
   tool: { name: string; manifest: Manifest },
   read: readonly ReadInput[],
+  { isWhole = read.every(({ isOpen }) => !isOpen) }: { isWhole?: boolean } = {},
 ): Promise<ArgumentProblem[]> {
   const schema = tool.manifest.input_schema;
   if (schema === undefined || isReadInFull(schema)) return slowPatternProblems(read);
   const { checksOf, whyUnchecked } = await import('./schema-check.ts');
   let errors: ErrorObject[];
   try {
-    errors = errorsOf(read, schema, await checksOf(schema));
+    const checks = await checksOf(schema);
+    errors = isWhole ? errorsOf(read, checks) : errorsOfEach(read, schema, checks);
   } catch (error) {
     const why = whyUnchecked(error);
     if (why !== undefined) return [uncheckedProblem(why)];
@@ -99,15 +101,9 @@ function hasOnly(schema: Schema, keywords: readonly string[]): boolean {
  * A default is only an annotation of JSON Schema: a call is checked without those that it does not need. They must match their own schemas,
  * because the tool gets them.
  */
-function errorsOf(read: readonly ReadInput[], schema: Schema, checks: SchemaChecks): ErrorObject[] {
+function errorsOf(read: readonly ReadInput[], checks: SchemaChecks): ErrorObject[] {
   const valuesOf = (inputs: readonly ReadInput[]) =>
     Object.fromEntries(inputs.map((input) => [input.spec.name, valueBySchema(input)]));
-  if (read.some(({ isOpen }) => isOpen)) {
-    const properties = (schema['properties'] ?? {}) as Schema;
-    return read
-      .filter(({ spec, isOpen }) => !isOpen && Object.hasOwn(properties, spec.name))
-      .flatMap((input) => checks.property(input.spec.name, valueBySchema(input)));
-  }
   const given = valuesOf(read.filter(({ isDefault }) => !isDefault));
   const defaults = valuesOf(read.filter(({ isDefault }) => isDefault));
   for (;;) {
@@ -123,6 +119,14 @@ function errorsOf(read: readonly ReadInput[], schema: Schema, checks: SchemaChec
     given[needed] = defaults[needed];
     delete defaults[needed];
   }
+}
+
+/** The errors of the known values alone, of a call that cannot be checked as a whole. */
+function errorsOfEach(read: readonly ReadInput[], schema: Schema, checks: SchemaChecks): ErrorObject[] {
+  const properties = (schema['properties'] ?? {}) as Schema;
+  return read
+    .filter(({ spec, isOpen }) => !isOpen && Object.hasOwn(properties, spec.name))
+    .flatMap((input) => checks.property(input.spec.name, valueBySchema(input)));
 }
 
 function valueBySchema(input: ReadInput): unknown {

@@ -30,7 +30,8 @@ interface Reading {
   open?: (value: GivenValue) => boolean;
 }
 
-interface ReadCall {
+/** A call as it is read: the inputs with the values that fit, and all problems. */
+export interface ReadCall {
   read: ReadInput[];
   extra: string[];
   behind: string[];

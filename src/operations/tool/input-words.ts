@@ -1,3 +1,5 @@
+import { flagOf } from '../../protocol/input-types.ts';
+
 interface Problem {
   input: string;
   rule: string;
@@ -31,6 +33,14 @@ function asInput({ message, fix, ...problem }: Problem): Problem {
   return {
     ...problem,
     message: message.replace(/^--input-json names/, 'the arguments name'),
-    fix: problem.rule === 'required' ? `Add '${problem.input}'.` : fix,
+    fix: fix.startsWith('Add ') ? withNames(fix, problem) : fix,
   };
+}
+
+/** What is to be added, by name: `Add --a <int>. Or: Add --b <int>.` */
+function withNames(fix: string, { input, rule }: Omit<Problem, 'message' | 'fix'>): string {
+  if (rule === 'required') return `Add '${input}'.`;
+  return fix.replaceAll(/(--[\w-]+)(?: <\w+>)?/g, (_, flag: string) =>
+    flag === flagOf({ name: input }) ? `'${input}'` : `'${flag.slice(2).replaceAll('-', '_')}'`,
+  );
 }
