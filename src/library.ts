@@ -26,6 +26,7 @@ import {
   type TaskOptions,
 } from './operations/library-options.ts';
 import { requirePersonFor } from './operations/needs-person.ts';
+import { inWordsOf } from './operations/own-words.ts';
 import { refuseAborted } from './operations/refuse-aborted.ts';
 import { authorOf } from './operations/run/author-of-answer.ts';
 import { lastRun } from './operations/run/last-run.ts';
@@ -99,7 +100,7 @@ export class Acor {
     const called = isInputs(operation, input?.['args' as never])
       ? callFromProgram(place, operation, await this.#inWords({ ...input }), options).catch(throwInInputs)
       : callFromProgram(place, operation, { ...input }, options);
-    return called as Promise<OperationAnswer<OperationTypes[Name]['data']>>;
+    return called.catch(throwWithOptions) as Promise<OperationAnswer<OperationTypes[Name]['data']>>;
   }
 
   /**
@@ -215,7 +216,15 @@ export class Acor {
     });
   }
 
-  async #start(callOf: (project: Project) => Call | Promise<Call>, options: RunOptions): Promise<StartedRun> {
+  /** A run whose errors and hints name the options of this library. */
+  #start(callOf: (project: Project) => Call | Promise<Call>, options: RunOptions): Promise<StartedRun> {
+    return this.#startAsIs(callOf, options).then(withOptions, throwWithOptions);
+  }
+
+  async #startAsIs(
+    callOf: (project: Project) => Call | Promise<Call>,
+    options: RunOptions,
+  ): Promise<StartedRun> {
     const { cwd, env } = this.#options;
     const project = await this.#open();
     const call = await callOf(project);
@@ -348,12 +357,38 @@ function refuseOldNode(): void {
 async function throwInInputs(error: unknown): Promise<never> {
   if (!(error instanceof AcorError)) throw error;
   const { inInputs } = await import('./operations/tool/input-words.ts');
-  const { code, next, cause } = error;
-  const { message, hint, details } = inInputs(error);
-  throw new AcorError(code, message, {
+  throw reworded(error, inInputs(error));
+}
+
+/** A program has no flags: the error names its options. */
+function throwWithOptions(error: unknown): never {
+  if (!(error instanceof AcorError)) throw error;
+  const { message, hint, details } = error;
+  throw reworded(error, {
+    message: inWordsOf('library', message),
+    hint: hint && inWordsOf('library', hint),
+    details,
+  });
+}
+
+function reworded(
+  { code, next, cause }: AcorError,
+  { message, hint, details }: Pick<AcorError, 'message' | 'hint' | 'details'>,
+): AcorError {
+  return new AcorError(code, message, {
     cause,
     ...(hint !== undefined && { hint }),
     ...(details !== undefined && { details }),
     ...(next !== undefined && { next }),
   });
+}
+
+/** The message of a run is that of its tool. */
+function withOptions(run: StartedRun): StartedRun {
+  const ended = run.ended.then((summary) => ({
+    ...summary,
+    hint: summary.hint && inWordsOf('library', summary.hint),
+    warnings: summary.warnings.map((each) => inWordsOf('library', each)),
+  }));
+  return { runId: run.runId, ended, cancel: (reason) => run.cancel(reason), follow: () => run.follow() };
 }

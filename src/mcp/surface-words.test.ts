@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { untrustedCode, untrustedText } from '../operations/system/explain/section.ts';
 import { errorInfo } from '../protocol/error-codes.ts';
-import { errorInCalls, explanationInCalls, inCalls, OWN_WORDS } from './surface-words.ts';
-
-const SOURCES = join(import.meta.dirname, '..');
+import { errorInCalls, explanationInCalls, inCalls } from './surface-words.ts';
 
 function explained(text: string): string {
   return explanationInCalls({ topic: null, sections: [{ heading: '', text }], topics: [] }).sections[0]!.text;
@@ -53,25 +49,5 @@ describe('an error of ACOR for a client with calls', () => {
       ...error,
       hint: hint.replace('add --force', 'add force'),
     });
-  });
-
-  it('has calls for each text of the core that names a flag of run, resume or retry', () => {
-    const texts = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-      .filter((name) => /^(?:core\/(?:run|workflow|guard|policy)|protocol)\/.*(?<!\.test)\.ts$/.test(name))
-      .flatMap((name) => readFileSync(join(SOURCES, name), 'utf8').split('\n'))
-      .filter((line) => !/^\s*(?:\/\/|\/?\*)/.test(line))
-      .flatMap((line) => line.match(/(['`]).*[a-z:(] ?--(?:force|dry-run|timeout|answer)\b.*\1/g) ?? []);
-    assert.ok(texts.length >= 5, String(texts.length));
-    for (const text of texts) assert.notEqual(inCalls(text), text, text);
-  });
-
-  it('looks for nothing that no source says any more', () => {
-    const sources = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.includes('.test.') && !name.startsWith('mcp'))
-      .map((name) => readFileSync(join(SOURCES, name), 'utf8'))
-      .join('\n');
-    // Commands are written from next steps.
-    const said = (words: string) => words.replace(/acor (?:run |trust)$/, '');
-    for (const words of Object.keys(OWN_WORDS)) assert.ok(sources.includes(said(words)), words);
   });
 });

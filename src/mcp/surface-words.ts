@@ -1,5 +1,6 @@
 import type { EnvelopeError } from '../compose/envelope.ts';
 import { formOfCommand } from '../operations/command-forms.ts';
+import { inWordsOf } from '../operations/own-words.ts';
 import { nextCall } from './next-calls.ts';
 
 /** A command of ACOR as code, or a flag with its value: ACOR writes no other in an explanation. A text of others has its backticks escaped. */
@@ -12,33 +13,9 @@ function explainedInCalls(text: string): string {
   );
 }
 
-/**
- * What ACOR's own errors and warnings say of flags and commands, and the same for such a client. Each is a part that ACOR writes itself: the rest of
- * a text may be a value, a path or the words of a tool, and remains as it is.
- */
-export const OWN_WORDS: Readonly<Record<string, string>> = {
-  'longer timeout (--timeout 3600, in seconds)': 'longer timeout (timeout 3600, in seconds)',
-  'If a repeat is harmless, add --force': 'If a repeat is harmless, add force',
-  'If a repeat is harmless, resume the workflow with --force':
-    'If a repeat is harmless, resume the workflow with force',
-  'start a new run, or add --force': 'start a new run, or add force',
-  'Resume it with --force only if': 'Resume it with force only if',
-  'Run it with --dry-run: the output has the plan, and the command with its token':
-    'Run it with dry_run: the answer has the plan, and the call with its token',
-  'Run it with --dry-run again': 'Run it with dry_run again',
-  'new run: with --dry-run first': 'new run: with dry_run first',
-  'in time, or beforehand: --answer ': 'in time, or beforehand, in the answers of acor_run: ',
-  '--top-level and --parent exclude': 'top_level and parent exclude',
-  'To run the tool: acor run ': 'To run the tool: acor_run ',
-  'To read and trust them: acor trust': 'To read and trust them, at a terminal: acor trust',
-  // A client cannot change the environment of its server.
-  'Set it, then run again: export ':
-    'The user sets it in the environment of this server, and starts the server again: ',
-};
-
 /** An error or a warning of ACOR in such words. */
 export function inCalls(text: string): string {
-  return Object.entries(OWN_WORDS).reduce((said, [own, call]) => said.replaceAll(own, () => call), text);
+  return inWordsOf('calls', text);
 }
 
 /** The parts of an explanation, as `system.explain` returns it. */

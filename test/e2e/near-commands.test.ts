@@ -118,7 +118,7 @@ describe('words that are no command', () => {
     const entry = await project.envelope(['run', '--no-stream', './tools/counts/cli.sh']);
     assert.match(String(entry.meta.warnings), /To run the tool: acor run counts/);
     const exec = await project.envelope(['exec', '--net', 'example.com', '--', 'true']);
-    assert.deepEqual([exec.error.code, exec.error.hint], ['E_USAGE', 'Add the port: --net example.com:443']);
+    assert.deepEqual([exec.error.code, exec.error.hint], ['E_USAGE', 'Add the port: example.com:443']);
   });
 
   it('include list in a folder without a project, which says so', async () => {

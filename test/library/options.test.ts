@@ -4,6 +4,18 @@ import { acorSandbox } from '../../src/ai-sdk/sandbox.ts';
 import { Acor, AcorError, type FunctionTool } from '../../src/index.ts';
 import { TestProject } from '../support/project.ts';
 
+async function refusal(call: () => unknown): Promise<AcorError> {
+  try {
+    await call();
+  } catch (error) {
+    assert.ok(error instanceof AcorError, String(error));
+    assert.equal(error.code, 'E_USAGE');
+    assert.ok(error.hint);
+    return error;
+  }
+  assert.fail('nothing was refused');
+}
+
 describe('the library, called wrongly', () => {
   let project: TestProject;
   let acor: Acor;
@@ -30,18 +42,6 @@ describe('the library, called wrongly', () => {
     functionTools: (options) => any()['functionTools']!(options),
     acorSandbox: (options) => acorSandbox({ root: project.root, ...(options as object) }),
   };
-
-  async function refusal(call: () => unknown): Promise<AcorError> {
-    try {
-      await call();
-    } catch (error) {
-      assert.ok(error instanceof AcorError, String(error));
-      assert.equal(error.code, 'E_USAGE');
-      assert.ok(error.hint);
-      return error;
-    }
-    assert.fail('nothing was refused');
-  }
 
   for (const [name, call] of Object.entries(calls))
     it(`refuses an unknown option of ${name}, and names those that exist`, async () => {
@@ -227,6 +227,16 @@ describe('the library, as the shell', () => {
     assert.equal((await acor.exec('sh', copy)).state, 'failed');
     assert.equal((await acor.exec('sh', copy, { write: ['data.txt'] })).state, 'completed');
     await assert.rejects(async () => acor.exec('no-such-program'), { code: 'E_RUNTIME_MISSING' });
+  });
+
+  it('names its options in errors and hints, where the command line has flags', async () => {
+    const { hint } = await acor.exec('sleep', ['60'], { timeoutS: 0.1 });
+    assert.match(hint!, /^Give it a longer timeout \(timeoutS: 3600, /);
+    const { message, hint: fix } = await refusal(() => acor.exec('true', [], { net: ['example.com'] }));
+    assert.equal(message, 'net must be host:port, got example.com');
+    assert.equal(fix, 'Add the port: example.com:443');
+    const stale = acor.call('run.start', { tool: 'quick', plan: 'abc' });
+    await assert.rejects(stale, { code: 'E_POLICY_DENIED', hint: /^Start it with dry_run: true/ });
   });
 
   it('has the warnings of an answer', async () => {

@@ -138,7 +138,7 @@ export function isClosedBy(
 function unreadable(tool: string, bad: readonly string[]): AcorError {
   if (execProgram(tool) !== undefined) {
     return new AcorError('E_USAGE', `--net must be host:port, got ${bad.join(', ')}`, {
-      hint: `Add the port: ${bad.map((each) => `--net ${each.split(/[:/]/, 1)[0] || 'api.example.com'}:443`).join(' ')}`,
+      hint: `Add the port: ${bad.map((each) => `${each.split(/[:/]/, 1)[0] || 'api.example.com'}:443`).join(', ')}`,
       details: { entries: bad },
     });
   }
