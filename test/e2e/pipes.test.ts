@@ -67,6 +67,16 @@ describe('a pipe', () => {
     ]);
   });
 
+  it('passes each line of a plain program, also an empty one', async () => {
+    using project = projectWith({
+      prints: { 'tool.yaml': `${PLAIN}command: [printf, 'a\\n\\nb\\n\\n']\ninputs: []\n` },
+      ends: { 'tool.yaml': `${READER}command: [cat]\noutput: jsonl\n` },
+    });
+    const { data, error } = await project.envelope(['pipe', '--no-stream', 'prints', 'ends']);
+    const lines = ['a', '', 'b', ''].map((line) => ({ line }));
+    assert.deepEqual(data?.result.data, lines, JSON.stringify(error));
+  });
+
   it('streams: a tool gets a record before the tool in front of it has ended', async () => {
     using project = projectWith(
       {

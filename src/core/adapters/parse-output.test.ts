@@ -5,7 +5,12 @@ import { parseOutput } from './parse-output.ts';
 
 /** What the manifest declares, as its file writes it. */
 function parse(declared: unknown, text: string) {
-  return parseOutput(outputSpec.parse(declared), text.split('\n'));
+  return parseOutput(outputSpec.parse(declared), linesOf(text));
+}
+
+/** A line feed ends a line, so there is none behind the last one. */
+function linesOf(text: string): string[] {
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
 
 function dataOf(declared: unknown, text: string): unknown {
@@ -46,8 +51,11 @@ describe('an output with a declared form', () => {
     ]);
   });
 
-  it('is a list of lines', () => {
-    assert.deepEqual(dataOf('lines', 'a b\n\n c\r\n'), ['a b', ' c']);
+  it('is a list of lines, also of empty ones', () => {
+    assert.deepEqual(dataOf('lines', 'a b\n\n c\r\n \n\r\n'), ['a b', '', ' c', ' ', '']);
+    assert.deepEqual(dataOf('lines', 'a\n\nb'), ['a', '', 'b']);
+    assert.deepEqual(dataOf('lines', '\n'), ['']);
+    assert.deepEqual(dataOf('lines', ''), []);
   });
 
   it('is a csv with quoted separators, quotes and line feeds', () => {

@@ -31,8 +31,8 @@ export function parseOutput(output: OutputSpec, lines: readonly string[]): Parse
 }
 
 /** Programs of Windows begin a text with a byte order mark, which is no part of it. */
-function withoutMark([first = '', ...rest]: readonly string[]): string[] {
-  return [first.replace(/^\uFEFF/, ''), ...rest];
+function withoutMark(lines: readonly string[]): string[] {
+  return lines.map((line, at) => (at === 0 ? line.replace(/^\uFEFF/, '') : line));
 }
 
 function dataOf(settings: OutputSettings, lines: readonly string[], types: TypedValues): unknown {
@@ -48,7 +48,7 @@ function dataOf(settings: OutputSettings, lines: readonly string[], types: Typed
     case 'jsonl':
       return numbered.map(({ text, number }) => parsedJson(text, `line ${number}: `, types));
     case 'lines':
-      return numbered.map(({ text }) => text);
+      return lines.map((line) => line.replace(/\r$/, ''));
     case 'csv':
       return csvRows(settings, lines, types).map((row) => types.of(row));
     case 'columns':

@@ -38,8 +38,6 @@ class PlainAdapter implements Adapter {
       return;
     }
     this.#text.add(bytes, start, end, cut);
-    // An empty line is part of the text, but no event.
-    if (msg === '') return;
     if (cut) this.#intake.accept({ type: 'log', level: 'info', msg, cut });
     else this.#intake.plainLine(msg);
   }

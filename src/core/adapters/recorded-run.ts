@@ -22,7 +22,7 @@ export function readRecording(
     const known = rules.errorOf(rc);
     return { code: known?.code ?? 'E_TOOL_FAILED', why: known?.line ?? `exit code ${rc}` };
   }
-  const lines = stdout.replace(/\n$/, '').split('\n');
+  const lines = stdout === '' ? [] : stdout.replace(/\n$/, '').split('\n');
   if (settingsOf(output).format === 'text') return { data: { output: lines.join('\n') } };
   const parsed = parseOutput(output, lines);
   return 'problem' in parsed ? { code: 'E_PROTOCOL', why: parsed.problem } : { data: parsed.data };
