@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { outputSpec } from '../../protocol/manifest-output.ts';
 import { parseOutput } from './parse-output.ts';
@@ -139,6 +140,26 @@ c0ffeec0ffee                db one
     ]);
     assert.deepEqual(dataOf({ format: 'pairs', separator: '=' }, 'A=1=2\nB=\n'), { A: '1=2', B: '' });
     assert.match(problemOf('pairs', 'a: 1\nHello\n'), /^line 2: no ':' between a name and a value: Hello/);
+  });
+
+  it('takes memory for its lines and data alone, however short its paragraphs are', () => {
+    const program = `
+      import { parseOutput } from '${import.meta.dirname}/parse-output.ts';
+      const lines = Array.from({ length: 2_000_000 }, (_, at) => (at % 2 === 0 ? 'a:' : ''));
+      const output = { format: 'paragraphs', skip: 0, types: {} };
+      const before = process.memoryUsage().rss;
+      const { data } = parseOutput(output, lines);
+      const { maxRSS } = process.resourceUsage();
+      console.log(JSON.stringify({ count: data.length, bytesOfEach: (maxRSS * 1024 - before) / data.length }));`;
+    const { count, bytesOfEach } = JSON.parse(execFileSync(process.execPath, ['-e', program]).toString());
+    assert.equal(count, 1_000_000);
+    assert.ok(bytesOfEach < 250, `${bytesOfEach} bytes for each paragraph`);
+  });
+
+  it('may be a table of a million lines', () => {
+    const data = dataOf('table', `A B\n${'1 2\n'.repeat(1_000_000)}`) as unknown[];
+    assert.equal(data.length, 1_000_000);
+    assert.deepEqual(data.at(-1), { A: '1', B: '2' });
   });
 
   it('gives values their types, and says which value has another one', () => {

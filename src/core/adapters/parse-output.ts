@@ -37,35 +37,50 @@ function withoutMark(lines: readonly string[]): string[] {
 
 function dataOf(settings: OutputSettings, lines: readonly string[], types: TypedValues): unknown {
   const { format, skip } = settings;
-  const numbered = lines
-    .map((text, at) => ({ text: text.replace(/\r$/, ''), number: at + 1 + skip }))
-    .filter(({ text }) => text.trim() !== '');
+  const numbered = numberedLines(lines, skip);
   switch (format) {
     case 'text':
       throw new Error('Internal: text is not parsed');
     case 'json':
       return parsedJson(lines.join('\n'), '', types);
     case 'jsonl':
-      return numbered.map(({ text, number }) => parsedJson(text, `line ${number}: `, types));
+      return listOf(withText(numbered), ({ text, number }) => parsedJson(text, `line ${number}: `, types));
     case 'lines':
-      return lines.map((line) => line.replace(/\r$/, ''));
+      return listOf(numbered, ({ text }) => text);
     case 'csv':
       return csvRows(settings, lines, types).map((row) => types.of(row));
     case 'columns':
-      return numbered.map(({ text }) => types.of(named(settings.columns!, splitLine(settings, text))));
+      return listOf(withText(numbered), ({ text }) =>
+        types.of(named(settings.columns!, splitLine(settings, text))),
+      );
     case 'table':
       return tableRows(
         settings,
-        numbered.map(({ text }) => text),
+        listOf(withText(numbered), ({ text }) => text),
         types,
       ).map((row) => types.of(row));
     case 'pairs':
-      return types.of(pairsOf(settings, numbered));
+      return types.of(pairsOf(settings, withText(numbered)));
     case 'paragraphs':
-      return paragraphs(lines, skip).map((part) => types.of(pairsOf(settings, part)));
+      return listOf(paragraphs(numbered), (part) => types.of(pairsOf(settings, part)));
     default:
       return unreachable(format);
   }
+}
+
+/** One at a time: an object for each of many short lines takes many times the memory of the output. */
+function* numberedLines(lines: readonly string[], skip: number): Iterable<NumberedLine> {
+  for (const [at, line] of lines.entries()) yield { text: line.replace(/\r$/, ''), number: at + 1 + skip };
+}
+
+function* withText(lines: Iterable<NumberedLine>): Iterable<NumberedLine> {
+  for (const line of lines) if (line.text.trim() !== '') yield line;
+}
+
+function listOf<From, To>(values: Iterable<From>, convert: (value: From) => To): To[] {
+  const list: To[] = [];
+  for (const value of values) list.push(convert(value));
+  return list;
 }
 
 function parsedJson(text: string, where: string, types: TypedValues): unknown {
@@ -104,16 +119,19 @@ function csvRecords(lines: readonly string[], separator: string, skip: number) {
       let value = '';
       if (text[at] === '"') {
         const start = number;
-        for (at++; ; at++) {
+        let from = ++at;
+        for (; ; at++) {
           if (at >= text.length) throw new WrongForm(`line ${start}: a quote is not closed`);
           if (text[at] === '\n') number++;
-          if (text[at] !== '"') value += text[at];
-          else if (text[at + 1] === '"') value += text[++at];
-          else break;
+          if (text[at] !== '"') continue;
+          value += text.slice(from, at);
+          if (text[++at] !== '"') break;
+          from = at;
         }
-        at++;
       }
-      while (at < text.length && text[at] !== '\n' && !text.startsWith(separator, at)) value += text[at++];
+      const from = at;
+      while (at < text.length && text[at] !== '\n' && !text.startsWith(separator, at)) at++;
+      value += text.slice(from, at);
       record.values.push(value);
       isMore = text.startsWith(separator, at) && text[at] !== '\n';
       if (isMore) at += separator.length;
@@ -167,7 +185,7 @@ function tableRows({ columns }: OutputSettings, lines: readonly string[], types:
 type Span = readonly [start: number, end: number];
 
 function spansOf(lines: readonly string[]): Span[] {
-  const width = Math.max(0, ...lines.map((line) => line.length));
+  const width = lines.reduce((longest, { length }) => Math.max(longest, length), 0);
   const isUsed = new Array<boolean>(width).fill(false);
   for (const line of lines) for (let at = 0; at < line.length; at++) if (line[at] !== ' ') isUsed[at] = true;
   const spans: Span[] = [];
@@ -204,7 +222,7 @@ interface NumberedLine {
 }
 
 /** `Key: value`. An indented line continues the value before it; a key that is there again adds a line to its value. */
-function pairsOf({ separator = ':' }: OutputSettings, lines: readonly NumberedLine[]): Row {
+function pairsOf({ separator = ':' }: OutputSettings, lines: Iterable<NumberedLine>): Row {
   const pairs = new Map<string, string>();
   let last: string | undefined;
   for (const { text, number } of lines) {
@@ -223,19 +241,16 @@ function pairsOf({ separator = ':' }: OutputSettings, lines: readonly NumberedLi
   return Object.fromEntries(pairs);
 }
 
-function paragraphs(lines: readonly string[], skip: number): NumberedLine[][] {
-  const parts: NumberedLine[][] = [];
-  let isInside = false;
-  for (const [at, line] of lines.entries()) {
-    const text = line.replace(/\r$/, '');
-    if (text.trim() === '') isInside = false;
-    else {
-      if (!isInside) parts.push([]);
-      isInside = true;
-      parts.at(-1)!.push({ text, number: at + 1 + skip });
+function* paragraphs(lines: Iterable<NumberedLine>): Iterable<NumberedLine[]> {
+  let part: NumberedLine[] = [];
+  for (const line of lines) {
+    if (line.text.trim() !== '') part.push(line);
+    else if (part.length > 0) {
+      yield part;
+      part = [];
     }
   }
-  return parts;
+  if (part.length > 0) yield part;
 }
 
 const TRUE = ['true', 'yes', 'on', '1'];
