@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -97,6 +98,18 @@ describe('a full store', needsMounts, () => {
   it('with exactly the space that the same run needs lets it complete (the control)', async () => {
     using project = await open();
     assert.equal(await runUnder(project, SPACE), 'completed');
+  });
+
+  it('is tested by commands that do not read the .bashrc of the user', async () => {
+    using project = await open();
+    const env = { HOME: project.root };
+    project.write('.bashrc', 'echo read >> ~/seen');
+    const { code } = await project.start(['version'], { env }).finished;
+    assert.equal(code, 0);
+    assert.equal(existsSync(project.path('seen')), false);
+    const control = spawn('bash', ['-c', 'true'], { env: { ...process.env, ...env, SHLVL: '0' } });
+    await once(control, 'close');
+    assert.equal(readFileSync(project.path('seen'), 'utf8'), 'read\n');
   });
 
   /** Runs a tool that makes the runner write everything, in a store with a limit; returns what was reported. */

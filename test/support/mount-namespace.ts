@@ -46,7 +46,8 @@ export class ProjectWithMounts extends TestProject {
   ): Running {
     const env = this.environment(options.env, options.cwd);
     const script = `cd "$0" && ${options.within ?? 'exec "$@"'}`;
-    const argv = [...this.#enter(), 'bash', '-c', script, options.cwd ?? this.root, ACOR, ...args];
+    // A bash whose standard input is a socket reads ~/.bashrc, because it takes itself for the shell of a remote login.
+    const argv = [...this.#enter(), 'bash', '--norc', '-c', script, options.cwd ?? this.root, ACOR, ...args];
     return new Running(spawn(argv[0]!, argv.slice(1), { env, stdio: ['pipe', 'pipe', 'pipe'] }));
   }
 
