@@ -1760,6 +1760,7 @@ export interface OperationTypes {
       message: string | null;
       rc: number | null;
       signal: string | null;
+      has_result?: true | undefined;
       events: number | null;
       duration_s: number | null;
       usage: Record<string, unknown> | null;

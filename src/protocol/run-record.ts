@@ -45,6 +45,8 @@ export const runRecord = z.object({
   message: z.string().nullable(),
   rc: z.int().nullable(),
   signal: z.string().nullable(),
+  /** The run was cancelled, and its tool reported its result before it stopped. Absent otherwise. */
+  has_result: z.literal(true).optional(),
   events: z.int().nullable(),
   duration_s: z.number().nullable(),
   /** What the last attempt used; null until the run has ended, or when it was not measured. */

@@ -96,6 +96,44 @@ ${more}
     assert.equal(refused.error.code, 'E_OUTCOME_UNKNOWN');
   });
 
+  it('is not repeated when it was cancelled after its tool had reported its result, alone or as a step', async () => {
+    using patient = new TestProject({ config: 'version: 1\nenvironment: { cancel_grace_s: 60 }\n' });
+    // It notes that it works, waits until it is cancelled, and ends as `last` says.
+    const tool = (last: string) => `#!/bin/bash
+[ "$ACOR_RESUME" = 1 ] && echo '{"type":"result","status":"ok"}' && exit
+echo '{"type":"progress","pct":50}'
+until [ -e "$CANCEL_FILE" ]; do sleep 0.05; done
+echo '${last}'
+`;
+    patient.write('tools/finishes/cli.sh', tool('{"type":"result","status":"ok"}'));
+    patient.write('tools/heeds/cli.sh', tool('{"type":"cancelled","reason":"asked"}'));
+    for (const name of ['finishes', 'heeds'])
+      patient.write(`tools/${name}/tool.yaml`, `name: ${name}\nversion: 1.0.0\n`);
+    patient.write('workflows/pays.yaml', 'name: pays\nsteps: [{ name: a, tool: finishes }]\n');
+    const cancelled = async (...command: string[]) => {
+      const { data } = await patient.envelope([...command, '--detach']);
+      await until(async () => (await patient.acor(['logs', data.run_id])).stdout.includes('"pct":50'));
+      const ended = await patient.envelope(['cancel', data.run_id]);
+      assert.equal(ended.data.state, 'cancelled', JSON.stringify(ended));
+      return data.run_id as string;
+    };
+
+    const finished = await cancelled('run', 'finishes');
+    const refused = await patient.envelope(['resume', finished, '--no-stream']);
+    assert.equal(refused.error.code, 'E_OUTCOME_UNKNOWN');
+    assert.match(refused.error.message, /had reported its result/);
+    assert.ok(!(await patient.envelope(['show', finished])).meta.next.includes(`acor resume ${finished}`));
+    const forced = await patient.envelope(['resume', finished, '--force', '--no-stream']);
+    assert.equal(forced.data.state, 'completed');
+
+    const workflow = await cancelled('workflow', 'run', 'pays');
+    const again = await patient.envelope(['workflow', 'resume', workflow, '--no-stream']);
+    assert.equal(again.error.code, 'E_OUTCOME_UNKNOWN');
+    // The control: one that did not finish is repeated.
+    const heeded = await patient.envelope(['resume', await cancelled('run', 'heeds'), '--no-stream']);
+    assert.equal(heeded.data.state, 'completed');
+  });
+
   it('is resumed by one of two concurrent callers', async () => {
     const runId = await killedRun('steps');
     const both = await Promise.all([project.acor(['resume', runId]), project.acor(['resume', runId])]);

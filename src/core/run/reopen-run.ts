@@ -21,7 +21,7 @@ import type { ToolPlan } from './plan/tool-plan.ts';
 import { prepareRun } from './prepare-run.ts';
 import { readRun } from './read-run.ts';
 import { recoverRun } from './recover-lost-run.ts';
-import { wasStoppedMidway } from './retry.ts';
+import { wasStoppedMidway, whyUnknown } from './retry.ts';
 import { Run } from './run.ts';
 import type { PreparedRun } from './run-executor.ts';
 import type { RunRequest } from './run-request.ts';
@@ -141,6 +141,7 @@ async function reopen(
     message: null,
     rc: null,
     signal: null,
+    has_result: undefined,
     duration_s: null,
     ...change,
   });
@@ -160,15 +161,12 @@ function checkState({ run_id, state }: RunRecord, { from }: Rerun): void {
   });
 }
 
-function outcomeUnknown({ run_id, kind, tool, code, signal }: RunRecord, mode: RerunMode): AcorError {
+function outcomeUnknown(record: RunRecord, mode: RerunMode): AcorError {
+  const { run_id, kind } = record;
   const resume = kind === 'workflow' ? resumeWorkflow : resumeRun;
   const force = (mode === 'retry' ? retryRun : resume)(run_id, { force: true });
-  return new AcorError(
-    'E_OUTCOME_UNKNOWN',
-    `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent, so its effects are unknown`,
-    {
-      hint: 'Inspect what the tool changed. If a repeat is harmless, add --force, or set idempotent: true in its manifest.',
-      next: [readLogs(run_id), force],
-    },
-  );
+  return new AcorError('E_OUTCOME_UNKNOWN', whyUnknown(record), {
+    hint: 'Inspect what the tool changed. If a repeat is harmless, add --force, or set idempotent: true in its manifest.',
+    next: [readLogs(run_id), force],
+  });
 }

@@ -1,6 +1,8 @@
+import type { RunState } from '../../protocol/run.ts';
 import type { RunRecord } from '../../protocol/run-record.ts';
 import type { Outcome } from './outcome.ts';
 import type { RetryPlan } from './plan/run-plan.ts';
+import type { RunSummary } from './run-summary.ts';
 
 /** Codes of runs whose tool was stopped: its effects are unknown. */
 const STOPPED_MIDWAY = [
@@ -42,9 +44,31 @@ export function wasInterrupted({ code, signal }: Pick<RunRecord, 'code' | 'signa
   return signal !== null || (code !== null && STOPPED_MIDWAY.includes(code));
 }
 
-/** Whether an ended run's tool was stopped and did not end by itself: it is unknown what it had done. */
-export function wasStoppedMidway(run: Pick<RunRecord, 'code' | 'signal' | 'rc'>): boolean {
+/** As `has_result` of a record. */
+export function hasResult(state: RunState, result: RunSummary['result'] | undefined): true | undefined {
+  return state === 'cancelled' && result ? true : undefined;
+}
+
+/** What of a record says how its tool stopped. */
+export type Stop = Pick<RunRecord, 'code' | 'signal' | 'rc' | 'has_result'>;
+
+/** Whether a repeat may do again what an ended run's tool has done: it was stopped and did not end by itself, or it was cancelled and had finished. */
+export function wasStoppedMidway(run: Stop): boolean {
+  if (run.has_result) return true;
   const leftInOrder =
     run.signal === null && run.rc === CANCELLED_RC && STOPPED_IN_ORDER.includes(run.code ?? '');
   return wasInterrupted(run) && !leftInOrder;
+}
+
+/** Why a run is not repeated without `force`: of a tool that is not idempotent. */
+export function whyUnknown({
+  run_id,
+  tool,
+  code,
+  signal,
+  has_result,
+}: Stop & Pick<RunRecord, 'run_id' | 'tool'>): string {
+  return has_result
+    ? `run ${run_id} was cancelled, but its tool had reported its result, and '${tool}' is not idempotent, so a repeat may do its work twice`
+    : `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent, so its effects are unknown`;
 }

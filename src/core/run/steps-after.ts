@@ -19,7 +19,10 @@ const RUN_IDS = /\br-[0-9a-z-]+/g;
 
 /** The facts about an ended run that decide its next steps. */
 interface Ended
-  extends Pick<RunRecord, 'run_id' | 'kind' | 'state' | 'code' | 'signal' | 'rc' | 'idempotent'> {
+  extends Pick<
+    RunRecord,
+    'run_id' | 'kind' | 'state' | 'code' | 'signal' | 'rc' | 'has_result' | 'idempotent'
+  > {
   retryable: boolean;
   /** Another process ended the run, because its supervisor had died. */
   late?: boolean;

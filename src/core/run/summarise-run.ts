@@ -10,6 +10,7 @@ import { pathNow } from '../store-files/path-now.ts';
 import type { Denied } from './hint-of-denied.ts';
 import type { RunPlan } from './plan/run-plan.ts';
 import { summariseLog } from './read-log.ts';
+import { hasResult } from './retry.ts';
 import type { AttemptOutcome } from './run-executor.ts';
 import type { RunSummary } from './run-summary.ts';
 import { recordedSteps, stepsAfter } from './steps-after.ts';
@@ -54,6 +55,7 @@ export function summarise(
         ...outcome,
         signal: exit?.signal ?? null,
         rc: exit?.rc ?? null,
+        has_result: hasResult(outcome.state, result),
         idempotent,
         repeatable: facts.repeatable,
         hasCheckpoints: failed && hasFiles(layout.checkpoints),

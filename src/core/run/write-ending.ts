@@ -10,6 +10,8 @@ import type { Exit } from '../process/runtime.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import type { Outcome } from './outcome.ts';
 import { lastStateChange } from './read-log.ts';
+import { hasResult } from './retry.ts';
+import type { RunSummary } from './run-summary.ts';
 
 export const UNKNOWN_USAGE: Exit['usage'] = { cpu_s: null, max_rss_bytes: null };
 
@@ -20,6 +22,7 @@ type Reported = Pick<RunnerEnd, 'rc' | 'signal' | 'duration_s' | 'usage' | 'atte
   next: readonly NextStep[];
   cost: RunCost | null;
   cancelled_by?: string | undefined;
+  result?: RunSummary['result'];
 };
 
 /**
@@ -48,6 +51,7 @@ export async function writeEnding(
     message,
     rc,
     signal,
+    has_result: hasResult(state, reported.result),
     duration_s,
     usage: { cpu_s: usage.cpu_s, max_rss_bytes: usage.max_rss_bytes },
     cost_usd: cost?.usd ?? null,

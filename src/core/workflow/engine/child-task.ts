@@ -2,7 +2,7 @@ import { AcorError } from '../../../protocol/acor-error.ts';
 import type { RunRecord } from '../../../protocol/run-record.ts';
 import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { isLive, livenessOf } from '../../run/read-run.ts';
-import { wasStoppedMidway } from '../../run/retry.ts';
+import { hasResult, wasStoppedMidway, whyUnknown } from '../../run/retry.ts';
 import type { RunSummary } from '../../run/run-summary.ts';
 import { remediesAmong } from '../../run/steps-after.ts';
 import { childRequest } from './child-request.ts';
@@ -69,7 +69,7 @@ async function takeUp(engine: Engine, { id, work }: ChildTask): Promise<TaskTry 
     return undefined;
   }
   if (work.kind !== 'tool' || engine.plan.isForced || !isUnknown(record)) return undefined;
-  const message = `its run ${childRunId} was stopped mid-way (${record.code ?? record.signal}), and '${record.tool}' is not idempotent, so its effects are unknown`;
+  const message = `its ${whyUnknown(record)}`;
   const fields = { child_run_id: childRunId };
   return { status: 'failed', code: 'E_OUTCOME_UNKNOWN', message, retryable: false, isUnknown: true, fields };
 }
@@ -194,7 +194,9 @@ function tryOf(engine: Engine, task: ChildTask, { record, summary }: FollowedChi
     // The log has the end of the run a moment before the record has it.
     isUnknown:
       status !== 'ok' &&
-      (task.work.kind === 'tool' ? isUnknown({ ...record, code, signal }) : code === 'E_OUTCOME_UNKNOWN'),
+      (task.work.kind === 'tool'
+        ? isUnknown({ ...record, code, signal, has_result: hasResult(state, result) })
+        : code === 'E_OUTCOME_UNKNOWN'),
     fields,
     refusal: refusalWithin(summary),
   };

@@ -7,7 +7,7 @@ import type { LaunchRequest } from '../../ports/run-launcher.ts';
 import { endedRecord, followToEnd } from '../../run/follow-to-end.ts';
 import { isLive } from '../../run/read-run.ts';
 import { recoverRun } from '../../run/recover-lost-run.ts';
-import { wasStoppedMidway } from '../../run/retry.ts';
+import { wasStoppedMidway, whyUnknown } from '../../run/retry.ts';
 import { keyedCall } from '../../run/start-run.ts';
 import { startChild } from '../engine/child-task.ts';
 import { emit } from '../engine/engine.ts';
@@ -71,16 +71,13 @@ async function recordOf(services: Pipe['services'], runId: string): Promise<RunR
   }
 }
 
-function outcomeUnknown({ run_id, tool, code, signal, parent }: RunRecord): AcorError {
+function outcomeUnknown(record: RunRecord): AcorError {
+  const { run_id, parent } = record;
   const pipe = parent?.run_id ?? '';
-  return new AcorError(
-    'E_OUTCOME_UNKNOWN',
-    `run ${run_id} was stopped mid-way (${code ?? signal}), and '${tool}' is not idempotent, so its effects are unknown`,
-    {
-      hint: 'Inspect what the tool changed. If a repeat is harmless, add --force, or set idempotent: true in its manifest.',
-      next: [readLogs(run_id), resumeRun(pipe, { force: true })],
-    },
-  );
+  return new AcorError('E_OUTCOME_UNKNOWN', whyUnknown(record), {
+    hint: 'Inspect what the tool changed. If a repeat is harmless, add --force, or set idempotent: true in its manifest.',
+    next: [readLogs(run_id), resumeRun(pipe, { force: true })],
+  });
 }
 
 /**
