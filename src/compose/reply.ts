@@ -185,7 +185,8 @@ export class Reply<C> {
   async #events(op: AnsweredOperation, result: EventsResult<unknown>, cwd: string): Promise<number> {
     const presenter = this.structured ? undefined : await this.#presenter(op);
     const isForPipe = this.globals.text && !this.#io.stdoutIsTTY;
-    if (isForPipe || (presenter?.events === undefined && (!result.stream || this.#wantsAnswer())))
+    const isShownByPresenter = presenter?.events !== undefined;
+    if (isShownByPresenter ? isForPipe : !result.stream || this.#wantsAnswer())
       return this.#answer(op, (await result.ended()).answer);
     const shown = await this.#showEvents(result, presenter, cwd).catch((error: unknown) => ({ error }));
     // A failing view, for example on a full disk behind stdout, must not end the process before the work is done.
@@ -221,8 +222,26 @@ export class Reply<C> {
         part: this.globals,
       });
     const events = await this.#selectedEvents(result.events);
+    if (this.globals.text) return this.#showText(events);
     for await (const lines of events) if ((await writeLines(stdoutFd, lines)) === 'closed') break;
     return 'shown';
+  }
+
+  /** Each line of a stream as text, followed by an empty line. The answer follows, unless a part of the lines was asked for. */
+  async #showText(events: AsyncIterable<Uint8Array>): Promise<'shown' | 'answer'> {
+    const { renderAnswer } = await import('./render.ts');
+    const { stdoutFd } = this.#io;
+    for await (const lines of events) {
+      const records = new TextDecoder()
+        .decode(lines)
+        .split('\n')
+        .filter((line) => line !== '');
+      const texts = records.map((line) =>
+        renderAnswer(JSON.parse(line), this.#meta([]), this.screen(), undefined),
+      );
+      if (!(await writeOut(stdoutFd, texts.map((text) => `${text}\n`).join('')))) break;
+    }
+    return asksForPart(this.globals) ? 'shown' : 'answer';
   }
 
   async #selectedEvents(events: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {

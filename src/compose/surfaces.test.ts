@@ -267,6 +267,18 @@ describe('a stream of lines', () => {
     assert.deepEqual([one, others], [{ path: join(folder, 'photos', 'b.jpg'), bytes: 5 }, []]);
     assert.deepEqual(await lines('--limit', '0'), []);
   });
+
+  it('is text with --format text, line by line, and its answer follows', async () => {
+    const text = async (...argv: string[]) => {
+      const given = ['files', 'hash', '--format', 'text', ...argv];
+      return (await captureCli(doubles, given, { cwd: join(folder, 'photos') })).stdout;
+    };
+    const file = (name: string) => `path   ${join(folder, 'photos', name)}\nbytes  5\n\n`;
+    assert.equal(await text('--fields', 'path,bytes', '--limit', '2'), `${file('a.jpg')}${file('b.jpg')}`);
+    const whole = await text();
+    assert.equal(whole.match(/^sha256/gm)?.length, 3);
+    assert.ok(whole.endsWith('\n\nfiles  3\n'), whole);
+  });
 });
 
 describe('a deprecated command', () => {
