@@ -17,17 +17,47 @@ import { safeText } from './terminal-text.ts';
 import { calledAs, writeCommand } from './write-command.ts';
 import { writeOut } from './write-out.ts';
 
-/** The context that was opened to look up a called program, and its working directory. */
-interface Opened<C> {
-  cwd: string;
-  context: C;
+/** The contexts of a call, by their working directories: one is opened when it is first needed, and all are closed after the command. */
+class Contexts<C> {
+  readonly #app: CliApp<C>;
+  readonly #io: CliIo;
+  readonly #opened = new Map<string, Promise<C>>();
+
+  constructor(app: CliApp<C>, io: CliIo) {
+    this.#app = app;
+    this.#io = io;
+  }
+
+  open(globals: GlobalFlags, cwd: string): Promise<C> {
+    const known = this.#opened.get(cwd);
+    if (known !== undefined) return known;
+    const opening = this.#open(globals, cwd);
+    this.#opened.set(cwd, opening);
+    return opening;
+  }
+
+  async #open(globals: GlobalFlags, cwd: string): Promise<C> {
+    return this.#app.openContext(globals, { ...this.#io, cwd });
+  }
+
+  async close(): Promise<void> {
+    for (const opening of this.#opened.values()) {
+      // Whoever needed a context that could not be opened got the error.
+      const opened = await opening.then(
+        (context) => ({ context }),
+        () => undefined,
+      );
+      if (opened !== undefined) await this.#app.closeContext?.(opened.context);
+    }
+  }
 }
 
 /** Runs one command line and returns its exit code. It never throws and never exits the process. */
 export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Promise<number> {
   const reply = new Reply(app, io);
+  const contexts = new Contexts(app, io);
   try {
-    return await answer(app, argv, io, reply).catch((thrown) => {
+    return await answer(app, argv, { io, reply, contexts }).catch((thrown) => {
       if (thrown instanceof UnwrittenError && thrown.fd === io.stdoutFd) throw thrown;
       return reply.thrown(thrown);
     });
@@ -36,7 +66,19 @@ export async function runCli<C>(app: CliApp<C>, argv: string[], io: CliIo): Prom
   }
 }
 
-async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply<C>): Promise<number> {
+async function answer<C>(app: CliApp<C>, argv: string[], call: Omit<Call<C>, 'line'>): Promise<number> {
+  try {
+    return await answerWith(app, argv, call);
+  } finally {
+    await call.contexts.close();
+  }
+}
+
+async function answerWith<C>(
+  app: CliApp<C>,
+  argv: string[],
+  { io, reply, contexts }: Omit<Call<C>, 'line'>,
+): Promise<number> {
   if (argv.some((word) => word.includes('\uFFFD'))) (await import('./lost-bytes.ts')).refuseLostBytes(argv);
   const found = findCommand(app.routes, argv, app.aliases);
   reply.invocation = [calledAs(app), ...found.words].join(' ');
@@ -47,13 +89,13 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
   if (plain !== undefined && read !== undefined) {
     const { line, input } = read;
     reply.take(plain, plain.parameters, { words, args: found.args, line });
-    return perform(app, plain, input, { line, io, reply });
+    return perform(app, plain, input, { line, io, reply, contexts });
   }
   const op = await found.route.load();
   const parameters = parametersOf(op);
   reply.tool = op.name;
   const line = readFlags(parameters, found.args, op);
-  const { callee, refusal, opened } = await settleGlobals(app, op, line, io);
+  const { callee, refusal } = await settleGlobals(op, line, io, contexts);
   reply.take(op, parameters, { words, args: found.args, line });
   if (line.globals.help) {
     if (refusal !== undefined) throw refusal;
@@ -67,8 +109,8 @@ async function answer<C>(app: CliApp<C>, argv: string[], io: CliIo, reply: Reply
   }
   if (line.globals.version) return reply.text(versionLine(app));
   if (line.unplaced.length > 0) await refuseOther(app, found.words, line, io, reply);
-  const input = await inputOf(app, op, parameters, { line, io, reply, opened });
-  return perform(app, op, input, { line, io, reply, opened });
+  const input = await inputOf(app, op, parameters, { line, io, reply, contexts });
+  return perform(app, op, input, { line, io, reply, contexts });
 }
 
 /** A word too many may make it another command: `runs ls`, `explain E_DEADLINE`. Throws what the caller probably meant. */
@@ -101,22 +143,18 @@ async function refuseOther<C>(
  * program is only looked up when there are such flags; if it does not exist, the operation reports that.
  */
 async function settleGlobals<C>(
-  app: CliApp<C>,
   op: Operation<C>,
   line: CommandLine,
   io: CliIo,
-): Promise<{ callee?: ForwardedCommand; refusal?: unknown; opened?: Opened<C> }> {
+  contexts: Contexts<C>,
+): Promise<{ callee?: ForwardedCommand; refusal?: unknown }> {
   const name = line.given.get(op.positionals?.[0] ?? '')?.[0];
   if (op.callee === undefined || line.passthrough === undefined || typeof name !== 'string') return {};
   const end = line.passthrough.indexOf('--');
   const mine = end === -1 ? line.passthrough : line.passthrough.slice(0, end);
   if (!line.globals.help && !mine.some((arg) => globalBehind(arg) !== undefined)) return {};
   const cwd = resolve(io.cwd, line.globals.cwd ?? '');
-  let opened: Opened<C> | undefined;
-  const find = async () => {
-    opened = { cwd, context: await app.openContext(line.globals, { ...io, cwd }) };
-    return op.callee?.(name, opened.context);
-  };
+  const find = async () => op.callee?.(name, await contexts.open(line.globals, cwd));
   const found = await find().then(
     (callee) => (callee === undefined ? {} : { callee }),
     (refusal: unknown) => ({ refusal }),
@@ -126,7 +164,7 @@ async function settleGlobals<C>(
     const { takeGlobals } = await import('./forwarded-globals.ts');
     takeGlobals(line, callee);
   }
-  return { ...found, ...(opened && { opened }) };
+  return found;
 }
 
 /** A command line, and what answers it. */
@@ -134,7 +172,7 @@ interface Call<C> {
   line: CommandLine;
   io: CliIo;
   reply: Reply<C>;
-  opened?: Opened<C> | undefined;
+  contexts: Contexts<C>;
 }
 
 /** The checked input. A person at the terminal is asked for what is missing. */
@@ -142,11 +180,11 @@ async function inputOf<C>(
   app: CliApp<C>,
   op: Operation<C>,
   parameters: readonly Parameter[],
-  { line, io, reply, opened }: Call<C>,
+  { line, io, reply, contexts }: Call<C>,
 ): Promise<Record<string, unknown>> {
   const cwd = directoryOf(line.globals, io, reply.invocation);
   const { invocation } = reply;
-  const open = opener(app, line, io, cwd, opened);
+  const open = () => contexts.open(line.globals, cwd);
   const layers = parameters.some((each) => each.config !== undefined)
     ? await app.layers?.({ cwd, env: io.env })
     : undefined;
@@ -186,44 +224,28 @@ async function perform<C>(
   app: CliApp<C>,
   op: Operation<C> | PlainCommand<C>,
   input: Record<string, unknown>,
-  { line, io, reply, opened }: Call<C>,
+  { line, io, reply, contexts }: Call<C>,
 ): Promise<number> {
   const cwd = directoryOf(line.globals, io, reply.invocation);
   const person = await reply.person();
-  const context = await opener(app, line, io, cwd, opened)();
-  try {
-    const ctx: OperationContext<C> = {
-      app: context,
-      signal: io.signal,
-      audience: reply.audience,
-      structured: reply.structured,
-      person,
-      interrupts: io.interrupts ?? NO_INTERRUPTS,
-      page: { limit: line.globals.limit, offset: line.globals.offset },
-      cwd,
-      env: io.env,
-      readStdin: io.readStdin,
-      readStdinBytes: io.readStdinBytes,
-      hasUnreadStdin: io.hasUnreadStdin,
-      note: (text) => void reply.note(text).catch(() => undefined),
-      given: givenKeys(reply.parameters, line, input),
-    };
-    const result = await ('input' in op && app.perform ? app.perform(op, input, ctx) : op.run(input, ctx));
-    return await reply.result(op, result, cwd);
-  } finally {
-    await app.closeContext?.(context);
-  }
-}
-
-/** Opens the context, unless the one that was opened to look up a called program is that of the folder. */
-function opener<C>(
-  app: CliApp<C>,
-  line: CommandLine,
-  io: CliIo,
-  cwd: string,
-  opened: Opened<C> | undefined,
-): () => Promise<C> {
-  return async () => (opened?.cwd === cwd ? opened.context : app.openContext(line.globals, { ...io, cwd }));
+  const ctx: OperationContext<C> = {
+    app: await contexts.open(line.globals, cwd),
+    signal: io.signal,
+    audience: reply.audience,
+    structured: reply.structured,
+    person,
+    interrupts: io.interrupts ?? NO_INTERRUPTS,
+    page: { limit: line.globals.limit, offset: line.globals.offset },
+    cwd,
+    env: io.env,
+    readStdin: io.readStdin,
+    readStdinBytes: io.readStdinBytes,
+    hasUnreadStdin: io.hasUnreadStdin,
+    note: (text) => void reply.note(text).catch(() => undefined),
+    given: givenKeys(reply.parameters, line, input),
+  };
+  const result = await ('input' in op && app.perform ? app.perform(op, input, ctx) : op.run(input, ctx));
+  return await reply.result(op, result, cwd);
 }
 
 /** The values that a person can be asked for: nothing else is wrong with the command line. */
@@ -263,7 +285,7 @@ async function exampleHere<C>(
   app: CliApp<C>,
   op: Operation<C>,
   { key }: Parameter,
-  { invocation, open }: { invocation: string; open: () => C | Promise<C> },
+  { invocation, open }: { invocation: string; open: () => Promise<C> },
 ): Promise<string | undefined> {
   try {
     const values = await (await app.values?.())?.({ op, key, given: new Map() }, await open());
@@ -281,7 +303,7 @@ async function noneOf<C>(
   app: CliApp<C>,
   { name }: Operation<C>,
   { key }: Parameter,
-  open: () => C | Promise<C>,
+  open: () => Promise<C>,
 ): Promise<NoneYet | undefined> {
   const operation = `${key}.list`;
   if (!app.routes.some((route) => route.operation === operation)) return undefined;

@@ -162,6 +162,50 @@ describe('a command line that is defined with the kit', () => {
     assert.match(run(NOISY, ['items', 'list', '--help']).stdout, /or the variable NOISY_OWNER/);
   });
 
+  it('opens its context once when a person is asked, and closes it, also after an error', async () => {
+    const calls: string[] = [];
+    const { defineCli: defineWith, defineOperation: operationWith } = createKit<number>();
+    const pair = operationWith({
+      ...READS,
+      name: 'items.pair',
+      summary: 'Pair two items.',
+      input: z.object({ left: z.string().describe('One.'), right: z.string().describe('Another.') }),
+      output: z.object({ context: z.int() }),
+      positionals: ['left', 'right'],
+      example: 'box items pair a b',
+      run: async (_, ctx) => ({ kind: 'data', data: { context: ctx.app } }),
+    });
+    const box = defineWith({
+      name: 'box',
+      version: '1.0.0',
+      summary: 'Keeps items.',
+      commands: { 'items pair': pair },
+      context: () => calls.push('open'),
+      close: (context) => void calls.push(`close ${context}`),
+      values: async ({ key }) => (key === 'left' ? [{ value: 'a', about: '' }] : undefined),
+    });
+    const person = {
+      say: async () => true,
+      askForText: async () => 'b',
+      askForSecret: async () => 'b',
+      ask: async () => ({ value: 'a' }),
+    };
+    const asking = {
+      ...box,
+      terminal: async () => ({ presenter: async () => undefined, person: () => person }),
+    };
+    const terminal = { stdinIsTTY: true, stdoutIsTTY: true };
+    assert.equal((await captureCli(asking, ['items', 'pair'], terminal)).exit, 0);
+    assert.deepEqual(calls.splice(0), ['open', 'close 1']);
+    assert.equal((await captureCli(box, ['items', 'pair'])).exit, 1);
+    assert.equal((await captureCli(box, ['items', 'pair', '--right', 'b'])).exit, 1);
+    assert.deepEqual(
+      calls.filter((each) => each === 'open').length,
+      calls.filter((each) => each !== 'open').length,
+    );
+    assert.ok(calls.includes('open'), 'the example of the error asks for values');
+  });
+
   it('is found wrong by checkContract, with a fix for each problem', async () => {
     const wrong = defineOperation({
       ...READS,
