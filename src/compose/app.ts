@@ -42,7 +42,7 @@ class Contexts<C> {
 
   async close(): Promise<void> {
     for (const opening of this.#opened.values()) {
-      // Whoever needed a context that could not be opened got the error.
+      // The caller that needed a context got the error of a failed opening.
       const opened = await opening.then(
         (context) => ({ context }),
         () => undefined,
