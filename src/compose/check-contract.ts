@@ -1,10 +1,14 @@
+import type * as z from 'zod';
+import { splitCommand } from '../util/shell-words.ts';
 import { type CapturedCall, captureCli } from './capture-cli.ts';
 import type { CliApp, CliIo } from './cli-app.ts';
 import { findCommand } from './find-command.ts';
+import { readFlags } from './flags.ts';
 import { GLOBAL_FLAGS } from './globals.ts';
 import { readRate } from './limit-rate.ts';
 import type { Operation } from './operation.ts';
-import { parametersOf } from './parameters.ts';
+import { elementSchemas, hasField } from './output-shape.ts';
+import { label, type Parameter, parametersOf } from './parameters.ts';
 import { dryRunOf } from './strict.ts';
 import { calledAs } from './write-command.ts';
 
@@ -40,7 +44,7 @@ export async function checkContract<C>(
     })),
   );
   const shown = loaded.filter(({ hidden }) => !hidden);
-  const problems = [...registryProblems(app, shown)];
+  const problems = [...errorProblems(app), ...registryProblems(app, shown)];
   for (const words of [['tools'], ['health'], ['config', 'show']]) {
     const command = words.join(' ');
     if (!shown.some((each) => each.command === command)) {
@@ -119,13 +123,81 @@ function registryProblems<C>(app: CliApp<C>, loaded: readonly Loaded[]): Contrac
         `what replaces it is no other command: ${op.deprecated.use}`,
         'Name the whole command in deprecated.use.',
       );
+    for (const { key, replacement } of parameters)
+      if (replacement !== undefined && !isReplacement(app, parameters, { key, replacement }))
+        wrong(
+          `what replaces the input '${key}' is no other input: ${replacement}`,
+          'Name the flag of another input in replacement.',
+        );
+    if (op.list !== undefined && !mayHaveList(op.output, op.list))
+      wrong(
+        `its list '${op.list}' is no array of the output`,
+        `Name an array of the output in list, or add '${op.list}' to the output.`,
+      );
     if (!isCallOf(app, op.example, command))
       wrong(
         `its example does not call it: ${op.example}`,
         `Begin the example with '${calledAs(app)} ${command}'.`,
       );
+    else
+      for (const each of mistakesIn(app, op, parameters))
+        wrong(`its example is refused: ${each}`, 'Write a call that the command accepts.');
   }
   return problems;
+}
+
+/** What is wrong with the rows of the error table, which only TypeScript checks. */
+function errorProblems<C>(app: CliApp<C>): ContractProblem[] {
+  return Object.entries(app.errors ?? {}).flatMap(
+    ([code, { class: kind, retryable, exit, action, hint }]) => {
+      const wrong = [
+        ...(/^E_[A-Z0-9_]+$/.test(code) ? [] : ['its code is not E_ and capital letters']),
+        ...Object.entries({ class: kind, action, hint })
+          .filter(([, text]) => typeof text !== 'string' || text.trim() === '')
+          .map(([key]) => `it has no ${key}`),
+        ...(typeof retryable === 'boolean' ? [] : ['retryable is not true or false']),
+        ...(exit === 1 || exit === 2 ? [] : [`its exit code is ${exit}, not 1 or 2`]),
+      ];
+      return wrong.map((each) => ({
+        command: 'errors',
+        message: `the row of ${code}: ${each}`,
+        fix: `Correct ${code} in errors.`,
+      }));
+    },
+  );
+}
+
+/** Whether a replacement is the flag of another input, or the call of a command. A text about another program cannot be checked. */
+function isReplacement<C>(
+  app: CliApp<C>,
+  parameters: readonly Parameter[],
+  { key, replacement }: { key: string; replacement: string },
+): boolean {
+  const [word = ''] = replacement.split(/[ =]/, 1);
+  if (!word.startsWith('-')) return callsOther(app, replacement, '');
+  return parameters.some(
+    (each) => each.key !== key && [`--${each.flag}`, `--no-${each.flag}`, `-${each.short}`].includes(word),
+  );
+}
+
+/** Whether the field of an answer is a list, or only the data can decide. */
+function mayHaveList(output: z.ZodType, key: string): boolean {
+  return hasField([output], [key]) === 'open' || elementSchemas(output, { key }).length > 0;
+}
+
+/** Why the command would not accept its example. Values are not checked: they may be placeholders. */
+function mistakesIn<C>(app: CliApp<C>, op: Loaded['op'], parameters: readonly Parameter[]): string[] {
+  const { args } = findCommand(app.routes, wordsBehind(app, op.example) ?? [], app.aliases);
+  const { problems, unplaced, given, inputJson } = readFlags(parameters, args, op);
+  const missing = parameters.filter(
+    ({ key, isRequired, env, config }) =>
+      isRequired && inputJson === undefined && env === undefined && config === undefined && !given.has(key),
+  );
+  return [
+    ...problems.map(({ message }) => message),
+    ...(problems.length === 0 ? unplaced.map((word) => `unexpected argument: ${word}`) : []),
+    ...missing.map((each) => `${label(each)} is required`),
+  ];
 }
 
 /** Whether a command line calls another command of the program, or another program. */
@@ -144,7 +216,9 @@ function isCallOf<C>(app: CliApp<C>, example: string, command: string): boolean 
 /** The words of a command line after the program; undefined when it calls another one. */
 function wordsBehind<C>(app: CliApp<C>, line: string): string[] | undefined {
   const program = `${calledAs(app)} `;
-  return line.startsWith(program) ? line.slice(program.length).split(' ') : undefined;
+  if (!line.startsWith(program)) return undefined;
+  const rest = line.slice(program.length);
+  return splitCommand(rest) ?? rest.split(' ');
 }
 
 /** What is wrong with an answer: it is one envelope, and its exit code is one of these. */

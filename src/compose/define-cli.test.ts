@@ -218,10 +218,21 @@ describe('a command line that is defined with the kit', () => {
         json: z.string().default(''),
         id: z.string().default('').meta({ short: 'h' }).describe('Which.'),
         all: z.boolean().default(false).meta({ short: 'h' }).describe('All of them.'),
+        old: z.string().default('').meta({ replacement: '--new' }).describe('Replaced.'),
       }),
+      list: 'items',
       output: z.object({}),
       positionals: ['nothing'],
       example: 'other items',
+      run: async () => ({ kind: 'data' as const, data: {} }),
+    });
+    const refused = defineOperation({
+      ...READS,
+      name: 'items.find',
+      summary: 'Find items.',
+      input: z.object({ words: z.string().describe('What to find.') }),
+      output: z.object({}),
+      example: 'bad items find --nonsense',
       run: async () => ({ kind: 'data' as const, data: {} }),
     });
     const problems = await checkContract(
@@ -229,11 +240,12 @@ describe('a command line that is defined with the kit', () => {
         name: 'bad',
         version: '1.0.0',
         summary: 'Breaks the contract.',
-        commands: { 'items drop': wrong, 'items rm': wrong },
+        commands: { 'items drop': wrong, 'items rm': wrong, 'items find': refused },
+        errors: { NO_CODE: { class: 'user_error', retryable: false, exit: 0, action: 'Stop.', hint: '' } },
       }),
     );
     const messages = problems
-      .filter(({ command }) => command.startsWith('items'))
+      .filter(({ command }) => command === 'errors' || command.startsWith('items'))
       .map(({ message }) => message);
     for (const expected of [
       "the name 'items' is not group.action",
@@ -248,6 +260,13 @@ describe('a command line that is defined with the kit', () => {
       'the letter -h hides the global one',
       "the rate limit 'often' cannot be read",
       'what replaces it is no other command: bad nothing',
+      "what replaces the input 'old' is no other input: --new",
+      "its list 'items' is no array of the output",
+      'its example is refused: unknown flag --nonsense',
+      'its example is refused: --words is required',
+      'the row of NO_CODE: its code is not E_ and capital letters',
+      'the row of NO_CODE: it has no hint',
+      'the row of NO_CODE: its exit code is 0, not 1 or 2',
     ])
       assert.ok(messages.includes(expected), `${expected} is not among ${messages.join('; ')}`);
     assert.ok(problems.every(({ fix }) => fix.length > 10));
