@@ -100,12 +100,14 @@ export function describeSdk({ language, driver, skip }: SdkUnderTest): void {
       assert.equal(stderr, 'code 141\n');
     });
 
-    it_('describes a file with its hash and size', async (run) => {
+    it_('describes a file with its hash and size, and refuses one that cannot be read', async (run) => {
       const path = join(run.workspace, 'report "1".txt');
       writeFileSync(path, 'four\n');
       const { events } = await finish(run, ['artifact', path]);
       const sha256 = createHash('sha256').update('four\n').digest('hex');
       assert.deepEqual(events.at(-1)?.['artifacts'], [{ path, sha256, size: 5 }]);
+      for (const unreadable of [join(run.workspace, 'missing.txt'), run.workspace])
+        assert.equal(errorOf(await finish(run, ['artifact', unreadable])), 'E_INPUT_NOT_FOUND');
     });
 
     it_('gets its inputs, checked and of their types', async (run) => {
