@@ -37,6 +37,7 @@ const MADE_STEPS: readonly NextStep[] = [
   steps.initAgents(['claude', 'codex'], { force: true }),
   steps.runTool('my_tool', ['--who', 'Ada', '--', 'a b']),
   steps.previewTool('my_tool', ['--who', 'Ada', '--', 'a b']),
+  steps.checkAgainstPolicy('my_tool', ['--who', 'Ada']),
   steps.runProgram('ls', ['-l', '--', 'a b']),
   steps.createTool('bash', 'my_tool'),
   steps.showRun(r),

@@ -110,6 +110,12 @@ export function previewTool(tool: string, args: readonly string[]): OperationSte
   return step('run.start', { tool, args: [...args], dry_run: true }, 'See what a new run would do.');
 }
 
+/** With `args`, the policy also decides about the paths that they grant. */
+export function checkAgainstPolicy(tool: string, args: readonly string[] = []): OperationStep {
+  const input = args.length === 0 ? { tool } : { tool, args };
+  return step('policy.check', input, 'Check the call against the policy.');
+}
+
 export function runProgram(program: string, args: readonly string[]): OperationStep {
   return step(
     'run.exec',

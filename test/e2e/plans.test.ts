@@ -65,6 +65,15 @@ describe('the plan of a tool that writes', () => {
     const refused = await made.envelope(['run', ...APPEND]);
     assert.deepEqual([refused.code, refused.error.code], [2, 'E_POLICY_DENIED']);
     assert.match(refused.error.hint, /--dry-run/);
+    assert.deepEqual(refused.meta.next, ['acor run --dry-run appends --folder traces']);
+    const options = ['--idempotency-key', 'k1', '--timeout', '9'];
+    for (const token of [[], ['--plan', 'plan-of-another-call']]) {
+      const { error, meta } = await made.envelope(['run', ...options, ...token, ...APPEND]);
+      assert.equal(error.code, 'E_POLICY_DENIED');
+      assert.deepEqual(meta.next, [
+        'acor run --timeout 9 --idempotency-key k1 --dry-run appends --folder traces',
+      ]);
+    }
     assert.deepEqual(made.runIds(), []);
     // A tool that declares no effects may have any.
     assert.equal((await made.envelope(['run', 'quick'])).error.code, 'E_POLICY_DENIED');

@@ -227,10 +227,9 @@ describe('acor policy check', () => {
     const { code, error } = await project.envelope(['policy', 'check', 'reads_file', 'data.txt'], { env });
     const { violations } = error.details;
     assert.deepEqual([code, violations.length, violations[0].asked], [2, 1, project.path('data.txt')]);
-    assert.equal(
-      (await project.envelope(['run', 'reads_file', 'data.txt'], { env })).error.code,
-      'E_POLICY_DENIED',
-    );
+    const refused = await project.envelope(['run', 'reads_file', 'data.txt'], { env });
+    assert.equal(refused.error.code, 'E_POLICY_DENIED');
+    assert.deepEqual(refused.meta.next, ['acor policy check reads_file data.txt'], 'the same call');
     assert.deepEqual(project.runIds(), []);
     project.write('data/in.txt', 'x\n');
     assert.equal((await project.run(['reads_file', 'data/in.txt'], { env })).end.state, 'completed');

@@ -26,6 +26,8 @@ export interface GuardRequest {
 export interface SettledRun {
   /** Masked, as they are shown. */
   args: readonly string[];
+  /** As they were given, unless one of them is a secret. */
+  givenArgs?: readonly string[];
   grants: Asked['grants'];
   staged: readonly { target: string; input: string }[];
   tier: number | null;
@@ -88,7 +90,7 @@ export class RunGuard {
     if (this.layers.length === 0) return;
     this.#settled = run;
     const guard = commands.length === 0 ? this : this.#widened({ commands });
-    refuseViolations(this.#tool.name, await guard.allViolations(run));
+    refuseViolations(this.#tool.name, await guard.allViolations(run), run.givenArgs);
   }
 
   /** Whether the policy lets the tool reach one more host, as `host:port`, or start one more program. */

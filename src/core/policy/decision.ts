@@ -1,5 +1,6 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
+import { checkAgainstPolicy } from '../../protocol/next-steps.ts';
 import type { Places } from './reach.ts';
 
 /** Everything that a run requests, as far as it is known. */
@@ -36,8 +37,12 @@ export interface Decision {
   violations: Violation[];
 }
 
-/** Throws E_POLICY_DENIED with all violations; does nothing without violations. */
-export function refuseViolations(tool: string, violations: readonly Violation[]): void {
+/** Throws E_POLICY_DENIED with all violations; does nothing without violations. `args` are those of the call, unless one is a secret. */
+export function refuseViolations(
+  tool: string,
+  violations: readonly Violation[],
+  args: readonly string[] = [],
+): void {
   if (violations.length === 0) return;
   throw new AcorError(
     'E_POLICY_DENIED',
@@ -45,7 +50,7 @@ export function refuseViolations(tool: string, violations: readonly Violation[])
     {
       hint: violations.map(({ fix }) => fix).join(' '),
       details: { violations },
-      next: [{ operation: 'policy.check', input: { tool }, why: 'Check the tool against the policy.' }],
+      next: [checkAgainstPolicy(tool, args)],
     },
   );
 }

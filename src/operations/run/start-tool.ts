@@ -18,6 +18,7 @@ import { PLAIN_FORMS } from '../plain-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { callersInput, warnOfStdin } from './callers-stdin.ts';
 import type { RunFlags } from './run-flags.ts';
+import { sameFlags } from './same-flags.ts';
 import type { ShownPlan } from './show-plan.ts';
 
 /** The input of `run.start`. */
@@ -150,7 +151,11 @@ export async function startTool(
   const input = found.readsStdin ? await callersInput(ctx) : undefined;
   const look =
     input === undefined && request.readStdin === undefined ? await warnOfStdin(found, ctx) : async () => {};
-  const started = await startRequest({ ...request, found, ...(input && { input }) }, options, ctx);
+  const started = await startRequest({ ...request, found, ...(input && { input }) }, options, ctx).catch(
+    (error: unknown) => {
+      throw withOptions(error, options);
+    },
+  );
   if (started.kind !== 'events') return started;
   return {
     ...started,
@@ -160,6 +165,18 @@ export async function startTool(
       return end;
     },
   };
+}
+
+/** A refused run whose `next` shows its plan: the options of the call belong to it as well. */
+function withOptions(error: unknown, options: ToolCall): unknown {
+  if (!(error instanceof AcorError) || error.code !== 'E_POLICY_DENIED') return error;
+  const next = error.next?.map((step) =>
+    'operation' in step && step.operation === 'run.start'
+      ? { ...step, input: { ...sameFlags({ ...options }), ...step.input } }
+      : step,
+  );
+  const { hint = '', details = {} } = error;
+  return new AcorError(error.code, error.message, { hint, details, ...(next && { next }), cause: error });
 }
 
 async function startRequest(

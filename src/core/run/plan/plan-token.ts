@@ -84,6 +84,7 @@ export async function checkPlanToken(
     if (!isDemanded(plan, config)) return undefined;
     throw needsPlan(plan, config, {
       hint: 'Run it with --dry-run: the output has the plan, and the command with its token.',
+      ...previewOf(plan),
     });
   }
   if (given === (await planToken(plan, config)).token) return repeatDigest(plan, config);
@@ -92,8 +93,15 @@ export async function checkPlanToken(
     `the plan ${given} is stale: '${name}', what it executes, its arguments, the files that they name, or its isolation have changed`,
     {
       hint: 'Run it with --dry-run again, check the plan, and pass its token.',
+      ...previewOf(plan),
     },
   );
+}
+
+/** The step that shows the plan. The operation adds the options of the call. */
+function previewOf({ kind, tool, givenArgs }: ToolPlan): { next?: NextStep[] } {
+  const isTool = kind === 'tool' && givenArgs !== null;
+  return isTool ? { next: [previewTool(tool.name, wordsAgain(tool, givenArgs))] } : {};
 }
 
 /**

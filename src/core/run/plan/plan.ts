@@ -67,6 +67,7 @@ async function settle(
   await guard.authorizeRun(
     {
       args: call.shownArgs,
+      ...(call.givenArgs && { givenArgs: call.givenArgs }),
       grants: call.argumentGrants,
       staged: call.staged,
       tier: sandboxed.isolation.tier,
