@@ -290,6 +290,33 @@ describe('acor task', () => {
     );
   });
 
+  it('accepts new files that the executor reports before they are put in place, and names them by their places', async () => {
+    const does =
+      'mkdir -p "$WORKSPACE/top/lib"; echo a >"$WORKSPACE/top/a.md"; echo b >"$WORKSPACE/top/lib/b.md"; echo c >"$WORKSPACE/top/c.md"';
+    const named = (paths: readonly string[]) =>
+      `${paths.map((path) => `[FILES_MODIFIED]\n- ${path} (created)\n`).join('\n')}\n[CODEX_COMPLETE] done\n`;
+    using project = new TaskProject(
+      'command',
+      [
+        {
+          does: `${does}; sed -i "s|TOP|$WORKSPACE/top|; s|ROOT|$PWD|" turns/1.out`,
+          prints: named(['a.md', 'TOP/lib/b.md', 'ROOT/c.md', 'missing.md']),
+        },
+      ],
+      "task: { executor: { command: ['./bin/agent'] }, commands: [sed] }",
+    );
+    const run = readRun(await project.acor(['task', 'own', 'Make it'], { env: project.env }));
+    assert.equal(run.end.state, 'completed', run.stdout + run.stderr);
+    const warned = run.of('runner_warning').map(({ path, msg }) => path ?? msg);
+    assert.deepEqual(warned, ['missing.md']);
+    const artifacts = run.of('artifact').map(({ path }) => path);
+    assert.deepEqual(
+      artifacts.sort(),
+      ['a.md', 'c.md', 'lib/b.md'].map((path) => project.path(path)),
+    );
+    assert.equal((await project.envelope(['verify', 'last'], { env: project.env })).ok, true);
+  });
+
   it('starts a program without a conversation again with the description and all answers, and warns of nothing', async () => {
     const asks = (what: string) => `[QUESTION] ${what}?\nOptions:\n1. Yes\n2. No\n\n`;
     using project = new TaskProject(

@@ -1,5 +1,5 @@
 import { lstatSync, type Stats } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { FileChange } from '../../protocol/markers/marker.ts';
 import { OpenFolder } from '../../util/open-folder.ts';
@@ -107,9 +107,13 @@ export class FileClaims {
   #placesOf(path: string): string[] {
     const { plan, layout } = this.#context;
     const granted = plan.grants.filter(({ access }) => access === 'write').map((grant) => grant.path);
-    const { worksIn } = plan.tool;
+    const { worksIn, newFilesIn } = plan.tool;
     const bases = [...(worksIn === undefined ? [] : [worksIn]), layout.work, ...granted];
     const places = new Set(bases.map((base) => stagedPath(resolve(base, path), plan.staged)));
+    if (worksIn !== undefined && newFilesIn !== undefined) {
+      const claimed = resolve(worksIn, path);
+      if (isInside(claimed, worksIn)) places.add(join(layout.work, newFilesIn, relative(worksIn, claimed)));
+    }
     return [...places]
       .filter((place) => [...bases, layout.artifacts].some((base) => isInside(place, base)))
       .map((place) => writtenAt(place, plan.grants))

@@ -31,6 +31,8 @@ export interface ToolEntry {
   missing?: readonly MissingPermission[];
   /** The working directory, when it is not the workspace. Relative paths in the tool's events start there. */
   worksIn?: string;
+  /** The folder of the workspace for its new files at the top of `worksIn`, which are moved there after each attempt. */
+  newFilesIn?: string;
   /** A persistent folder for this tool alone. No other program executes or reads its content. */
   home?: string;
   /** What plugins add to it. */

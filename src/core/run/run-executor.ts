@@ -51,6 +51,8 @@ export interface AttemptOptions {
   model?: string;
   /** Set for a conversation. Each of its turns is a process that exits after its questions; the next turn gets the answers. */
   turn?: TurnHooks;
+  /** Moves files of a completed attempt out of its workspace, and returns the artifacts with their final paths. */
+  putInPlace?: (artifacts: readonly MeasuredArtifact[]) => MeasuredArtifact[];
 }
 
 /** Reports the questions and answers of a turn to the executor of the conversation. Its questions stay open when its process exits. */

@@ -17,6 +17,9 @@ import { type Executor, executorOf, refuseUntrustedExecutor } from './executors.
 import { responsesProgram } from './responses-program.ts';
 import { TURN_COMMAND } from './turn-script.ts';
 
+/** Where an executor makes new files for the top of the project, in its workspace: the top itself can only be read. */
+export const NEW_FILES = 'top';
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** An agent may think for minutes and work for hours. */
@@ -47,6 +50,7 @@ export async function executorTool(name: string, config: LoadedConfig, env: Env)
     manifestPath: null,
     problems: [],
     worksIn: config.root,
+    ...(task.writes === undefined && { newFilesIn: NEW_FILES }),
     home,
   };
 }

@@ -1,13 +1,10 @@
 import { linkSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { errorMessage } from '../../util/error-code.ts';
 import { OpenFolder } from '../../util/open-folder.ts';
 import { openWork } from '../run/attempt/output-place.ts';
 import type { RunWorkspace } from '../run/workspace.ts';
-import { mayBeWritten } from './executor-tool.ts';
-
-/** Where an executor makes new files for the top of the project, in its workspace: the top itself can only be read. */
-export const NEW_FILES = 'top';
+import { mayBeWritten, NEW_FILES } from './executor-tool.ts';
 
 /** What was put at the top of the project, and why the rest was not. */
 export interface PlacedFiles {
@@ -31,6 +28,18 @@ export function placeNewFiles(workspace: RunWorkspace, root: string, closed: rea
     else found.refused.push({ path: join(root, name), why });
   }
   return found;
+}
+
+/** The path of a new file that was put in place; any other path as it is. `placed` are names at the top of the project. */
+export function placedPath(
+  path: string,
+  workspace: RunWorkspace,
+  root: string,
+  placed: ReadonlySet<string>,
+): string {
+  const [folder, top, ...rest] = relative(workspace.work, path).split('/');
+  if (folder !== NEW_FILES || top === undefined || !placed.has(top)) return path;
+  return join(root, top, ...rest);
 }
 
 /** Undefined when it is in place. */

@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { withoutKind } from '../../protocol/run.ts';
 import { countOf } from '../../util/count-of.ts';
@@ -18,9 +18,9 @@ import {
 } from '../run/run-executor.ts';
 import type { MeasuredArtifact } from '../store-files/artifacts.ts';
 import { changesBetween, snapshotOf } from './changed-files.ts';
-import { closedAtTop, homeOf, programOf, userHome, writesOf } from './executor-tool.ts';
+import { closedAtTop, homeOf, NEW_FILES, programOf, userHome, writesOf } from './executor-tool.ts';
 import { type Executor, executorOf, type TaskSettings } from './executors.ts';
-import { NEW_FILES, placeNewFiles } from './new-files.ts';
+import { placedPath, placeNewFiles } from './new-files.ts';
 import { answersPrompt, CONTINUE, instructionsFor, resumePrompt, taskPrompt } from './prompt.ts';
 import { changeTask, readTask, refuseWhileLive, sessionLeftIn } from './task-record.ts';
 import { answersGiven, type GivenAnswer, TurnQuestions } from './turn-questions.ts';
@@ -103,6 +103,7 @@ export class TaskExecutor implements RunExecutor {
       });
       const totals = session === null ? {} : (readTask(runsDir, taskId).totals[session] ?? {});
       if (executor.reportsTotals) spending.continuesFrom(totals);
+      let isPlaced = false;
       const tried = await work.attempt({
         ...options,
         number: turns,
@@ -110,8 +111,13 @@ export class TaskExecutor implements RunExecutor {
         ...(model !== undefined && { model }),
         // A program that can read answers while it runs has read them by its end.
         ...(!hearsAnswers && { turn: questions }),
+        putInPlace: (artifacts) => {
+          isPlaced = true;
+          this.#placeNewFiles();
+          return artifacts.map((each) => this.#inPlace(each));
+        },
       });
-      this.#placeNewFiles();
+      if (!isPlaced) this.#placeNewFiles();
       await this.#keepSession(taskId, executor.reportsTotals && sumsOf(totals, tried.metrics));
       sums.add(tried);
       if (tried.outcome.code === 'E_BUDGET' && this.#asks && spending.over() !== undefined) {
@@ -239,6 +245,17 @@ export class TaskExecutor implements RunExecutor {
     for (const name of placed) this.#placed.add(name);
   }
 
+  #inPlace<Reported extends { path: string }>(file: Reported): Reported {
+    const { config, plan } = this.#ground;
+    return { ...file, path: placedPath(file.path, plan.workspace, config.root, this.#placed) };
+  }
+
+  /** The path of a claim relative to the project, as the changes on the disk have it. */
+  #claimed(path: string): string {
+    const { root } = this.#ground.config;
+    return relative(root, this.#inPlace({ path: resolve(root, path) }).path);
+  }
+
   /** For the executor that counts its own spending. */
   async #ratesFor(executor: Executor): Promise<Rates | null> {
     if (executor.name !== 'responses') return null;
@@ -282,7 +299,9 @@ export class TaskExecutor implements RunExecutor {
       metrics,
     });
     const untrue =
-      files === null ? [] : sums.claims.filter((path) => !files.some((file) => file.path === path));
+      files === null
+        ? []
+        : sums.claims.filter((claim) => !files.some(({ path }) => path === this.#claimed(claim)));
     for (const path of untrue) {
       this.#ground.writer.log.append({
         type: 'runner_warning',

@@ -288,7 +288,7 @@ class ToolExecutor implements RunExecutor {
     outcome: Outcome,
     attempt: ObservedAttempt,
     meter: FileMeter,
-    { turn }: AttemptOptions,
+    { turn, putInPlace }: AttemptOptions,
   ): Promise<{ outcome: Outcome; artifacts: MeasuredArtifact[] }> {
     if (outcome.state !== 'completed') return { outcome, artifacts: [] };
     const { workspace } = this.#plan;
@@ -306,13 +306,14 @@ class ToolExecutor implements RunExecutor {
           this.#warn(undefined, `the tool did not write its output '${input}': ${target}`);
         }
       }
-      const artifacts = await this.#artifactsOf(attempt, outputs, meter);
+      const measured = await this.#artifactsOf(attempt, outputs, meter);
       const moved = outputs.filter(({ stays }) => !stays);
       if (moved.length > 0) {
         const { placeOutputs } = await import('./place-outputs.ts');
         placeOutputs(moved, workspace, this.#writer.log);
         this.#hasPlaced = true;
       }
+      const artifacts = putInPlace?.(measured) ?? measured;
       const { store } = this.#services;
       for (const artifact of artifacts)
         if (artifact.kind === 'file') await store.blobs.keep(this.#plan.runId, artifact);
