@@ -132,6 +132,14 @@ describe('a program without a manifest', () => {
     if (silent.error.code === 'E_TOOL_FAILED') assert.match(silent.error.hint, /--net example\.com:443$/);
   });
 
+  it('keeps the utilities of a shell beside the programs of --cmd', async () => {
+    const sorted = (cmd: readonly string[]) =>
+      project.envelope(['exec', ...cmd, '--no-stream', '--', 'sh', '-c', 'echo one | sort']);
+    assert.equal((await sorted([])).data?.result.data.output, 'one', 'the control');
+    const { data, error } = await sorted(['--cmd', 'perl']);
+    assert.equal(data?.result.data.output, 'one', JSON.stringify(error));
+  });
+
   it('gets no path outside of the grant roots, and nothing that only an approval gives', async () => {
     const outside = await project.envelope(['exec', '--read', '/etc', '--', 'ls']);
     assert.equal(outside.error.code, 'E_PERMISSION');

@@ -74,6 +74,7 @@ export async function adHocTool(
     ...tool,
     name,
     ownWords: granted.words,
+    ...(permissions.commands.length === 0 && granted.cmd.length > 0 && { addsCommands: true as const }),
     ...(granted.read.includes(STDIN) && { readsStdin: true as const }),
     ...(isHere && { startsIn: call.cwd }),
     ...(missing.length > 0 && { missing }),

@@ -21,6 +21,8 @@ export interface ToolEntry {
   hasHeader?: true;
   /** How many of the first arguments are for ACOR: the grants of `acor exec`. */
   ownWords?: number;
+  /** All its commands are those of `acor exec --cmd`: a shell keeps its utilities beside them. */
+  addsCommands?: true;
   /** The program gets the standard input of its caller: `acor exec --read -`. */
   readsStdin?: true;
   /** Where `acor exec` starts the program, when that is not the workspace. */

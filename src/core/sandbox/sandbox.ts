@@ -49,7 +49,7 @@ export interface SandboxRequest {
   hidden: readonly string[];
   /** Further executable programs by name; null when the manifest names none. */
   commands: readonly string[] | null;
-  /** Programs beyond the manifest, for which a person is asked before the tool starts. */
+  /** Programs beyond the manifest: those that the caller grants, and those for which a person is asked before the tool starts. */
   asked?: readonly string[];
   /** The tool is observed: it may start any program, and a file gets its system calls. No tool sees the file. */
   traceTo?: string;

@@ -68,7 +68,7 @@ export async function confineTool(
     grants,
     // The runs folder of a new project does not exist yet; the runner creates it before the tool starts.
     hidden: hidden.filter((path) => path === workspaces.root || existsSync(path)),
-    commands: await commandsOf(tool, workspaces.of(runId)),
+    ...(await commandsOf(tool, workspaces.of(runId))),
     path: env['PATH'] ?? '',
     limits: resources,
     ...(observe && { traceTo: workspaces.of(runId).trace }),
@@ -78,7 +78,7 @@ export async function confineTool(
     : [];
   const confinement = await confine(services, tool, {
     ...request,
-    ...(asked.length > 0 && { asked: asked.map(({ name }) => name) }),
+    ...(asked.length > 0 && { asked: [...(request.asked ?? []), ...asked.map(({ name }) => name)] }),
   });
   observe?.({ sandbox: request, argumentGrants: call.argumentGrants });
   return {
@@ -103,10 +103,14 @@ async function programsToAskFor(
   return asked;
 }
 
-async function commandsOf({ manifest }: ToolEntry, workspace: RunWorkspace): Promise<string[]> {
-  if (!mayCallTools(manifest)) return manifest.permissions.commands;
-  const { commandsOfCaller } = await import('./calling-tools.ts');
-  return commandsOfCaller(manifest, workspace);
+async function commandsOf(
+  { manifest, addsCommands }: ToolEntry,
+  workspace: RunWorkspace,
+): Promise<Pick<SandboxRequest, 'commands' | 'asked'>> {
+  const commands = mayCallTools(manifest)
+    ? (await import('./calling-tools.ts')).commandsOfCaller(manifest, workspace)
+    : manifest.permissions.commands;
+  return addsCommands ? { commands: [], asked: commands } : { commands };
 }
 
 async function confine(
