@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { TestProject } from '../../support/project.ts';
+import { ProjectInProcess } from '../../support/project-in-process.ts';
 import type { RunnerAttack } from './runner-attack.ts';
 
 const SCRIPT = `#!/bin/bash\necho '{"type":"result","status":"ok"}'\n`;
 
 /** ACOR rejects every path, and grants the path beside it. */
 const paths: RunnerAttack = async () => {
-  using project = new TestProject();
+  using project = new ProjectInProcess();
   mkdirSync(project.path('granted'));
   const asked = ['/', '/**', '/proc', '/sys/kernel', '/dev', '${WORKSPACE}/../..', '${PROJECT}/../**'];
   const spelled = [
@@ -86,7 +87,7 @@ const NAMES = [
 ];
 
 const names: RunnerAttack = async () => {
-  using project = new TestProject({ tools: ['quick'] });
+  using project = new ProjectInProcess({ tools: ['quick'] });
   for (const name of NAMES) {
     const { ok, error } = await project.envelope(['run', '--no-stream', '--', name]);
     assert.equal(ok, false, name);
@@ -155,7 +156,7 @@ const variables: RunnerAttack = async () => {
 };
 
 const manifests: RunnerAttack = async () => {
-  using project = new TestProject();
+  using project = new ProjectInProcess();
   const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]'];
   for (const [was, is] of ['ab', 'bc', 'cd', 'de', 'ef', 'fg', 'gh'].map((pair) => [...pair]))
     bomb.push(`${is}: &${is} [${Array(9).fill(`*${was}`).join(', ')}]`);
