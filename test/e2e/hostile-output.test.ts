@@ -81,8 +81,11 @@ const WRAPPED =
   /(?:\x1b\[(?:[0-247]|2[247]|3[1-46-9]|9\d)m)*\r?\n(?:\x1b\[(?:[0-247]|2[247]|3[1-46-9]|9\d)m|[│ ])*/g;
 
 describe('untrusted text', () => {
-  for (const seed of [1, 2]) {
-    describe(`at a terminal, with weapons by seed ${seed}`, () => {
+  for (const [seed, terminal] of [
+    [1, { TERM: 'dumb', NO_COLOR: '1' }],
+    [2, { TERM: 'xterm', COLUMNS: '300' }],
+  ] as const) {
+    describe(`at a terminal '${terminal.TERM}', with weapons by seed ${seed}`, () => {
       let project: TestProject;
       let root: string;
       let runId: string;
@@ -191,10 +194,7 @@ describe('untrusted text', () => {
       for (const { command, hidden } of ROUTES) {
         if (hidden || ELSEWHERE.includes(command)) continue;
         it(`does not reach the terminal through '${command}'`, async () => {
-          for (const args of callsOf(command, runId, hostile())) {
-            await assertSafe(args, { TERM: 'dumb', NO_COLOR: '1' });
-            await assertSafe(args, { TERM: 'xterm', COLUMNS: '300' });
-          }
+          for (const args of callsOf(command, runId, hostile())) await assertSafe(args, terminal);
         });
       }
 
