@@ -74,6 +74,59 @@ describe('a cloned project', () => {
     assert.doesNotMatch(await hint('/usr/bin/env'), /no person has trusted it/);
   });
 
+  it('puts no variable of the caller into a text without trust, and after it does', {
+    skip: noTerminal,
+  }, async () => {
+    const SECRET = 'sk-of-the-caller';
+    const env = {
+      MODEL_KEY: SECRET,
+      LIMIT: '70',
+      ISOLATION: 'required',
+      XDG_DATA_HOME: project.path('data'),
+    };
+    const published = `[{ files: '*.md', description: 'with \${MODEL_KEY}' }]`;
+    const own = `project: { name: 'for \${HOME}' }\nenvironment: { timeout_s: '\${LIMIT:-60}' }`;
+    const config = `version: 1\nresources: ${published}\n${own}\nsecurity: { isolation: '\${ISOLATION:-off}' }\n`;
+    project.write('.acor/config.yaml', config);
+    project.write('notes.md', 'notes\n');
+    const shown = async (args: readonly string[]) => {
+      const { stdout, stderr } = await project.acor(args, { env });
+      return stdout + stderr;
+    };
+    const everything = ['config', 'show', '--limit', '500'];
+    for (const args of [everything, ['trust', '--list'], ['trust'], ['health']])
+      assert.doesNotMatch(await shown(args), /sk-of-the-caller/, args.join(' '));
+    assert.match(
+      await shown(everything),
+      /resources \(it expands a variable of yours\)\. To read and trust them/,
+    );
+    // What tools get anyway, numbers and words of a fixed set hold without trust.
+    const { data } = await project.envelope(everything, { env });
+    const held = (key: string) => data.values.find((each: { key: string }) => each.key === key)?.value;
+    assert.match(held('project.name'), /^for \//);
+    assert.equal(held('environment.timeout_s'), 70);
+    assert.equal(held('security.isolation'), 'required');
+
+    const { code, text } = await atTerminal(['trust'], {
+      cwd: project.root,
+      env,
+      when: /To trust it, type trust/,
+      typed: 'trust\n',
+    });
+    assert.equal(code, 0, text);
+    assert.doesNotMatch(text, /sk-of-the-caller/);
+    assert.match(await shown(everything), /sk-of-the-caller/, 'the control');
+    // The trust is bound to the values, too.
+    env.MODEL_KEY = 'another';
+    assert.doesNotMatch(await shown(everything), /with another/);
+
+    env.MODEL_KEY = SECRET;
+    project.write('.acor/config.yaml', "version: 1\nsecurity: { isolation: '${MODEL_KEY}' }\n");
+    const invalid = await shown(['list']);
+    assert.match(invalid, /E_CONFIG_INVALID/);
+    assert.doesNotMatch(invalid, /sk-of-the-caller/);
+  });
+
   it('runs its tools in the sandbox that applies without it', async () => {
     const { data } = await project.envelope(['run', 'quick', '--dry-run']);
     assert.notEqual(data.isolation.backend, 'none');

@@ -85,9 +85,14 @@ function problemsOf(issue: Issue, yaml: YamlFile, allowed: Allowed): Problem[] {
     issue.code === 'invalid_key'
       ? yaml.placeOfKey(path.slice(0, -1), String(path.at(-1)))
       : yaml.placeOf(path);
-  return [
-    { file: yaml.file, ...place, ...explain(issue, path, textMeant(issue, yaml.sourceOf(path), allowed)) },
-  ];
+  const meant = textMeant(issue, yaml.sourceOf(path), allowed);
+  return [{ file: yaml.file, ...place, ...explain(asWritten(issue, yaml), path, meant) }];
+}
+
+/** A message quotes a text as the file has it: the value of a variable of the caller may be a secret. */
+function asWritten(issue: Issue, yaml: YamlFile): Issue {
+  const source = yaml.sourceOf(issue.path as KeyPath);
+  return source?.includes('${') && issue.input !== undefined ? ({ ...issue, input: source } as Issue) : issue;
 }
 
 /** What other systems call the keys. */

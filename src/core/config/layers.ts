@@ -1,3 +1,4 @@
+import { configDefaults } from '../../protocol/config-defaults.ts';
 import { type Problem, placeText, refuse } from './problem.ts';
 import { type Setting, SettingsCache } from './settings-cache.ts';
 import { CONFIG_KEYS, expandVariables, hasVariables, readText, variablesOf } from './variables.ts';
@@ -13,19 +14,31 @@ export async function settingsOfFile(file: string, env: Env, within?: string): P
   if (cached !== undefined) return cached;
   const { readYamlFile } = await import('./yaml-file.ts');
   const yaml = await readYamlFile(file, { within });
-  const { value, problems } = yaml.problems.length > 0 ? yaml : expandVariables(yaml, env);
+  const { value, problems, expanded } =
+    yaml.problems.length > 0 ? { ...yaml, expanded: [] } : expandVariables(yaml, env);
   await check(yaml, value, problems);
   const { upToDate } = await import('./up-to-date.ts');
+  const foreign = expanded.filter(isForeign).map((text) => text.path);
   const settings = upToDate(
     leavesOf(value as Tree).map(({ path, value: leaf }) => ({
       path,
       value: leaf,
       where: placeText({ file, ...yaml.placeOf(path) }),
+      ...(foreign.some((at) => path.every((key, index) => key === at[index])) && {
+        written: valueAt(yaml.value, path),
+      }),
     })),
   );
   // A value from a variable may differ between starts.
   if (value === yaml.value || JSON.stringify(value) === JSON.stringify(yaml.value)) cache.write(settings);
   return settings;
+}
+
+/** Whether a text has a value of the caller that tools do not get, and that the kind of its key does not rule out. */
+function isForeign({ path, names }: { path: KeyPath; names: readonly string[] }): boolean {
+  const kind = CONFIG_KEYS[path.join('.')];
+  const isBounded = kind === 'number' || kind === 'boolean' || kind === 'choice';
+  return !isBounded && names.some((name) => !configDefaults().environment.base_allowlist.includes(name));
 }
 
 /** The settings from environment variables. An empty variable counts as unset. */
@@ -50,6 +63,11 @@ export async function settingsOfFlags(overrides: Readonly<Record<string, unknown
     .map(([key, value]) => ({ path: key.split('.'), value, where: key }));
   await checkSettings(settings, (where) => `the flag for ${where}`);
   return settings;
+}
+
+/** The value at a path. */
+export function valueAt(tree: unknown, path: KeyPath): unknown {
+  return path.reduce((at, key) => (at as Record<string, unknown> | undefined)?.[key], tree);
 }
 
 /** Sets the value at the key's path. */

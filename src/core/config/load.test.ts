@@ -195,9 +195,9 @@ describe('variables in the configuration', () => {
   it('are put in place, with a default for what is unset or empty', async () => {
     project.write(
       '.acor/config.yaml',
-      'project: {name: "${WHO}-${WHAT:-thing}"}\nenvironment: {timeout_s: "${T:-60}", heartbeat_grace_s: "${H}"}\n',
+      'project: {name: "${USER}-${LANG:-thing}"}\nenvironment: {timeout_s: "${T:-60}", heartbeat_grace_s: "${H}"}\n',
     );
-    const { config } = await load({ env: { WHO: 'me', WHAT: '', H: '5' } });
+    const { config } = await load({ env: { USER: 'me', LANG: '', H: '5' } });
     assert.equal(config.project.name, 'me-thing');
     assert.deepEqual([config.environment.timeout_s, config.environment.heartbeat_grace_s], [60, 5]);
   });

@@ -137,7 +137,7 @@ async function wideningsIn(
   own: readonly Setting[],
   { config, users, root }: Pick<LoadedConfig, 'config' | 'root'> & { users: readonly Setting[] },
 ): Promise<Widening[]> {
-  const candidates = own.filter(({ path }) => mayWiden(path));
+  const candidates = own.filter(({ path, written }) => mayWiden(path) || written !== undefined);
   if (candidates.length === 0) return [];
   const { wideningsOf } = await import('./widening.ts');
   const keys = users.filter(({ deprecated }) => deprecated?.isRemoved !== true).map(keyOf);

@@ -11,6 +11,8 @@ export interface Setting {
   path: string[];
   value: unknown;
   where: string;
+  /** The value as the file has it, for one that holds values of variables which tools do not get. */
+  written?: unknown;
   /** The deprecated key that was used, and its replacement. A removed one has no effect. */
   deprecated?: { key: string; fix: string; isRemoved?: true };
 }

@@ -65,7 +65,10 @@ export class TrustStore {
 /** Changes with every setting that widens something, and with the places to which its folders lead; with nothing else. */
 export function trustDigest(widenings: readonly Widening[]): string {
   const content = widenings
-    .map(({ key, asked, leads_to, files }) => [key, asked, leads_to, ...(files ?? [])] as const)
+    .map(
+      ({ key, asked, expanded, leads_to, files }) =>
+        [key, asked, leads_to, ...(expanded === undefined ? [] : [expanded]), ...(files ?? [])] as const,
+    )
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return newSha256()
     .update(JSON.stringify(['acor-trust-2', ...content]))

@@ -18,9 +18,9 @@ function renew(setting: Setting): Setting {
   const deprecated = { key, fix: deprecationFix(found, setting.value) };
   if (typeof to !== 'string') return { ...setting, deprecated: { ...deprecated, isRemoved: true } };
   return {
+    ...setting,
     path: [...setting.path.slice(0, -1), to],
     value: found.rewrite(setting.value),
-    where: setting.where,
     deprecated,
   };
 }

@@ -22,7 +22,8 @@ describe('the keys that a variable can set', () => {
       for (const [name, each] of Object.entries(schema.properties ?? {})) {
         const key = [...path, name];
         if (each.properties) walk(each, key);
-        else if (each.type !== 'object') kinds[key.join('.')] = KINDS[each.type ?? 'string'] ?? 'text';
+        else if (each.type !== 'object')
+          kinds[key.join('.')] = each.enum ? 'choice' : (KINDS[each.type ?? 'string'] ?? 'text');
       }
     };
     walk(z.toJSONSchema(configFile, { io: 'input' }) as Schema, []);

@@ -9,6 +9,12 @@ export function variablesIn(text: string): string[] {
   return [...text.matchAll(REFERENCE)].map(([, name]) => name!);
 }
 
+/** A text of a file that has values from the environment, and the variables that they are from. */
+interface ExpandedText {
+  path: KeyPath;
+  names: string[];
+}
+
 /**
  * Replaces `${VAR}` and `${VAR:-default}` with values from the environment; the default also replaces an empty value. A
  * variable that is unset and has no default is a problem.
@@ -16,8 +22,9 @@ export function variablesIn(text: string): string[] {
 export function expandVariables(
   yaml: YamlFile,
   env: Readonly<Record<string, string | undefined>>,
-): { value: unknown; problems: Problem[] } {
+): { value: unknown; problems: Problem[]; expanded: ExpandedText[] } {
   const problems: Problem[] = [];
+  const texts: ExpandedText[] = [];
   const expand = (value: unknown, path: KeyPath): unknown => {
     if (typeof value === 'string') return value.includes('${') ? expandText(value, path) : value;
     if (Array.isArray(value)) return value.map((each, index) => expand(each, [...path, index]));
@@ -27,10 +34,15 @@ export function expandVariables(
     );
   };
   const expandText = (text: string, path: KeyPath): unknown => {
+    const names: string[] = [];
     const expanded = text.replace(REFERENCE, (whole, name: string, fallback?: string) => {
       const value = env[name];
-      if (fallback !== undefined) return value || fallback;
-      if (value !== undefined) return value;
+      const isTaken = fallback === undefined ? value !== undefined : Boolean(value);
+      if (isTaken) {
+        names.push(name);
+        return value!;
+      }
+      if (fallback !== undefined) return fallback;
       problems.push({
         file: yaml.file,
         ...yaml.placeOf(path),
@@ -40,14 +52,16 @@ export function expandVariables(
       });
       return whole;
     });
+    if (names.length > 0) texts.push({ path, names });
     // YAML reads ${VAR} as text even where a number is wanted.
     const kind = CONFIG_KEYS[path.join('.')];
     return expanded === text || kind === 'list' ? expanded : readText(kind, expanded);
   };
-  return { value: expand(yaml.value, []), problems };
+  return { value: expand(yaml.value, []), problems, expanded: texts };
 }
 
-type KeyKind = 'text' | 'number' | 'boolean' | 'list';
+/** A `choice` is one of a few words. */
+type KeyKind = 'text' | 'choice' | 'number' | 'boolean' | 'list';
 
 /** The settings that a variable can override, and the type of each. A test compares the table with the schema. */
 export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
@@ -74,16 +88,16 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'security.resource_limits.disk_mb': 'number',
   'security.resource_limits.tmp_mb': 'number',
   'security.grant_roots': 'list',
-  'security.isolation': 'text',
+  'security.isolation': 'choice',
   'security.container.image': 'text',
   'security.container.command': 'list',
   'security.allow_private_egress': 'list',
   'security.egress_authorities': 'list',
   'security.webhook_hosts': 'list',
-  'security.require_plan': 'text',
-  'security.direct_calls': 'text',
-  'security.writes': 'text',
-  'security.on_denied': 'text',
+  'security.require_plan': 'choice',
+  'security.direct_calls': 'choice',
+  'security.writes': 'choice',
+  'security.on_denied': 'choice',
   'budget.max_runs': 'number',
   'budget.max_timeout_s': 'number',
   'budget.max_output_size': 'number',
@@ -92,7 +106,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'budget.max_workflow_cost_usd': 'number',
   'budget.max_day_cost_usd': 'number',
   'budget.cost_warn_at': 'number',
-  'budget.on_cost_limit': 'text',
+  'budget.on_cost_limit': 'choice',
   'budget.resources.cpu_seconds': 'number',
   'budget.resources.memory_mb': 'number',
   'budget.resources.processes': 'number',
@@ -113,7 +127,7 @@ export const CONFIG_KEYS: Readonly<Record<string, KeyKind>> = {
   'task.price.output': 'number',
   'task.price.cache_read': 'number',
   'task.price.cache_write': 'number',
-  host: 'text',
+  host: 'choice',
   plugins: 'list',
   'telemetry.endpoint': 'text',
   'telemetry.authorization': 'text',

@@ -6,6 +6,7 @@ import { isInside, realPathOf } from '../../util/real-path.ts';
 import { readRegular } from '../../util/regular-file.ts';
 import { newSha256 } from '../../util/sha256.ts';
 import { pathsNamedBy, startedBy, startedFolders } from '../../util/started-content.ts';
+import { valueAt } from './layers.ts';
 import { absoluteFolder } from './project-folders.ts';
 import type { Setting } from './settings-cache.ts';
 
@@ -18,6 +19,8 @@ export interface Widening {
   /** What the project sets, and the value that applies without it. */
   asked: unknown;
   without: unknown;
+  /** The SHA-256 of a value with variables of the caller; `asked` is then what the file has, because the value may be a secret. */
+  expanded?: string;
   /** What it means, in one sentence. */
   means: string;
   /** Where its folders really are, for a setting that names folders. */
@@ -186,18 +189,20 @@ const RULES: readonly Rule[] = [
   },
 ];
 
+const EXPANDS = 'it takes values of your environment into a text that agents and tools may read';
+
 /** The settings that widen what `base`, the user's configuration, allows. `users` has the keys that the user's file sets. */
 export function wideningsOf(
   settings: readonly Setting[],
   { base, users, root }: { base: Config; users: ReadonlySet<string>; root: string },
 ): Widening[] {
-  return settings.flatMap(({ path, value, where }) => {
+  return settings.flatMap(({ path, value, where, written }) => {
     const key = path.join('.');
     const before = valueAt(base, path);
     const isUsers = [...users].some((each) => each === key || each.startsWith(`${key}.`));
     const comparison = { value, before, isUsers, root };
     const rule = RULES.find((each) => each.key.test(key) && each.widens(comparison));
-    if (rule === undefined) return [];
+    if (rule === undefined && written === undefined) return [];
     const words = commandWords(key, value);
     const leadsTo = NAMES_FOLDERS.test(key)
       ? listOf(value).map((each) => realFolderOf(String(each), root))
@@ -205,8 +210,15 @@ export function wideningsOf(
     const places = leadsTo.length > 0 ? { leads_to: leadsTo } : {};
     const files = filesNamedBy(words, root);
     const contents = files.length > 0 ? { files } : {};
-    return [{ key, where, asked: value, without: before ?? null, means: rule.means, ...places, ...contents }];
+    const means = [rule?.means ?? [], written === undefined ? [] : EXPANDS].flat().join('; ');
+    const expanded = written === undefined ? {} : { expanded: sha256Of(value) };
+    const asked = written ?? value;
+    return [{ key, where, asked, ...expanded, without: before ?? null, means, ...places, ...contents }];
   });
+}
+
+function sha256Of(value: unknown): string {
+  return newSha256().update(JSON.stringify(value)).digest('hex');
 }
 
 /** The words of the commands that a setting names. */
@@ -239,10 +251,6 @@ function linksOutNamedBy(words: readonly string[], root: string): string[] {
 /** Whether a rule decides on the key. */
 export function hasRule(key: string): boolean {
   return RULES.some((rule) => rule.key.test(key));
-}
-
-function valueAt(tree: unknown, path: readonly string[]): unknown {
-  return path.reduce((at, key) => (at as Record<string, unknown> | undefined)?.[key], tree);
 }
 
 /** From the strictest value to the weakest. */

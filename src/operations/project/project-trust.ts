@@ -107,7 +107,10 @@ function answer(
   state: 'not_needed' | 'trusted' | 'untrusted' | 'revoked',
   given: StoredTrust | undefined,
 ) {
-  const settings = trust.widenings.map((each) => ({ ...each, is_new: isNew(each, given) }));
+  const settings = trust.widenings.map(({ expanded: _, ...each }) => ({
+    ...each,
+    is_new: isNew(each, given),
+  }));
   const { by = null, at = null } = state === 'trusted' ? (given ?? {}) : {};
   return { root: realpathSync(root), file, state, by, at, settings };
 }
