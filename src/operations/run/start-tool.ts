@@ -18,7 +18,6 @@ import { PLAIN_FORMS } from '../plain-forms.ts';
 import type { EndedRun, StartedRun } from '../shapes.ts';
 import { callersInput, warnOfStdin } from './callers-stdin.ts';
 import type { RunFlags } from './run-flags.ts';
-import { sameFlags } from './same-flags.ts';
 import type { ShownPlan } from './show-plan.ts';
 
 /** The input of `run.start`. */
@@ -152,8 +151,8 @@ export async function startTool(
   const look =
     input === undefined && request.readStdin === undefined ? await warnOfStdin(found, ctx) : async () => {};
   const started = await startRequest({ ...request, found, ...(input && { input }) }, options, ctx).catch(
-    (error: unknown) => {
-      throw withOptions(error, options);
+    async (error: unknown) => {
+      throw await withOptions(error, options);
     },
   );
   if (started.kind !== 'events') return started;
@@ -168,8 +167,9 @@ export async function startTool(
 }
 
 /** A refused run whose `next` shows its plan: the options of the call belong to it as well. */
-function withOptions(error: unknown, options: ToolCall): unknown {
+async function withOptions(error: unknown, options: ToolCall): Promise<unknown> {
   if (!(error instanceof AcorError) || error.code !== 'E_POLICY_DENIED') return error;
+  const { sameFlags } = await import('./same-flags.ts');
   const next = error.next?.map((step) =>
     'operation' in step && step.operation === 'run.start'
       ? { ...step, input: { ...sameFlags({ ...options }), ...step.input } }
