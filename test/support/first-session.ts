@@ -1,6 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { splitCommand } from '../../src/util/shell-words.ts';
 import { ACOR } from './project.ts';
 import { atTerminal } from './terminal.ts';
 
@@ -11,7 +12,7 @@ const COMMANDS = [
   'acor run hello --who Ada',
   'acor run hello --whoo Ada',
   'acor show',
-  'acor exec -- printf two\\nlines',
+  "acor exec -- printf 'two\\nlines'",
   'acor runs',
 ] as const;
 
@@ -22,7 +23,7 @@ export async function recordFirstSession(): Promise<string> {
     const env = { PATH: `${dirname(ACOR)}${delimiter}${process.env['PATH']}` };
     const parts: string[] = [];
     for (const command of COMMANDS) {
-      const { text } = await atTerminal(command.split(' ').slice(1), { cwd: project, env });
+      const { text } = await atTerminal(splitCommand(command)!.slice(1), { cwd: project, env });
       parts.push(`\`\`\`console\n$ ${command}\n${text.replaceAll('\r', '').trimEnd()}\n\`\`\`\n`);
     }
     return parts.join('\n').replaceAll(project, '/home/you/project');

@@ -151,7 +151,7 @@ function checkState({ run_id, state }: RunRecord, { from }: Rerun): void {
   if (state === 'failed' || state === 'cancelled' || (state === 'completed' && from !== undefined)) return;
   if (state === 'completed') {
     throw new AcorError('E_USAGE', `run ${run_id} has completed; there is nothing to resume or retry`, {
-      hint: 'Show its result. To run it again as a new run and compare the artifacts, replay it with execute.',
+      hint: 'Show its result. A replay with execute runs it again as a new run, and compares the artifacts.',
       next: [showRun(run_id), previewReplay(run_id)],
     });
   }

@@ -46,7 +46,7 @@ const OWN_OF_PROCESS = ['/proc', '/dev'];
 const REFUSALS = ['EACCES', 'EPERM', 'EROFS'];
 const NO_LINE = 'no line of a manifest can name it';
 
-/** The least permissions under which the run would have gone as it went. What a manifest cannot express, or was refused, is named beside them. */
+/** The least permissions under which the run would have ended in the same way. What a manifest cannot express, or was refused, is named beside them. */
 export function leastPermissions(
   uses: Iterable<ObservedUse>,
   about: Surroundings,

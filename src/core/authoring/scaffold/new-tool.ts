@@ -143,7 +143,7 @@ function checkName({ name, template }: NewTool): void {
   const why = !TOOL_NAME.test(name)
     ? TOOL_NAME_RULE
     : isNoTool(name)
-      ? 'has another meaning in a tools folder'
+      ? 'is reserved in a tools folder'
       : undefined;
   if (why === undefined) return;
   throw new AcorError('E_USAGE', `the name '${name}' ${why}`, {
