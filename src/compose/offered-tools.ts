@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { lossOfValue } from '../util/exact-json.ts';
 import { AppError } from './app-error.ts';
 import { type Call, callOperation } from './call-operation.ts';
 import { loadAll } from './catalog.ts';
@@ -61,6 +62,8 @@ export async function callTool<C>(
     readStdin: async () => '',
   };
   try {
+    const loss = lossOfValue(input);
+    if (loss !== undefined) throw new AppError('E_USAGE', `the input ${loss.mistake}`, { hint: loss.fix });
     const context = await app.openContext(NO_GLOBAL_FLAGS, io);
     try {
       return await callOperation(app, op, input, { context, cwd, env, signal, ...rest });

@@ -91,7 +91,11 @@ async function answer<C>(
   { token, signal, maxBodyMs }: { token: string; signal: AbortSignal; maxBodyMs: number },
 ): Promise<Envelope<string>> {
   admit(request, token);
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
+  const { pathname, search, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
+  if (!isDecodable(search))
+    throw new AppError('E_USAGE', `the query is not UTF-8: ${search}`, {
+      hint: 'Encode each value as UTF-8 with percent signs, as encodeURIComponent does.',
+    });
   const name = decoded(pathname.slice(1));
   if (name === 'tools' || name === '') {
     return { ok: true, data: await buildCatalog(app), meta: { tool: 'system.tools', elapsed: 0 } };
@@ -114,10 +118,15 @@ async function answer<C>(
 
 /** A path that is not encoded as UTF-8 names no command. */
 function decoded(path: string): string {
+  return isDecodable(path) ? decodeURIComponent(path) : path;
+}
+
+function isDecodable(text: string): boolean {
   try {
-    return decodeURIComponent(path);
+    decodeURIComponent(text);
+    return true;
   } catch {
-    return path;
+    return false;
   }
 }
 
@@ -137,7 +146,7 @@ async function bodyOf(request: IncomingMessage, maxMs: number): Promise<Record<s
   // A page of another origin cannot send this type without being asked for its permission.
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? ''))
     throw new AppError('E_USAGE', 'the body must be application/json');
-  const text = (await readBody(request, { maxBytes: MAX_BODY_BYTES, maxMs })).toString('utf8');
+  const text = await readBody(request, { maxBytes: MAX_BODY_BYTES, maxMs });
   const body = text === '' ? {} : jsonOf(text);
   const loss = body === undefined ? undefined : lossOf(text, body);
   if (loss !== undefined) throw new AppError('E_USAGE', `the body ${loss.mistake}`, { hint: loss.fix });

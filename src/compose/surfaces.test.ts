@@ -121,6 +121,38 @@ describe('a call that JSON would change', () => {
 });
 
 describe('a program over HTTP', () => {
+  it('refuses what is not UTF-8, and half of a character, with the place', async () => {
+    const server = await serveHttp(doubles);
+    const call = async (path: string, body?: string | Uint8Array) => {
+      const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' };
+      const response = await fetch(`${server.url}${path}`, {
+        headers,
+        ...(body !== undefined && { method: 'POST', body }),
+      });
+      const { error } = (await response.json()) as { error: { code: string; message: string } };
+      return [response.status, error.code, error.message];
+    };
+    try {
+      assert.deepEqual(await call('copies.list', Buffer.from('{"folder":"caf\xe9"}', 'latin1')), [
+        400,
+        'E_USAGE',
+        'the body is not UTF-8 at byte 14',
+      ]);
+      assert.deepEqual(await call('copies.list', '{"folder":"a\\ud800"}'), [
+        400,
+        'E_USAGE',
+        'the body must not have the text "a\\ud800" at folder: a half of a surrogate pair is no character',
+      ]);
+      assert.deepEqual(await call('copies.list?folder=caf%E9'), [
+        400,
+        'E_USAGE',
+        'the query is not UTF-8: ?folder=caf%E9',
+      ]);
+    } finally {
+      await server.close();
+    }
+  });
+
   it('answers with envelopes to callers with its token, and offers only what it may do', async () => {
     const server = await serveHttp(doubles);
     const headers = { authorization: `Bearer ${server.token}` };
@@ -219,6 +251,20 @@ describe('a program for a model', () => {
         [answer.error.code, answer.error.message],
         ['E_USAGE', 'the input must be a JSON object'],
       );
+    }
+  });
+
+  it('refuses a Map, a Set and half of a character in an input, with the place', async () => {
+    const [list] = await functionTools(doubles, { allow: 'reads' });
+    for (const [value, said] of [
+      [new Map(), 'a Map at folder.0'],
+      [new Set(), 'a Set at folder.0'],
+      ['\udc00', 'the text "\\udc00" at folder.0'],
+    ] as const) {
+      const answer = await list!.call({ folder: [value] });
+      assert.ok(!answer.ok);
+      assert.equal(answer.error.code, 'E_USAGE');
+      assert.ok(answer.error.message.startsWith(`the input must not have ${said}`), answer.error.message);
     }
   });
 

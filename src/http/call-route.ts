@@ -80,10 +80,9 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 /** The JSON object of a request; an empty body is an empty object. Throws for one that is too long, too slow, or no JSON object. */
 async function readInput(req: IncomingMessage, maxMs: number): Promise<Record<string, unknown>> {
-  const bytes = await readBody(req, { maxBytes: MAX_BODY_BYTES, maxMs }).catch((error: unknown) => {
+  const text = await readBody(req, { maxBytes: MAX_BODY_BYTES, maxMs }).catch((error: unknown) => {
     throw asHttpError(error);
   });
-  const text = bytes.toString('utf8');
   if (text === '') return {};
   // A form of another site can send other types without asking.
   if (!/^application\/json\b/i.test(req.headers['content-type'] ?? ''))
@@ -100,6 +99,7 @@ async function readInput(req: IncomingMessage, maxMs: number): Promise<Record<st
 }
 
 const HINTS = {
+  400: 'Send the JSON text as UTF-8.',
   408: 'Send the request again, with its whole body at once.',
   413: 'Send less, or give a file by its path.',
 };

@@ -85,8 +85,8 @@ export async function serveByHttp(
 }
 
 /** The SDK has no limit for the time of a body, so it gets one that is complete. */
-function withBody({ method = 'GET', url = '/', headers }: IncomingMessage, body: Buffer) {
-  return Object.assign(Readable.from([body]), { method, url, headers });
+function withBody({ method = 'GET', url = '/', headers }: IncomingMessage, body: string) {
+  return Object.assign(Readable.from([Buffer.from(body)]), { method, url, headers });
 }
 
 function shows(token: string, { headers }: IncomingMessage): boolean {

@@ -36,10 +36,36 @@ function duplicateKey(json: string): string | undefined {
  * it would.
  */
 export function lossOf(json: string, value: unknown): { mistake: string; fix: string } | undefined {
-  if (isTooDeep(value)) return TOO_DEEP;
   const number = inexactNumberIn(json);
-  return number === undefined ? lossOfKey(json) : lossOfNumber(number);
+  return lossOfValue(value) ?? (number === undefined ? lossOfKey(json) : lossOfNumber(number));
 }
+
+/** The same of a value that a program passes, which may hold what no JSON text does. */
+export function lossOfValue(value: unknown): { mistake: string; fix: string } | undefined {
+  return isTooDeep(value) ? TOO_DEEP : lossAt(value, '');
+}
+
+function lossAt(value: unknown, place: string): { mistake: string; fix: string } | undefined {
+  const at = place === '' ? '' : ` at ${place}`;
+  if (value instanceof Map || value instanceof Set)
+    return {
+      mistake: `must not have a ${value.constructor.name}${at}, which would be read as an empty object`,
+      fix: 'Pass objects and lists: a Map as Object.fromEntries(map), a Set as [...set].',
+    };
+  if (typeof value === 'string' && !value.isWellFormed())
+    return {
+      mistake: `must not have the text ${JSON.stringify(value).slice(0, MAX_SHOWN_CHARS)}${at}: a half of a surrogate pair is no character`,
+      fix: 'Pass whole characters: both halves of the pair, or neither.',
+    };
+  if (!isNested(value)) return undefined;
+  for (const [key, each] of Object.entries(value)) {
+    const loss = lossAt(key, place) ?? lossAt(each, place === '' ? key : `${place}.${key}`);
+    if (loss !== undefined) return loss;
+  }
+  return undefined;
+}
+
+const MAX_SHOWN_CHARS = 100;
 
 export function lossOfNumber(number: string): { mistake: string; fix: string } {
   return {

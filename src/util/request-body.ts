@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 
 /** A client that sends its body slower than this holds a connection for nothing. */
@@ -5,7 +6,7 @@ export const MAX_BODY_MS = 30_000;
 
 /** What is wrong with a body, as the status of the answer. */
 export class BodyError extends Error {
-  readonly status: 408 | 413;
+  readonly status: 400 | 408 | 413;
 
   constructor(status: BodyError['status'], message: string) {
     super(message);
@@ -14,21 +15,30 @@ export class BodyError extends Error {
 }
 
 /**
- * The body of a request. Throws BodyError for one that is too long, or not complete in time. The request is left open after the limit, because it
+ * The body of a request as text. Throws BodyError for one that is too long, not complete in time, or not UTF-8. The request is left open after the limit, because it
  * takes the answer with it.
  */
 export async function readBody(
   req: IncomingMessage,
   { maxBytes, maxMs }: { maxBytes: number; maxMs: number },
-): Promise<Buffer> {
+): Promise<string> {
   const late = Promise.withResolvers<never>();
   const why = `the body was not complete after ${maxMs / 1000} s`;
   const timer = setTimeout(() => late.reject(new BodyError(408, why)), maxMs);
   try {
-    return await Promise.race([readWhole(req, maxBytes), late.promise]);
+    return textOf(await Promise.race([readWhole(req, maxBytes), late.promise]));
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Decoding would put other characters in place of the bytes that are no text. */
+function textOf(bytes: Buffer): string {
+  const text = bytes.toString('utf8');
+  if (isUtf8(bytes)) return text;
+  const decoded = Buffer.from(text);
+  const at = bytes.findIndex((byte, index) => byte !== decoded[index]);
+  throw new BodyError(400, `the body is not UTF-8 at byte ${at}`);
 }
 
 async function readWhole(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
