@@ -44,6 +44,7 @@ export async function serveHttp<C>(
   maxBodyMs = MAX_BODY_MS,
 ): Promise<HttpServer> {
   checkToken(token);
+  checkPort(port);
   const tools = new Map((await offeredTools(app, allow)).map((each) => [each.op.name, each]));
   const server = createServer((request, response) => {
     const gone = new AbortController();
@@ -79,6 +80,18 @@ function checkToken(token: unknown): void {
   throw new AppError('E_USAGE', 'token of serveHttp must be a text that is not empty and has no spaces', {
     hint: 'Give it a value, for example from a variable that is set, or leave it out: serveHttp then makes a random one.',
   });
+}
+
+/** A text is the path of a socket to Node, which listens there in place of this machine's port. */
+function checkPort(port: unknown): void {
+  if (Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535) return;
+  throw new AppError(
+    'E_USAGE',
+    `port of serveHttp must be a whole number from 0 to 65535, not ${JSON.stringify(port)}`,
+    {
+      hint: 'Give a free port, such as 8080, or leave it out: serveHttp then takes a free one.',
+    },
+  );
 }
 
 /** The status of an answer that is not a failure of a command. */

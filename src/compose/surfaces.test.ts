@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -206,6 +206,15 @@ describe('a program over HTTP', () => {
     } finally {
       await server.close();
     }
+  });
+
+  it('is not served at a port that is not a number of one: Node would listen on a socket file in the folder', async () => {
+    for (const port of ['doubles.sock', 99_999, -1, 1.5])
+      await assert.rejects(serveHttp(doubles, { port: port as number }), {
+        code: 'E_USAGE',
+        message: /^port of serveHttp must be a whole number from 0 to 65535, not /,
+      });
+    assert.equal(existsSync('doubles.sock'), false);
   });
 
   it('is not served, nor are its functions made, with an unknown `allow`', async () => {
