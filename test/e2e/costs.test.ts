@@ -207,6 +207,8 @@ describe('what a run costs', () => {
     await made.envelope(['answer', runId, '--choice', 'stop']);
     const ended = await made.envelope(['wait', runId]);
     assert.deepEqual([ended.error.code, ended.error.hint], ['E_BUDGET', RAISE]);
+    const resumes = ended.meta.next.filter((step: string) => step.startsWith('acor workflow resume'));
+    assert.equal(resumes.length, 1, 'it asks again');
     assert.equal(ended.error.details.failed_run, made.runIds().at(-1));
     const args = ['--answer', 'budget=continue', '--no-stream'];
     const beforehand = await made.envelope(['workflow', 'run', 'two', ...args]);
@@ -218,9 +220,11 @@ describe('what a run costs', () => {
     using made = project('budget: { max_workflow_cost_usd: 0.5 }');
     const steps = [{ name: 'one', tool: 'spends', args: { steps: 2, finally: 'wait' } }];
     made.write('workflows/one.json', JSON.stringify({ steps }));
-    const { error } = await made.envelope(['workflow', 'run', 'one', '--no-stream']);
+    const { error, meta } = await made.envelope(['workflow', 'run', 'one', '--no-stream']);
     assert.deepEqual([error.code, error.hint], ['E_BUDGET', RAISE]);
-    assert.equal(error.details.failed_run, made.runIds()[1]);
+    const [, failed] = made.runIds();
+    assert.equal(error.details.failed_run, failed);
+    assert.deepEqual(meta.next, [`acor logs ${failed}`, 'acor cost --by day'], 'a resume would stop at once');
     made.write('.acor/config.yaml', `version: 1\n${QUICK}\nbudget: { max_cost_usd: 0.5 }\n`);
     const ofRun = await made.envelope(['workflow', 'run', 'one', '--no-stream']);
     assert.match(ofRun.error.message, /budget.max_cost_usd allows 0.5/);

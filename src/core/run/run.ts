@@ -161,6 +161,7 @@ export class Run {
         warnings: this.#writer.log.warnings,
         keptSteps: await stepsForKept(this.#host, { run_id: this.runId, kind: this.#plan.kind }),
         repeatable: outcome.state !== 'completed' && (await isRepeatable(this.#writer.record, this.#store)),
+        stopsAtLimit: this.#budget.on_cost_limit === 'stop',
       });
       const summary = this.#plan.secrets?.conclude(this.#plan.workspace, summarised) ?? summarised;
       await this.#watch?.beforeEnd();

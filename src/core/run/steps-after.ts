@@ -30,6 +30,8 @@ interface Ended
   hasCheckpoints?: boolean;
   /** As `isRepeatable` says. */
   repeatable: boolean;
+  /** The next attempt may go on only with a higher limit of cost: `budget.on_cost_limit` is `stop`. */
+  stopsAtLimit?: boolean;
   /** The child run that failed, of a workflow or a pipe. */
   failedRun?: string;
   remedies?: readonly NextStep[];
@@ -57,8 +59,8 @@ export function failedChildOf({ run_id, next }: Pick<RunSummary, 'run_id' | 'nex
 
 /** The step that continues an ended run; none where that would be refused, or would only fail again. */
 function resumeAfter(ended: Ended): NextStep[] {
-  const { run_id, kind, code, state, retryable, late, hasCheckpoints, repeatable } = ended;
-  if (!repeatable) return [];
+  const { run_id, kind, code, state, retryable, late, hasCheckpoints, repeatable, stopsAtLimit } = ended;
+  if (!repeatable || (code === 'E_BUDGET' && stopsAtLimit)) return [];
   const continues =
     retryable ||
     late ||

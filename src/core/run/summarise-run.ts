@@ -26,6 +26,7 @@ export function summarise(
     durationS: number;
     warnings: readonly string[];
     repeatable: boolean;
+    stopsAtLimit: boolean;
     keptSteps: NextStep[];
   },
 ): RunSummary {
@@ -58,6 +59,7 @@ export function summarise(
         has_result: hasResult(outcome.state, result),
         idempotent,
         repeatable: facts.repeatable,
+        stopsAtLimit: facts.stopsAtLimit,
         hasCheckpoints: failed && hasFiles(layout.checkpoints),
       }),
     ],
