@@ -248,6 +248,26 @@ except OSError: pass`,
     assert.deepEqual([end.type, end.state, end.survivors], ['runner_end', 'cancelled', []]);
   });
 
+  it('refuses a place where the draft cannot be before it runs the tool, and loses no draft when the place changes', async () => {
+    addTool('reads', "open(root + '/lists/a.txt').read()");
+    const learnTo = (output: string) => project.envelope(['learn', '--output', output, 'reads']);
+    assert.equal((await learnTo('missing/draft.yaml')).error.code, 'E_INPUT_NOT_FOUND');
+    assert.equal((await learnTo('lists/a.txt/draft.yaml')).error.code, 'E_INPUT_NOT_FOUND');
+    symlinkSync('nowhere', project.path('link.yaml'));
+    assert.equal((await learnTo('link.yaml')).error.code, 'E_USAGE');
+    assert.equal((await learnTo('out/draft.yaml')).error.code, 'E_APPROVAL_REQUIRED', 'the control');
+    const { text } = await atTerminal(['learn', '--output', 'out/draft.yaml', 'reads'], {
+      cwd: project.root,
+      env: project.environment(),
+      when: /To run it, type its name/,
+      beforeTyping: () => project.write('out/draft.yaml', 'of another\n'),
+      typed: 'reads\n',
+    });
+    assert.match(text, /the draft could not be written to/);
+    assert.match(text, /\$\{PROJECT\}\/lists\/a\.txt/);
+    assert.equal(readFileSync(project.path('out/draft.yaml'), 'utf8'), 'of another\n');
+  });
+
   it('takes its own flags before and behind the name of the tool, and a dry run asks nothing', async () => {
     addTool('works', "open(root + '/out/new.txt', 'w').write('x')");
     addTool('declares', '', 'inputs: [{ name: dry_run, type: bool }]\n');

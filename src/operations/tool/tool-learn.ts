@@ -1,4 +1,13 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
 import { declares, type ForwardedCommand } from '../../compose/forwarded-command.ts';
@@ -14,6 +23,8 @@ import { observerProblem } from '../../core/sandbox/observer.ts';
 import { AcorError } from '../../protocol/acor-error.ts';
 import { learnTool, SEE_HEALTH } from '../../protocol/next-steps.ts';
 import { kindOfName } from '../../protocol/run.ts';
+import { errorMessage } from '../../util/error-code.ts';
+import { shellCommand } from '../../util/shell-words.ts';
 import type { AcorApp } from '../acor-app.ts';
 import { acorOperation } from '../define.ts';
 import { timeoutOf } from '../shapes.ts';
@@ -75,7 +86,7 @@ export const toolLearn = acorOperation({
     const services = await ctx.app.services();
     const tool = await services.registry.find(given.tool);
     refusePrivileged(tool, given.tool);
-    refuseTaken(given.output, ctx.cwd);
+    if (given.output !== undefined) refuseUnusablePlace(resolve(ctx.cwd, given.output));
     const { root } = services.config;
     if (given.output !== undefined) refuseWritingOut(resolve(ctx.cwd, given.output), services.config);
     const hidden = [services.workspaces.root, join(root, '.acor'), ...userFolders(ctx.env)];
@@ -125,8 +136,10 @@ export const toolLearn = acorOperation({
         permissions: tool.manifest.permissions,
       };
       const manifest = draftManifest(drafted, learned, refused);
-      if (given.output !== undefined) writeFileSync(resolve(ctx.cwd, given.output), manifest, { flag: 'wx' });
+      const unwritten =
+        given.output === undefined ? undefined : whyUnwritten(resolve(ctx.cwd, given.output), manifest);
       const warnings = [
+        ...(unwritten === undefined ? [] : [unwritten]),
         ...(state === 'completed'
           ? []
           : [`the run ended as ${state}, so it may need more than the draft has`]),
@@ -196,11 +209,35 @@ function refuseWithoutStrace(): void {
   });
 }
 
-function refuseTaken(output: string | undefined, cwd: string): void {
-  if (output === undefined || !existsSync(resolve(cwd, output))) return;
-  throw new AcorError('E_USAGE', `${output} exists already`, {
+/** Before the run, which may take long. */
+function refuseUnusablePlace(file: string): void {
+  const folder = dirname(file);
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new AcorError('E_INPUT_NOT_FOUND', `--output: there is no folder ${folder}`, {
+      hint: `Create it, or name a file in another folder: ${shellCommand(['mkdir', '-p', folder])}`,
+    });
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new AcorError('E_PERMISSION', `--output: cannot write in ${folder}: ${errorMessage(error)}`, {
+      hint: 'Name a file in a folder that you may write.',
+      cause: error,
+    });
+  }
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return;
+  throw new AcorError('E_USAGE', `${file} exists already`, {
     hint: 'Name another file, or remove this one.',
   });
+}
+
+/** Writes the draft. The answer has it, too, so that what changed at the place during the run loses nothing. */
+function whyUnwritten(file: string, manifest: string): string | undefined {
+  try {
+    writeFileSync(file, manifest, { flag: 'wx' });
+    return undefined;
+  } catch (error) {
+    return `the draft could not be written to ${file}, and is only in 'manifest' of this answer: ${errorMessage(error)}`;
+  }
 }
 
 /** It runs code that the user may not have read, with more than its manifest asks for: only a person may decide on that. */
