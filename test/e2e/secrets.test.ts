@@ -681,19 +681,12 @@ describe('output of a tool with its secrets', () => {
       const { stdout, stderr, code } = await project.acor(['run', 'tells_secret', ...args]);
       assert.equal(code, args.includes('--fail') ? 1 : 0, stdout + stderr);
       assert.deepEqual(await placesOf([...forms, FILE_ID], project, stdout + stderr), []);
-      for (const runId of project.runIds()) {
-        const commands = [
-          ['show', runId],
-          ['logs', runId],
-          ['artifacts', runId],
-          ['decisions', runId],
-        ];
-        for (const command of commands) {
-          const shown = await project.acor(command);
-          assert.deepEqual(await placesOf([...forms, FILE_ID], project, shown.stdout), [], command.join(' '));
-        }
-        assert.equal((await project.envelope(['verify', runId])).data.ok, true);
+      const runId = project.runIds().at(-1)!;
+      for (const command of ['show', 'logs', 'artifacts', 'decisions']) {
+        const shown = await project.acor([command, runId]);
+        assert.deepEqual(await placesOf([...forms, FILE_ID], project, shown.stdout), [], command);
       }
+      assert.equal((await project.envelope(['verify', runId])).data.ok, true);
     });
   }
 
