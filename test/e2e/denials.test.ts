@@ -187,7 +187,9 @@ describe('a tool that fails because of its sandbox', () => {
   it('of acor exec gets a hint that works as it is printed', { skip: !HAS_BWRAP }, async () => {
     using own = new TestProject();
     const userConfig = own.path('xdg/acor/config.yaml');
-    const env = { XDG_CONFIG_HOME: own.path('xdg') };
+    // A home below the temporary folder of the machine, which is a grant root, would be granted with it.
+    const env = { XDG_CONFIG_HOME: own.path('xdg'), TMPDIR: own.path('tmp') };
+    mkdirSync(env.TMPDIR);
     const secret = mkdtempSync(join(homedir(), 'acor denied '));
     own.write('in.txt', 'a\n');
     own.write('sub/in.txt', 'a\n');
