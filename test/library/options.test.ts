@@ -184,6 +184,8 @@ describe('the library, called wrongly', () => {
       [{ size: 5n }, /'size' must not have the number 5n/],
       [{ data: { list: [1, 5n] } }, /'data' must not have the number 5n/],
       [{ size: 1, data: endless }, /'data' cannot be written as JSON: it contains itself/],
+      [{ data: { by_name: new Map([['a', 1]]) } }, /'data' must not have a Map at by_name/],
+      [{ data: ['a', 'b\ud800'] }, /'data' must not have the text "b\\ud800" at 1/],
     ] as const) {
       const calls = [
         () => acor.run('takes', inputs),
@@ -197,6 +199,8 @@ describe('the library, called wrongly', () => {
       }
     }
     assert.equal((await acor.call('run.list')).data.runs.length, before);
+    const half = await refusal(() => acor.run('plain', ['a', 'b\ud800']));
+    assert.match(half.message, /argument 2 holds half of a surrogate pair/);
     // The control: the same inputs, with values that JSON holds.
     const { result } = await acor.run('takes', { size: 1.5, data: { list: [1, 5] } });
     assert.deepEqual(result?.data, { output: '--size 1.5 --data {"list":[1,5]}' });

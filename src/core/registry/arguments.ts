@@ -245,9 +245,16 @@ function passThrough(
   const problems = args.flatMap((word, index) =>
     word.includes('\0')
       ? usageProblem(`#${index + 1}`, 'nul', `argument ${index + 1} holds a NUL byte`, 'Leave it out.')
-      : isTooLong(word)
-        ? tooLong(`#${index + 1}`, `argument ${index + 1}`, word)
-        : [],
+      : !word.isWellFormed()
+        ? usageProblem(
+            `#${index + 1}`,
+            'utf-8',
+            `argument ${index + 1} holds half of a surrogate pair, which is no character`,
+            'Pass whole characters.',
+          )
+        : isTooLong(word)
+          ? tooLong(`#${index + 1}`, `argument ${index + 1}`, word)
+          : [],
   );
   refuseArguments(tool.name, [...refused, ...problems], usageLine(tool.name, undefined));
   return { args, grants, staged: [...staged.values()] };

@@ -26,6 +26,9 @@ export function readValue(spec: InputSpec, given: GivenValue): InputValue | Valu
   const read = 'text' in given ? fromText(spec, given.text) : fromJson(spec, given.json);
   if ('mistake' in read) return read;
   if (read.text.includes('\0')) return { rule: 'nul', mistake: 'must not hold a NUL byte' };
+  // As an argument it would be another text.
+  if (!read.text.isWellFormed())
+    return { rule: 'utf-8', mistake: 'must not hold half of a surrogate pair, which is no character' };
   return limitMistake(spec, read) ?? read;
 }
 
