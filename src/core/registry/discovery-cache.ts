@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { writeAtomic } from '../../util/atomic-write.ts';
 import { isSameSignature, type Signature, signatureOf } from '../../util/file-signature.ts';
@@ -29,7 +29,7 @@ interface CacheFile {
 /**
  * Caches the results of discovery between starts in `<runs_dir>/cache/discovery.json` (contract §6). A cached unit is
  * valid while every file that it was derived from has the same signature. A round is one pass over all units. It says what tools may do, so
- * only a file of this user that no other one may write is read: users of one group can share a store.
+ * only a file of this user that no other one may write is read: users of one group can share a store, and each has a file there.
  */
 export class DiscoveryCache {
   readonly #file: string;
@@ -45,7 +45,7 @@ export class DiscoveryCache {
   #seen = new Map<string, Signature>();
 
   constructor(file: string, key: string, ttlS: number) {
-    this.#file = file;
+    this.#file = fileOfUser(file);
     this.#key = key;
     this.#ttlMs = ttlS * 1000;
   }
@@ -162,6 +162,19 @@ export class DiscoveryCache {
   #refuseLink(): void {
     const folder = dirname(this.#file);
     refuseLinks(dirname(folder), basename(folder));
+  }
+}
+
+/** Another file where this one belongs to another user: each would replace that of the other. */
+function fileOfUser(file: string): string {
+  const user = process.getuid?.();
+  try {
+    return user === undefined || lstatSync(file).uid === user
+      ? file
+      : file.replace(/\.json$/, `-${user}.json`);
+  } catch {
+    // There is none, or none can be there.
+    return file;
   }
 }
 
