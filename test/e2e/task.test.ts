@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { filesWith } from '../support/files-with.ts';
@@ -373,6 +373,16 @@ echo made >made.txt; echo x >lib/x.ts; echo evil >AGENTS.md; echo other >README.
       ['lib/x.ts', 'made.txt'],
     );
     assert.match(project.call(1).at(-1)!, /Make a new file or folder for its top in \S+\/work\/top/);
+  });
+
+  it('offers no step that names its executor, which is not a tool, after a refusal', async () => {
+    using project = new TaskProject('codex', []);
+    project.write('.acor/policy.yaml', 'version: 1\nmax_level: minimal\n');
+    const denied = await project.envelope(['task', 'one', 'Go'], { env: project.env });
+    assert.deepEqual([denied.error.code, denied.meta.next], ['E_POLICY_DENIED', undefined]);
+    rmSync(project.path('.acor/policy.yaml'));
+    const unread = await project.envelope(['task', 'one', 'Go', 'missing.md'], { env: project.env });
+    assert.deepEqual([unread.error.code, unread.meta.next], ['E_INPUT_NOT_FOUND', undefined]);
   });
 
   it('makes nothing in a dry run', async () => {

@@ -1,6 +1,7 @@
 import { AcorError } from '../../protocol/acor-error.ts';
 import type { Manifest } from '../../protocol/manifest.ts';
 import { checkAgainstPolicy } from '../../protocol/next-steps.ts';
+import { kindOfName } from '../../protocol/run.ts';
 import type { Places } from './reach.ts';
 
 /** Everything that a run requests, as far as it is known. */
@@ -50,7 +51,8 @@ export function refuseViolations(
     {
       hint: violations.map(({ fix }) => fix).join(' '),
       details: { violations },
-      next: [checkAgainstPolicy(tool, args)],
+      // The executor of a task is not a tool of the registry.
+      next: kindOfName(tool) === 'task' ? [] : [checkAgainstPolicy(tool, args)],
     },
   );
 }

@@ -2,6 +2,7 @@ import { AcorError } from '../../protocol/acor-error.ts';
 import { flagOf } from '../../protocol/input-types.ts';
 import type { InputSpec } from '../../protocol/manifest.ts';
 import { describeTool, type NextStep } from '../../protocol/next-steps.ts';
+import { kindOfName } from '../../protocol/run.ts';
 
 /** A problem with one argument: its error code, the rule, and the fix. */
 export interface ArgumentProblem {
@@ -25,7 +26,8 @@ export function refuseArguments(
   name: string,
   problems: readonly ArgumentProblem[],
   usage: string,
-  next: NextStep = describeTool(name),
+  // The executor of a task is not a tool of the registry.
+  next: readonly NextStep[] = kindOfName(name) === 'task' ? [] : [describeTool(name)],
 ): void {
   const [first] = problems;
   if (first === undefined) return;
@@ -38,7 +40,7 @@ export function refuseArguments(
       problems: problems.map(({ code, ...rest }) => (code === first.code ? rest : { code, ...rest })),
       usage,
     },
-    next: [next],
+    next,
   });
 }
 

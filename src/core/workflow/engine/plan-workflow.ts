@@ -142,7 +142,7 @@ async function valuesOf(
 
 function refuseInputs(workflow: Workflow, problems: readonly ArgumentProblem[], wanted: string): void {
   const usage = workflowUsage(wanted, inputSpecsOf(workflow));
-  refuseArguments(workflow.name, problems, usage, graphOf(wanted));
+  refuseArguments(workflow.name, problems, usage, [graphOf(wanted)]);
 }
 
 function refuseWhatCannotRun({ inputs, file }: Workflow): void {
