@@ -322,7 +322,30 @@ describe('the steps of a workflow', () => {
     });
     assert.deepEqual([summary.state, summary.code], ['failed', 'E_DISK_FULL']);
     assert.equal(of('error')[0]!.msg, "'y' failed: as requested");
-    assert.deepEqual(flows.project.done(), ['a', 'x true true']);
+    assert.deepEqual(flows.project.done(), ['a', 'x true true', 'z']);
+  });
+
+  it('that are final run also after one that was skipped, and read the steps that the run did not reach', async () => {
+    const alert = { when: '${!workflow.ok}', ...noting('alert') };
+    const finals = [
+      { name: 'alert', ...alert },
+      { name: 'unlock', ...noting('unlock') },
+    ];
+    await flows.run({ steps: [{ name: 'a', ...noting('a') }], finally: finals });
+    assert.deepEqual(flows.project.done(), ['a', 'unlock']);
+    flows.project.write('notes', '');
+    await flows.run({
+      steps: [
+        { name: 'a', ...failing('a') },
+        { name: 'b', ...noting('b') },
+      ],
+      finally: [
+        { name: 'x', ...noting('${steps.b.state} ${steps.b.ok} ${has(steps.b.data)}') },
+        ...finals,
+        { name: 'last', ...failing('last') },
+      ],
+    });
+    assert.deepEqual(flows.project.done(), ['alert', 'skipped false false', 'unlock']);
   });
 
   it('fail the workflow when an output has no value', async () => {

@@ -209,8 +209,8 @@ describe('the checks of a workflow', () => {
     assert.deepEqual(
       warnings.map(({ rule, line, fix }) => [rule, line, fix]),
       [
-        ['maybe-skipped', 7, 'Test it first: has(steps.may.artifacts) ? … : ….'],
-        ['maybe-skipped', 8, 'Test it first: has(steps.after.data) ? … : ….'],
+        ['maybe-skipped', 7, 'Test it first: steps.may.ok ? … : ….'],
+        ['maybe-skipped', 8, 'Test it first: steps.after.ok ? … : ….'],
       ],
     );
   });

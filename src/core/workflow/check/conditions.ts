@@ -97,10 +97,15 @@ function constantOf(template: Template): { value: unknown } | undefined {
   }
 }
 
+/** The steps, each after those whose skip skips it: none of the `finally` steps is skipped with another one. */
+function inSkippingOrder({ steps, finally: last }: Pick<Workflow, 'steps' | 'finally'>): Step[] {
+  return [...inOrderOfNeeds(steps), ...last.map((step) => ({ ...step, needs: [] }))];
+}
+
 /** Steps that no run can reach: their `when` is false, or they need such a step and have no condition that reads it. */
 function alwaysSkipped({ steps, finally: last }: Workflow): Set<string> {
   const skipped = new Set<string>();
-  for (const { name, needs, when } of [...inOrderOfNeeds(steps), ...inOrderOfNeeds(last)]) {
+  for (const { name, needs, when } of inSkippingOrder({ steps, finally: last })) {
     const asksAbout = new Set(
       (when === undefined ? [] : expressionsIn(when)).flatMap(({ references }) =>
         references.flatMap(([root, step = '']) => (root === 'steps' ? step : [])),
@@ -148,7 +153,7 @@ function readingsOfSkipped(workflow: Workflow, skipped: ReadonlySet<string>): Pr
 /** Steps that a run may skip: they have a condition, or need such a step and have no condition that allows for that. */
 export function maybeSkipped({ steps, finally: last }: Workflow): Set<string> {
   const skipped = new Set<string>();
-  for (const { name, needs, when } of [...inOrderOfNeeds(steps), ...inOrderOfNeeds(last)])
+  for (const { name, needs, when } of inSkippingOrder({ steps, finally: last }))
     if (when !== undefined || needs.some((needed) => skipped.has(needed))) skipped.add(name);
   return skipped;
 }
@@ -185,7 +190,7 @@ function outputsOfConditional(workflow: Workflow, always: ReadonlySet<string>): 
           ...at,
           rule: 'maybe-skipped',
           message: `in \${${source}}: '${step}' may be skipped, and has no '${field}' then: the workflow would fail at its end`,
-          fix: `Test it first: has(${read}) ? … : ….`,
+          fix: `Test it first: ${field === 'count' ? `has(${read})` : read.replace(/\.\w+$/, '.ok')} ? … : ….`,
         },
       ];
     });

@@ -11,7 +11,8 @@ export type Fatal = NonNullable<StepEnd['fatal']>;
 
 /**
  * Runs each step as soon as the steps that it needs have ended. After a fatal failure or a cancel, no more steps start;
- * running steps are followed to their end. Time and memory are linear in the number of steps.
+ * running steps are followed to their end. A `finally` step also starts after another one has failed. Returns the first
+ * fatal failure. Time and memory are linear in the number of steps.
  */
 export async function runSteps(
   engine: Engine,
@@ -27,7 +28,8 @@ export async function runSteps(
       else list.push(step);
     }
   }
-  const progress = new Progress(engine, steps);
+  const isLast = steps === engine.plan.workflow.finally;
+  const progress = new Progress(engine, isLast ? 0 : steps.length);
   let fatal: Fatal | undefined;
   let broken: { error: unknown } | undefined;
   let going = 0;
@@ -35,12 +37,12 @@ export async function runSteps(
   const over = new Promise<void>((resolve) => {
     allOver = resolve;
   });
-  const isOver = () => fatal !== undefined || broken !== undefined || engine.stop.signal.aborted;
+  const isOver = () => (fatal !== undefined && !isLast) || broken !== undefined || engine.stop.signal.aborted;
   const begin = async (step: Step): Promise<void> => {
     if (isOver()) return;
     going++;
     try {
-      const end = await endOfStep(engine, results, step);
+      const end = await endOfStep(engine, results, step, { isLast });
       results.add(step.name, end);
       await progress.ended(step);
       if (end.failed.length > 0) engine.isOk = false;
@@ -69,10 +71,10 @@ class Progress {
   #ended = 0;
   #pct = 0;
 
-  /** The `finally` steps are no part of the way to the result. */
-  constructor(engine: Engine, steps: readonly Step[]) {
+  /** The `finally` steps are no part of the way to the result: of them it reports nothing, as of 0 steps. */
+  constructor(engine: Engine, steps: number) {
     this.#engine = engine;
-    this.#steps = steps === engine.plan.workflow.finally ? 0 : steps.length;
+    this.#steps = steps;
   }
 
   async ended({ name }: Step): Promise<void> {
@@ -86,10 +88,15 @@ class Progress {
 
 /**
  * Skips a step whose condition is false. A step that needs a skipped step is skipped too, unless its own condition does
- * not read that step.
+ * not read that step. What a `finally` step needs is only its place in the order.
  */
-async function endOfStep(engine: Engine, results: StepResults, step: Step): Promise<StepEnd> {
-  const skipped = step.needs.filter((name) => results.of(name)?.state === 'skipped');
+async function endOfStep(
+  engine: Engine,
+  results: StepResults,
+  step: Step,
+  { isLast }: { isLast: boolean },
+): Promise<StepEnd> {
+  const skipped = isLast ? [] : step.needs.filter((name) => results.of(name)?.state === 'skipped');
   if (skipped.length > 0 && (step.when === undefined || reads(step.when, skipped)))
     return skip(engine, step, `'${skipped[0]}' was skipped`);
   try {
@@ -105,7 +112,8 @@ async function endOfStep(engine: Engine, results: StepResults, step: Step): Prom
   return runStep(engine, results, step);
 }
 
-const SKIPPED: StepEnd = {
+/** The end of a step that did not run. */
+export const SKIPPED: StepEnd = {
   state: 'skipped',
   code: null,
   taskIds: [],

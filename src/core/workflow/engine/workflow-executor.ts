@@ -21,7 +21,7 @@ import { type AskForMore, ChildCosts } from './child-costs.ts';
 import { Decisions } from './decisions.ts';
 import { AT_DEADLINE, type Engine, emit, recordedFailure, Slots, StoreFailed } from './engine.ts';
 import type { WorkflowPlan } from './plan-workflow.ts';
-import { type Fatal, runSteps } from './schedule.ts';
+import { type Fatal, runSteps, SKIPPED } from './schedule.ts';
 import { StepResults } from './step-results.ts';
 import { TaskHistory } from './task-history.ts';
 import { actionIdOf } from './task-id.ts';
@@ -146,6 +146,9 @@ export class WorkflowExecutor implements RunExecutor {
     void forceCancel.then(() => stop.abort('the workflow was cancelled by force'));
     // Lets an already requested forced cancel take effect first.
     await Promise.resolve();
+    // They may read every step, also one that this run did not reach.
+    for (const { name } of this.#plan.workflow.steps)
+      if (results.of(name) === undefined) results.add(name, SKIPPED);
     return runSteps(engine, this.#plan.workflow.finally, results);
   }
 

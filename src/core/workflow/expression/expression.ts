@@ -110,7 +110,9 @@ export function evaluationError(
     'E_WORKFLOW_INVALID',
     `${placeText({ file, ...at })}: \${${beginningOf(source)}}: ${message}`,
     {
-      hint: hint ?? 'Check the result of the earlier step, or test it first: has(…) ? … : …',
+      hint:
+        hint ??
+        'Check the result of the earlier step, or test it first: steps.NAME.ok ? … : …, or has(…) ? … : …',
       details: { expression: source },
     },
   );
