@@ -147,8 +147,18 @@ function admit(request: IncomingMessage, token: string): void {
   const { host, origin, authorization } = request.headers;
   const unclear = ambiguity(request);
   if (unclear !== undefined) throw new AppError('E_USAGE', unclear);
-  if (!isOwnHost(host) || !isOwnOrigin(origin))
-    throw new AppError('E_UNAUTHORIZED', 'the request is for another host, or from a page of one');
+  if (!isOwnHost(host))
+    throw new AppError(
+      'E_UNAUTHORIZED',
+      `the Host header ${JSON.stringify(host ?? '')} does not name this machine`,
+      {
+        hint: 'Send the host of the address that serveHttp printed or returned, such as 127.0.0.1:8080.',
+      },
+    );
+  if (!isOwnOrigin(origin))
+    throw new AppError('E_UNAUTHORIZED', `a page of ${JSON.stringify(origin)} may not use this server`, {
+      hint: 'Call this server from a program, or from a page of this machine.',
+    });
   if (!isSameSecret(bearerToken(authorization) ?? '', token))
     throw new AppError('E_UNAUTHORIZED', 'the token is missing or wrong', {
       hint: 'Pass it as Authorization: Bearer TOKEN.',

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -183,7 +184,10 @@ describe('a program over HTTP', () => {
         (await get('tools', { headers: { ...headers, origin: 'https://evil.example' } })).status,
         401,
       );
-      assert.equal(await statusFor(server.url, { ...headers, host: 'evil.example' }), 401);
+      const { status, text: refusal } = await answerTo(server.url, { ...headers, host: 'evil.example' });
+      assert.equal(status, 401);
+      assert.match(refusal, /the Host header \\"evil\.example\\" does not name this machine/);
+      assert.match(JSON.parse(refusal).error.hint, /^Send the host of the address/);
     } finally {
       await server.close();
     }
@@ -230,11 +234,13 @@ describe('a program over HTTP', () => {
 });
 
 /** `fetch` sets the header `Host` itself. */
-function statusFor(url: string, headers: Record<string, string>): Promise<number | undefined> {
+function answerTo(
+  url: string,
+  headers: Record<string, string>,
+): Promise<{ status: number | undefined; text: string }> {
   return new Promise((resolve, reject) => {
     request(`${url}tools`, { headers }, (response) => {
-      response.resume();
-      resolve(response.statusCode);
+      text(response).then((body) => resolve({ status: response.statusCode, text: body }), reject);
     })
       .on('error', reject)
       .end();

@@ -26,7 +26,11 @@ export class Gate {
     if (why !== undefined)
       throw new HttpError(400, 'E_USAGE', why, { hint: 'Send one of each, and a path.' });
     const { headers } = req;
-    if (!isOwnHost(headers.host)) throw refused('the Host header must name this machine');
+    if (!isOwnHost(headers.host))
+      throw refused(
+        `the Host header must name this machine, and is ${JSON.stringify(headers.host ?? '')}`,
+        HOST_FIX,
+      );
     const { origin } = headers;
     if (origin !== undefined && origin !== `http://${headers.host}`)
       throw refused(`pages of ${origin} may not use this server`);
@@ -61,8 +65,9 @@ export function admitted(req: IncomingMessage, caller: Principal | undefined): P
   return caller;
 }
 
-function refused(why: string): HttpError {
-  return new HttpError(403, 'E_PERMISSION', why, {
-    hint: 'Call this server from this machine, by its own address.',
-  });
+const HOST_FIX =
+  'Send Host: 127.0.0.1 or localhost, with the port. A proxy in front of this server must set it, because pages of other sites reach the server by other names.';
+
+function refused(why: string, hint = 'Call this server from this machine, by its own address.'): HttpError {
+  return new HttpError(403, 'E_PERMISSION', why, { hint });
 }

@@ -8,7 +8,7 @@ import { ambiguity, bearerToken, isOwnHost, isOwnOrigin, isSameSecret } from '..
 import { BodyError, MAX_BODY_MS, readBody } from '../util/request-body.ts';
 import { Webhooks } from './events/webhooks.ts';
 import { withExactBody } from './exact-arguments.ts';
-import { LiveServers, notifyOfAll } from './live-servers.ts';
+import { LiveServers, notifyOfAll, type Subscriptions } from './live-servers.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';
 import { Sessions } from './sessions.ts';
 
@@ -29,7 +29,7 @@ export async function serveByHttp(
   const onerror = ({ message }: Error) => process.stderr.write(`acor: ${message}\n`);
   // Since 2026-07-28 a client cancels a call by closing its response; before that, by a notification.
   const handler = createMcpHandler(
-    () => mcpServer(shared, { era: 'modern', cancelsByLeaving: true, subscribed: new Set() }),
+    () => mcpServer(shared, { era: 'modern', cancelsByLeaving: true, subscribed: new Map() }),
     {
       legacy: 'reject',
       maxRequestBodySize: MAX_BODY_BYTES,
@@ -39,7 +39,7 @@ export async function serveByHttp(
   const live = new LiveServers(handler.notify);
   shared.kept.onListed = () => live.toolsChanged();
   const newServer = async () => {
-    const subscribed = new Set<string>();
+    const subscribed: Subscriptions = new Map();
     const server = live.add(
       await mcpServer(shared, { era: 'legacy', cancelsByLeaving: false, subscribed }),
       subscribed,

@@ -26,8 +26,11 @@ export interface Notifier {
   resourceUpdated(uri: string): void;
 }
 
+/** Throws when the policy does not let a client read the resource. */
+type CheckReader = () => Promise<void>;
+
 /** The addresses that a client before 2026-07-28 has subscribed to; later clients subscribe in the SDK. */
-export type Subscribed = ReadonlySet<string> | undefined;
+export type Subscriptions = Map<string, CheckReader>;
 
 /** The connected clients, which are notified when the project or a run changes. An idle project costs nothing. */
 export class LiveServers {
@@ -45,7 +48,7 @@ export class LiveServers {
     if (others !== undefined) this.#notifiers.add(others);
   }
 
-  add(server: Server, subscribed: Subscribed): Server {
+  add(server: Server, subscribed: Subscriptions | undefined): Server {
     const notifier = notifierOf(server, subscribed);
     this.#notifiers.add(notifier);
     server.onclose = () => this.#notifiers.delete(notifier);
@@ -134,21 +137,23 @@ export class LiveServers {
 const NOTHING = { hasNew: false, isComplete: true };
 
 /** Notifies a client of everything that it may have missed. */
-export function notifyOfAll(server: Server, subscribed: ReadonlySet<string>): void {
+export function notifyOfAll(server: Server, subscribed: Subscriptions): void {
   const notifier = notifierOf(server, subscribed);
   notifier.toolsChanged();
   notifier.promptsChanged();
-  for (const uri of subscribed) notifier.resourceUpdated(uri);
+  for (const uri of subscribed.keys()) notifier.resourceUpdated(uri);
 }
 
 /** A server without a connection needs no notification: its client lists everything again anyway. */
-function notifierOf(server: Server, subscribed: Subscribed): Notifier {
+function notifierOf(server: Server, subscribed: Subscriptions | undefined): Notifier {
   const send = (sent: Promise<void>) => void sent.catch(() => {});
   return {
     toolsChanged: () => send(server.sendToolListChanged()),
     promptsChanged: () => send(server.sendPromptListChanged()),
     resourceUpdated: (uri) => {
-      if (subscribed === undefined || subscribed.has(uri)) send(server.sendResourceUpdated({ uri }));
+      const update = () => server.sendResourceUpdated({ uri });
+      if (subscribed === undefined) send(update());
+      else if (subscribed.has(uri)) send(subscribed.get(uri)!().then(update));
     },
   };
 }

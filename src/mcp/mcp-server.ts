@@ -20,10 +20,11 @@ import type { Webhooks } from './events/webhooks.ts';
 import type { Host, OpenHost } from './host.ts';
 import type { KeptTools } from './kept-tools.ts';
 import { liveRunTexts } from './live-runs.ts';
+import type { Subscriptions } from './live-servers.ts';
 import type { LogThreshold } from './log-messages.ts';
 import { OWN_TOOLS, ownDefinition } from './own-tools.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
-import { listResources, listTemplates, readResource } from './resources.ts';
+import { checkSubscriber, listResources, listTemplates, readResource } from './resources.ts';
 import type { AskedState } from './run-call.ts';
 import { RUN_TOOLS, runToolDefinition, toolDefinition } from './run-tools.ts';
 import { SKILLS, serveSkills } from './skills.ts';
@@ -70,7 +71,7 @@ type Era = McpRequestContext['era'];
  */
 export async function mcpServer(
   { host, states, declined, kept, watch, webhooks, callLimitS, maxTools }: Shared,
-  { era, cancelsByLeaving, subscribed }: { era: Era; cancelsByLeaving: boolean; subscribed: Set<string> },
+  { era, cancelsByLeaving, subscribed }: { era: Era; cancelsByLeaving: boolean; subscribed: Subscriptions },
 ): Promise<Server> {
   const unnamed = host.open({ name: undefined, traceparent: undefined, tracestate: undefined });
   const tools = await offeredTools(unnamed.app).catch(none);
@@ -138,8 +139,12 @@ export async function mcpServer(
   server.setRequestHandler('resources/read', ({ params }, ctx) =>
     readResource(host, open(ctx), params.uri, ctx.mcpReq.signal),
   );
-  server.setRequestHandler('resources/subscribe', ({ params }) => {
-    subscribed.add(params.uri);
+  server.setRequestHandler('resources/subscribe', async ({ params: { uri } }, ctx) => {
+    const caller = open(ctx);
+    const checkReader = () => checkSubscriber(caller, uri);
+    await checkReader();
+    // It is called before each notification: the policy may change while the client listens.
+    subscribed.set(uri, checkReader);
     return {};
   });
   server.setRequestHandler('resources/unsubscribe', ({ params }) => {

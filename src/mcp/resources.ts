@@ -147,14 +147,22 @@ async function readPublished(
   uri: string,
   signal: AbortSignal,
 ): Promise<ReadResourceResult> {
-  const found = await publishedResource(open.app, uri).catch((error) => {
-    if (!(error instanceof AcorError)) throw error;
-    throw new ProtocolError(-32602, `${error.code}: ${sentence(error.message)} ${error.hint}`, { uri });
-  });
+  const found = await publishedResource(open.app, uri).catch((error) => refuse(error, uri));
   if (found === undefined) throw new ResourceNotFoundError(uri);
   if (found.kind === 'tool') return readToolResource(host, open, { uri, ...found }, signal);
   const { mimeType, text, blob } = found.content;
   return { contents: [blob === undefined ? { uri, mimeType, text: text ?? '' } : { uri, mimeType, blob }] };
+}
+
+/** Throws a protocol error when the policy does not let the client read, and so not watch, a resource. */
+export async function checkSubscriber({ app }: OpenHost, uri: string): Promise<void> {
+  const operation = { name: 'resource.subscribe', effect: 'reads' } as const;
+  await app.authorize(operation, { uri }).catch((error: unknown) => refuse(error, uri));
+}
+
+function refuse(error: unknown, uri: string): never {
+  if (!(error instanceof AcorError)) throw error;
+  throw new ProtocolError(-32602, `${error.code}: ${sentence(error.message)} ${error.hint}`, { uri });
 }
 
 interface ArtifactPart {

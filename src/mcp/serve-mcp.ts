@@ -5,7 +5,7 @@ import type { McpRequest } from '../operations/surfaces.ts';
 import { RunWatch } from './events/run-watch.ts';
 import { Host } from './host.ts';
 import { KeptTools } from './kept-tools.ts';
-import { LiveServers } from './live-servers.ts';
+import { LiveServers, type Subscriptions } from './live-servers.ts';
 import { mcpServer, type Shared } from './mcp-server.ts';
 import type { AskedState } from './run-call.ts';
 import { StdioTransport } from './stdio-transport.ts';
@@ -37,7 +37,7 @@ async function serveByStdio(shared: Shared): Promise<void> {
   const live = new LiveServers();
   shared.kept.onListed = () => live.toolsChanged();
   const newServer = async ({ era }: McpRequestContext) => {
-    const subscribed = new Set<string>();
+    const subscribed: Subscriptions = new Map();
     const server = await mcpServer(shared, { era, cancelsByLeaving: false, subscribed });
     return live.add(server, era === 'legacy' ? subscribed : undefined);
   };

@@ -91,7 +91,7 @@ describe('a policy that denies everything', () => {
       authorize,
     });
     const states = createRequestStateCodec<never>({ key: new Uint8Array(32), ttlSeconds: 60 });
-    const forConnection = { era: 'legacy' as const, cancelsByLeaving: false, subscribed: new Set<string>() };
+    const forConnection = { era: 'legacy' as const, cancelsByLeaving: false, subscribed: new Map() };
     const server = await mcpServer(
       { host, states, declined: new Map(), kept: new KeptTools(), watch: new RunWatch(), maxTools: 25 },
       forConnection,
@@ -130,6 +130,10 @@ describe('a policy that denies everything', () => {
     await assert.rejects(client.listTools(), /E_PERMISSION/);
     await assert.rejects(client.listResources(), /may not call run\.list/);
     await assert.rejects(client.readResource({ uri: `acor://runs/${run}` }), /E_PERMISSION/);
+    await assert.rejects(
+      client.subscribeResource({ uri: 'docs://rules.md' }),
+      /may not call resource\.subscribe/,
+    );
     await client.close();
     assert.equal(readdirSync(project.root).includes('.runs'), false);
   });

@@ -112,6 +112,10 @@ describe('acor serve', () => {
           JSON.stringify(header),
         );
     }
+    const { json } = await server.get('/healthz', { Host: 'evil.example' });
+    const { error } = json as { error: { message: string; hint: string } };
+    assert.match(error.message, /Host header must name this machine, and is "evil\.example"/);
+    assert.match(error.hint, /^Send Host: 127\.0\.0\.1/);
     const own = { Origin: `http://127.0.0.1:${server.port}`, 'Sec-Fetch-Site': 'same-origin' };
     assert.equal((await server.get('/api/v1/system.version', own)).status, 200);
   });
