@@ -21,7 +21,7 @@ import { startRegistry } from '../support/registry.ts';
 const TSC = join(ROOT, 'node_modules', '.bin', 'tsc');
 /** The Node of the project: that of the machine may be too old. */
 const NODE = join(ROOT, 'node_modules', '.bin', 'node');
-const MAX_BYTES = 150_000;
+const MAX_BYTES = 155_000;
 const isThere = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
 const missing = ['npm', 'tar'].find((program) => !isThere(program));
 
@@ -54,7 +54,7 @@ describe('the package @acor/compose', { skip: missing ? `${missing} is not here`
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('has at most 150 kB and three dependencies, and no import of ACOR', () => {
+  it('has at most 155 kB and three dependencies, and no import of ACOR', () => {
     assert.ok(statSync(kit.tarball).size <= MAX_BYTES, `${statSync(kit.tarball).size} bytes`);
     assert.ok(Object.keys(kit.manifest['dependencies'] as object).length <= 3);
     const names = execFileSync('tar', ['-tzf', kit.tarball], { encoding: 'utf8' }).split('\n');
