@@ -1,4 +1,5 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { shellCommand } from './shell-words.ts';
 
 /** The name of this process's user, found by uid: environment variables cannot be trusted for this. */
@@ -39,6 +40,13 @@ export function otherOwnerOf(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether one of the folders around a path belongs to this user, who then has a claim to what is in it. */
+export function isWithinOwnFolder(path: string): boolean {
+  const folder = dirname(path);
+  if (folder === path) return false;
+  return otherOwnerOf(folder) === undefined || isWithinOwnFolder(folder);
 }
 
 /** Whether a file is for a group of this user: its owner has let the group read it. */

@@ -253,7 +253,7 @@ describe('every command that changes something', () => {
     const wrong = await project.envelope(['answer', given.asks, '--choice', 'none', '--dry-run']);
     assert.equal(wrong.error.code, 'E_BAD_ANSWER');
     const right = await project.envelope(['answer', given.asks, '--choice', 'slow', '--dry-run']);
-    assert.deepEqual([right.data.answer, right.data.dry_run], ['slow', true]);
+    assert.deepEqual([right.data?.answer, right.data?.dry_run], ['slow', true], JSON.stringify(right));
     assert.equal(project.record(given.asks)?.state, 'waiting_ai');
   });
 

@@ -127,6 +127,20 @@ describe('a run of another user of the same project', () => {
     }
   });
 
+  it('does not make a command propose to take a folder of the system or of another user', {
+    skip,
+  }, async () => {
+    using shared = await sharedProject();
+    for (const folder of ['/', '/etc']) {
+      const { message, hint } = shared.as(['--cwd', folder, 'exec', '--no-stream', '--', 'true']).error;
+      assert.match(message, /permission denied: cannot /);
+      assert.equal(
+        hint,
+        `${folder} belongs to root. Work in a folder of this user, or set project.runs_dir to a writable folder (ACOR_PROJECT_RUNS_DIR=…).`,
+      );
+    }
+  });
+
   it('does not hide what is changed in a run of this user', { skip }, async () => {
     using shared = await sharedProject();
     const { project, as } = shared;

@@ -5,7 +5,7 @@ import { PREVIEW_CLEAN, SEE_HEALTH, VERIFY } from '../../protocol/next-steps.ts'
 import { errorCode, errorMessage } from '../../util/error-code.ts';
 import { NOT_REGULAR } from '../../util/regular-file.ts';
 import { shellCommand } from '../../util/shell-words.ts';
-import { giveCommand, isForOwnGroup, otherOwnerOf } from '../../util/users.ts';
+import { giveCommand, isForOwnGroup, isWithinOwnFolder, otherOwnerOf } from '../../util/users.ts';
 
 const PERMISSION_BITS = 0o7777;
 
@@ -99,6 +99,8 @@ export function accessFix(wanted: string): string {
   }
   if (isForOwnGroup(path))
     return `It belongs to ${owner}. As ${owner} or as root, let its group write it (${shellCommand(['chmod', 'g+w', path])})`;
+  // A folder of the system, or a project of another user, stays theirs.
+  if (!isWithinOwnFolder(path)) return `${path} belongs to ${owner}. Work in a folder of this user`;
   return `It belongs to ${owner}. Do this as ${owner}, or as root give it to this user (${giveCommand(path)})`;
 }
 
