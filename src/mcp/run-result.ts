@@ -196,7 +196,10 @@ function noteOf({ state, next }: NonNullable<RunStatus['summary']>, left: LeftTo
 
 /** Moving files is for a shell, too. */
 function withoutMoves(hint: string): string {
-  return hint.replace(/ Move them with: mv .*$/s, ' Compare them with what is at their targets now.');
+  return hint.replace(
+    / (?:Move them with|Compare them with what is there): .*$/s,
+    ' Compare them with what is at their targets now.',
+  );
 }
 
 /** Copying a file is for a shell; the rest of the warning names it. */

@@ -270,7 +270,10 @@ if ((n < ${times})); then echo '{"type":"error","code":"${code}","msg":"not yet"
           [summary.state, summary.code, summary.message],
           ['failed', 'E_CONFLICT', `cannot put the output in place at ${path}: ${why}`],
         );
-        assert.match(summary.hint!, /^The workspace still has the outputs\. Move them with: mv .* /);
+        assert.match(
+          summary.hint!,
+          /^The workspace still has the outputs\. Compare them with what is there: diff -r .* Only if that may be replaced, move them: mv /,
+        );
         if (meanwhile !== 'folder') assert.equal(readFileSync(path, 'utf8'), 'theirs, and longer\n');
       }
     });

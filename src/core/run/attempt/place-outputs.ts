@@ -46,18 +46,21 @@ function recorded(outputs: readonly StagedOutput[], workspace: RunWorkspace): Un
   }
 }
 
-/** `kept` are the outputs that the workspace has. */
-function notPlaced({ target }: StagedFile, error: unknown, kept: readonly StagedFile[]): AcorError {
-  const moves = kept.map(({ staged, target }) => shellCommand(['mv', staged, target]));
-  return new AcorError(
-    CONFLICTS.includes(errorCode(error)) ? 'E_CONFLICT' : 'E_STORAGE',
-    `cannot put the output in place at ${target}: ${placeProblem(error)}`,
-    {
-      hint: `The workspace still has the outputs. Move them with: ${moves.join(' && ')}`,
-      next: moves.map((command) => ({ command, why: 'Move the output to its target.' })),
+/** `kept` are the outputs that the workspace has. After a conflict they are to be compared with what another process has written. */
+function notPlaced({ staged, target }: StagedFile, error: unknown, kept: readonly StagedFile[]): AcorError {
+  const moves = kept.map((each) => shellCommand(['mv', each.staged, each.target]));
+  const message = `cannot put the output in place at ${target}: ${placeProblem(error)}`;
+  const isKept = 'The workspace still has the outputs.';
+  if (!CONFLICTS.includes(errorCode(error)))
+    return new AcorError('E_STORAGE', message, {
+      hint: `${isKept} Move them with: ${moves.join(' && ')}`,
       cause: error,
-    },
-  );
+    });
+  const compare = shellCommand(['diff', '-r', target, staged]);
+  return new AcorError('E_CONFLICT', message, {
+    hint: `${isKept} Compare them with what is there: ${compare}. Only if that may be replaced, move them: ${moves.join(' && ')}`,
+    cause: error,
+  });
 }
 
 function placeOutput({ staged, target, replaces, beside }: UnfinishedOutput, workspace: RunWorkspace): void {
