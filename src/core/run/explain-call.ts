@@ -59,7 +59,7 @@ function ofExec(plan: ToolPlan, { isBareExit }: Outcome, settings: EgressSetting
   if (tool.startsIn !== undefined || grants.length + staged.length > 0) return undefined;
   // A signal has another cause, and so has a program that was given a network.
   if (isBareExit !== true || egress_allow.length > 0) return undefined;
-  return 'The program started in an empty folder. To start in this one and read it, pass the flag --read .';
+  return 'The program started in an empty folder. If it needs the files of this one, pass the flag --read .';
 }
 
 /** The port at a host that an address among the arguments has. */
