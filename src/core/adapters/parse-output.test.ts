@@ -9,7 +9,7 @@ function parse(declared: unknown, text: string) {
   return parseOutput(outputSpec.parse(declared), linesOf(text));
 }
 
-/** A line feed ends a line, so there is none behind the last one. */
+/** The lines of a text. A line feed ends a line, so a text that ends with one has no empty last line. */
 function linesOf(text: string): string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }

@@ -173,7 +173,7 @@ function fileOfUser(file: string): string {
       ? file
       : file.replace(/\.json$/, `-${user}.json`);
   } catch {
-    // There is none, or none can be there.
+    // The file does not exist, or its folder is closed to this user.
     return file;
   }
 }

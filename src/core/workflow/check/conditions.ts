@@ -181,16 +181,16 @@ function outputsOfConditional(workflow: Workflow, always: ReadonlySet<string>): 
       );
       if (missing === undefined) return [];
       const [, step, field] = missing;
-      const read = source.includes(`steps.${step}.${field}`)
-        ? `steps.${step}.${field}`
-        : `steps['${step}'].${field}`;
+      const read = source.includes(`steps.${step}.${field}`) ? `steps.${step}` : `steps['${step}']`;
+      // Only the count of a step may be there although the step is not ok.
+      const test = field === 'count' ? `has(${read}.count)` : `${read}.ok`;
       return [
         {
           file: workflow.file,
           ...at,
           rule: 'maybe-skipped',
           message: `in \${${source}}: '${step}' may be skipped, and has no '${field}' then: the workflow would fail at its end`,
-          fix: `Test it first: ${field === 'count' ? `has(${read})` : read.replace(/\.\w+$/, '.ok')} ? … : ….`,
+          fix: `Test it first: ${test} ? … : ….`,
         },
       ];
     });
